@@ -36,7 +36,6 @@ _INSTEAD: Final = {
     "io.snowflake": _SERVICE,
     "io.watermark_estimators": _SPLITTING,
     "ml": _MODEL,
-    "pvalue.PBegin": "what starts a pipeline is applied to the Pipeline itself",
     "runners": _RUNNER,
     "transforms.core.RestrictionProvider": _SPLITTING,
     "transforms.core.WatermarkEstimatorProvider": _SPLITTING,

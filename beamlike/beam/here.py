@@ -41,13 +41,13 @@ HERE: Final[Mapping[str, str]] = {
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
     "metrics.metricbase": f"{_P}.metrics",
-    "options.pipeline_options": f"{_P}.options {_P}.option_classes",
+    "options.pipeline_options": f"{_P}.options {_P}.option_classes {_P}.options_context",
     "options.value_provider": f"{_P}.value_providers",
     "error": f"RuntimeValueProviderError={_P}.value_providers:RuntimeValueProviderError "
     "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
     "TransformError=beamlike.errors:PipelineError",
     "pipeline": f"{_P}.pipeline {_P}.visiting",
-    "pvalue": f"{_P}.collection {_P}.dofn {_P}.rows {_P}.views "
+    "pvalue": f"{_P}.pvalues {_P}.collection {_P}.dofn {_P}.rows {_P}.views "
     f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
     "runners.direct.direct_runner": f"{_P}.runners",
     "runners.interactive.interactive_runner": f"{_P}.runners",
@@ -57,6 +57,7 @@ HERE: Final[Mapping[str, str]] = {
     "runners.runner": f"{_P}.result {_P}.runners",
     "testing.test_pipeline": f"{_T}.pipelines.contexts",
     "testing.test_stream": f"{_P}.python.streams",
+    "testing.test_utils": f"TempDir={_T}.pipelines.beam:TempDir",
     "testing.util": f"{_T}.pipelines.beam {_T}.pipelines.beam_matchers",
     "transforms.deduplicate": f"{_P}.deduplicating",
     "transforms.error_handling": f"{_P}.error_handling",
@@ -88,15 +89,18 @@ HERE: Final[Mapping[str, str]] = {
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
         for name in (
-            *("Any", "Collection", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator"),
+            *("Any", "Collection", "Dict", "FrozenSet", "Iterable", "Iterator"),
             *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
         )
     )
-    + f" KV={_P}.types:KV TypeVariable=typing:TypeVar normalize={_P}.hints.forms:normal "
+    + f" KV={_P}.types:KV Generator={_P}.types:Generator "
+    f"TypeVariable=typing:TypeVar normalize={_P}.hints.forms:normal "
     f"bind_type_variables={_P}.hints.consistency:filled "
     f"match_type_variables={_P}.hints.consistency:matched {_P}.hints.consistency "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
+    "utils.retry": f"{_P}.retrying BeamIOError={_IO}.errors:BeamIOError",
+    "utils.shared": f"{_P}.shared",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
     "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue "
     "PaneInfoTiming=beamlike.model.panes:Timing",

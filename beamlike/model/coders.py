@@ -5,7 +5,9 @@ Source: Beam Python ``apache_beam.coders`` and ``apache_beam.coders.typecoders``
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
@@ -21,6 +23,7 @@ __all__ = [
     "Coders",
     "JsonCoder",
     "StrUtf8Coder",
+    "keys_by",
     "registry",
     "type_name",
 ]
@@ -45,6 +48,24 @@ class Coder(ABC):
     def is_deterministic(self) -> bool:
         """Whether equal values always have equal bytes: only then they can be keys."""
         return False
+
+    def as_deterministic_coder(self, step_label: str, error_message: str | None = None) -> "Coder":
+        """The coder of keys: this one, or one that subclasses have in its place.
+
+        Args:
+            step_label: Where they are keys.
+            error_message: What is raised says this.
+
+        Raises:
+            PipelineError: There is none.
+
+        Source: Beam Python ``Coder.as_deterministic_coder``.
+        """
+        if self.is_deterministic():
+            return self
+        raise PipelineError(
+            error_message or f"{self} cannot be made deterministic for {step_label!r}"
+        )
 
     def __str__(self) -> str:
         return stable_repr(self)
@@ -95,9 +116,14 @@ class Coders:
 
     Args:
         by_type: A value has the coder of its own class, and not that of a class above it.
+        fallback: The coder of keys that nothing else says the equality of; None: they are refused.
+        local_classes: The classes of keys that only this process has, by name, where keys stay in
+            it; None: keys go to other processes.
     """
 
     by_type: Mapping[type, Coder] = attrs.field(factory=dict)
+    fallback: Coder | None = None
+    local_classes: dict[str, type] | None = attrs.field(default=None, eq=False, repr=False)
 
     def __bool__(self) -> bool:
         return bool(self.by_type)
@@ -108,7 +134,8 @@ class Coders:
         return {type_name(kind): coder for kind, coder in self.by_type.items()}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"by_type": self.by_type}  # derived values stay behind
+        # Derived values stay behind, and classes that no other process has.
+        return {"by_type": self.by_type, "fallback": self.fallback, "local_classes": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -117,6 +144,23 @@ class Coders:
 def type_name(kind: type) -> str:
     """The name of a class, with its module."""
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+_keys_by: ContextVar[Coder | None] = ContextVar("keys_by", default=None)
+
+
+@contextmanager
+def keys_by(coder: Coder | None) -> Iterator[None]:
+    """Inside the block, keys without another coder have this one, deterministic or not.
+
+    Args:
+        coder: The coder; None changes nothing.
+    """
+    before = _keys_by.set(coder or _keys_by.get())
+    try:
+        yield
+    finally:
+        _keys_by.reset(before)
 
 
 _PLAIN: Final = frozenset(
@@ -140,11 +184,24 @@ class CoderRegistry:
 
     def __init__(self) -> None:
         self._by_type: dict[type, Coder] = {}
+        self._fallback: Coder | None = None
 
     @property
     def coders(self) -> Coders:
         """Those that are declared now."""
-        return Coders(dict(self._by_type))
+        return Coders(dict(self._by_type), _keys_by.get() or self._fallback)
+
+    def register_fallback_coder(self, coder: Coder) -> None:
+        """Declare the coder of keys of classes that have none, and no fields that are keys.
+
+        Raises:
+            PipelineError: It is no coder, or not deterministic.
+
+        Source: Beam ``CoderRegistry.register_fallback_coder``.
+        """
+        if not isinstance(coder, Coder):
+            raise PipelineError(f"a fallback coder must be a Coder, got {coder!r}")
+        self._fallback = coder.as_deterministic_coder("register_fallback_coder")
 
     def register_coder(self, kind: type[T], coder: Coder | type[Coder]) -> None:
         """Declare the coder of a class. The one that it had is replaced.

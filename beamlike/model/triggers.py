@@ -264,15 +264,15 @@ class Repeatedly(Trigger):
 
 @attrs.frozen(init=False)
 class _Several(Trigger):
-    """A trigger made of two or more others, in order."""
+    """A trigger made of others, in order. Of one alone it does what that one does, once."""
 
     triggers: tuple[Trigger, ...]
 
     def __init__(self, *triggers: Trigger) -> None:
         name = type(self).__name__
-        if len(triggers) < 2:
+        if not triggers:
             raise TriggerError(
-                f"{name} needs at least two triggers, as separate arguments, got {len(triggers)}; "
+                f"{name} needs triggers, as separate arguments, got none; "
                 f"write {name}(AfterCount(100), AfterWatermark())"
             )
         self.__attrs_init__(tuple(require_trigger(f"a part of {name}", t) for t in triggers))

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import attrs
 
 from beamlike.api.pipelines.elements import Map
+from beamlike.api.pipelines.python.windows import of_model
 from beamlike.api.pipelines.rows import Row
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import Pane
@@ -255,14 +256,16 @@ class EqualToPerWindow:
     expected: tuple[tuple[Window, tuple[Any, ...]], ...]
 
     def __call__(self, actual: Iterable[Any]) -> None:
-        came: dict[Window, list[Any]] = defaultdict(list)
+        came: dict[Any, list[Any]] = defaultdict(list)
         for it in actual:
             if not isinstance(it, TestWindowedValue):
                 raise BeamAssertException(
                     f"Failed assert: {it!r} is no TestWindowedValue; write reify_windows=True"
                 )
             came[it.windows[0]].append(it.value)
-        wanted = {window: list(elements) for window, elements in self.expected}
+        wanted: dict[Any, list[Any]] = {
+            of_model(window): list(elements) for window, elements in self.expected
+        }
         for window, elements in came.items():
             if window not in wanted:
                 raise BeamAssertException(

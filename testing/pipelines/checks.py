@@ -136,6 +136,10 @@ class _Error:
         return f"the pipeline raised {type(error).__name__}: {error}\n\nand not {wanted}{words}"
 
 
+class HasRunError(PipelineError, RuntimeError):
+    """Something is asserted about a pipeline that has run."""
+
+
 class Checks:
     """The assertions about one pipeline.
 
@@ -179,7 +183,7 @@ class Checks:
     def _place(self) -> Place:
         place = here()
         if self._is_over:
-            raise PipelineError(
+            raise HasRunError(
                 f"{place} asserts something about a pipeline that has run already; write all "
                 "assertions before it runs, inside the block"
             )

@@ -185,6 +185,8 @@ def asking(collection: PCollection[Any], verb: str) -> Callable[[Ask], None]:
     checks = getattr(pipeline, "checks", None)
     if not isinstance(checks, Checks):
         checks = Checks("run it")
+        if pipeline.result is not None:
+            checks.give_up()
         pipeline.checks = checks  # type: ignore[attr-defined]
         pipeline.on_end.append(partial(_evaluated, checks))
     return checks.open(about=collection.edge)

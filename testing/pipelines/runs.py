@@ -121,7 +121,7 @@ class _MetricCheck:
     wanted: object
 
     def __call__(self, run: PipelineRun) -> str | None:
-        found = MetricResults(run.metrics).query()[self.kind]
+        found = MetricResults(run.metrics).values()[self.kind]
         if self.name is None:
             by_name: dict[MetricName, list[MetricResult]] = {}
             for it in found:

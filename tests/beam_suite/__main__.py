@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from tests.beam_suite.checkout import checkout_version, learning
 from tests.beam_suite.environment import beam_folder, environment, version_of
 from tests.beam_suite.names import TARGET, names_of, written
 from tests.beam_suite.programs import write_programs
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(write_programs(python, beam / "examples", version, kept, target, only))
         return 0
     sources = Path(options.sources) if options.sources else None
-    units = [*tests(beam), *programs(beam, sources)]
+    checkout = Path(options.checkout) if options.checkout else None
+    units = [*tests(beam), *programs(beam, sources), *(learning(checkout) if checkout else ())]
     units = [it for it in units if not options.only or options.only in it["unit"]]
     if options.list:
         print(*(it["unit"] for it in units), sep="\n")
@@ -52,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         forget(mine, units)
     run(python, "beamlike", units, mine)
     real = stable(entries(kept), entries(work / f"beam-{version}-again.jsonl"))
-    table = text_of(compared(units, real, entries(mine)), version)
+    of_checkout = checkout_version(checkout) if checkout else ""
+    table = text_of(compared(units, real, entries(mine)), version, of_checkout)
     print(table)
     if not options.only:
         (HERE / "LATEST.md").write_text(table, encoding="utf-8")
@@ -127,6 +130,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--version", default="2.77.0", help="of the Beam to install")
     parser.add_argument("--work", default="beam-suite", metavar="DIR", help="what is kept, here")
     parser.add_argument("--sources", metavar="DIR", help="a folder with more programs")
+    parser.add_argument("--checkout", metavar="DIR", help="a checkout of Beam's repository")
     parser.add_argument("--only", metavar="TEXT", help="files with this in their names")
     parser.add_argument("--resume", action="store_true", help="go on with a run of beamlike")
     parser.add_argument("--list", action="store_true", help="say which files are run, and run none")

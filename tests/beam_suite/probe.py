@@ -203,22 +203,48 @@ def cases(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
 def run_program(unit: dict[str, Any], output: Path) -> None:
     """Run a file as a program, and keep what it prints."""
     entry: dict[str, Any] = {"unit": unit["unit"], "test": "", "outcome": "passed"}
-    sys.argv = [unit["file"], *unit.get("arguments", ())]
-    sys.path.insert(0, str(Path(unit["file"]).parent))
+    file = copied(unit) if "folder" in unit else unit["file"]
+    before = {it: it.read_bytes() for it in Path().rglob("*") if it.is_file()}
+    sys.argv = [file, *unit.get("arguments", ())]
+    sys.path.insert(0, str(Path(file).parent))
     signal.signal(signal.SIGALRM, _ring)
     signal.alarm(unit["limit"])
     printed = io.StringIO()
     try:
         with redirect_stdout(printed):
-            runpy.run_path(unit["file"], run_name="__main__")
+            runpy.run_path(file, run_name="__main__")
     except SystemExit as end:
         if end.code not in (None, 0):
             entry |= {"outcome": "failed"} | described(end)
     except BaseException as error:
         entry |= {"outcome": "failed"} | described(error)
     signal.alarm(0)
-    entry["printed"] = sorted(printed.getvalue().splitlines())
+    entry["printed"] = sorted([*printed.getvalue().splitlines(), *written_since(before)])
     write(output, entry)
+
+
+def copied(unit: dict[str, Any]) -> str:
+    """Copy a program with its folder into the working folder, and say where it is.
+
+    It reads its samples from files beside it.
+    """
+    shutil.copytree(unit["folder"], ".", dirs_exist_ok=True)
+    for name, text in unit["samples"].items():
+        sample = Path(name.replace("gs://", "samples/"))
+        sample.parent.mkdir(parents=True, exist_ok=True)
+        sample.write_text(text, encoding="utf-8")
+    for path in Path().glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("gs://", "samples/"), encoding="utf-8")
+    return str(Path(unit["file"]).relative_to(unit["folder"]).absolute())
+
+
+def written_since(before: dict[Path, bytes]) -> Iterator[str]:
+    """The lines of files in the working folder that are new or that say something else."""
+    for path in Path().rglob("*"):
+        if path.is_file() and path.suffix != ".pyc" and path.read_bytes() != before.get(path):
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+                yield f"{path}: {line}"
 
 
 def in_a_process(unit: dict[str, Any], output: Path) -> None:

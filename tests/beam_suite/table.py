@@ -62,8 +62,14 @@ def grouped_cause(cause: str) -> str:
     return cause[:160]
 
 
-def text_of(found: Sequence[Compared], version: str) -> str:
-    """The table, in Markdown."""
+def text_of(found: Sequence[Compared], version: str, learning: str = "") -> str:
+    """The table, in Markdown.
+
+    Args:
+        found: What is in it.
+        version: The version of Beam.
+        learning: The version of the checkout with the katas and the Tour of Beam.
+    """
     lines = [
         "# Tests and programs of Apache Beam, with beamlike in its place",
         "",
@@ -71,6 +77,13 @@ def text_of(found: Sequence[Compared], version: str) -> str:
         "network. Written by `python -m tests.beam_suite`.",
         "",
     ]
+    if any(it.unit.startswith("learning/") for it in found):
+        of_version = f" of {learning}" if learning else ""
+        lines += [
+            f"With the katas and the Tour of Beam of a checkout{of_version}, `--checkout`:",
+            "what they print and write is compared. Short files stand for Google's storage.",
+            "",
+        ]
     for kind, what in (("tests", "unit tests"), ("programs", "programs")):
         of_kind = [it for it in found if it.kind == kind]
         total = sum(len(it.counted) for it in of_kind)

@@ -39,9 +39,10 @@ def test_a_count_must_be_a_whole_number_of_one_or_more(count):
 
 
 @pytest.mark.parametrize("several", [AfterFirst, AfterAll, AfterEach])
-def test_a_trigger_of_several_needs_two(several):
-    assert refusal(TriggerError, several, AfterCount(1)) == (
-        f"{several.__name__} needs at least two triggers, as separate arguments, got 1; "
+def test_a_trigger_of_several_needs_one(several):
+    assert str(several(AfterCount(1))) == f"{several.__name__}(AfterCount(1))"
+    assert refusal(TriggerError, several) == (
+        f"{several.__name__} needs triggers, as separate arguments, got none; "
         f"write {several.__name__}(AfterCount(100), AfterWatermark())"
     )
 

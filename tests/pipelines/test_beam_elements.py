@@ -203,17 +203,51 @@ def test_timestamps_move_on_freely():
     assert (came.element.value, came.element.timestamp) == ("00:00:10", 10_000)
 
 
+class Strict(beam.DoFn[str, str]):
+    """Moves an element back by a second, and allows no skew, as in Beam Java."""
+
+    allowed_timestamp_skew = 0
+
+    def process(self, element: str):  # type: ignore[override, no-untyped-def]
+        yield at(element, "00:00:59")
+
+
+class Lenient(beam.DoFn[str, str]):
+    """Moves an element back by a second."""
+
+    def process(self, element: str):  # type: ignore[override, no-untyped-def]
+        yield at(element, "00:00:59")
+
+
+@pytest.mark.parametrize(
+    "back", [beam.WithTimestamps(lambda _: "00:00:59"), beam.ParDo(Strict())], ids=str
+)
+def test_a_timestamp_is_not_moved_back_where_a_skew_is_given(back: Any):
+    with pytest.raises(PipelineError, match=r"no earlier than .* input, 00:01:00, minus .* 0ms"):
+        values(created(at("a", "00:01:00")) | back)
+
+
 @pytest.mark.parametrize(
     "back",
     [
-        beam.WithTimestamps(lambda _: "00:00:59"),
         beam.Map(lambda x: beam.TimestampedValue(x, "00:00:59")),
+        beam.FlatMap(lambda x: [beam.TimestampedValue(x, "00:00:59")]),
         beam.Map(lambda x: beam.WindowedValue(x, 59, [beam.GlobalWindow()])),
+        beam.ParDo(Lenient()),
     ],
+    ids=str,
 )
-def test_a_timestamp_is_not_moved_back_because_the_watermark_may_be_past_it(back: Any):
-    with pytest.raises(PipelineError, match=r"no earlier than .* input, 00:01:00, minus .* 0ms"):
-        values(created(at("a", "00:01:00")) | back)
+def test_a_function_moves_a_timestamp_back_as_in_beam_python(back: Any):
+    pcoll = created(at("a", "00:01:00")) | back
+    outputs = pcoll.pipeline.run().out_of(pcoll.edge)
+    assert [(it.element.value, it.element.timestamp) for it in outputs] == [("a", 59_000)]
+
+
+def test_what_is_moved_behind_the_watermark_is_late():
+    stream = TestStream().advance_watermark_to("00:02:00").add_elements("a")
+    moved = beam.Pipeline() | stream.advance_watermark_to_infinity()
+    moved = moved | beam.Map(lambda _: beam.TimestampedValue(("k", 1), 30))
+    assert values(moved | beam.WindowInto(beam.FixedWindows(60)) | beam.GroupByKey()) == []
 
 
 def test_a_timestamp_is_moved_back_by_no_more_than_the_allowed_skew():

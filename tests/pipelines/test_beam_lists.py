@@ -78,8 +78,8 @@ def test_a_transform_of_one_collection_is_given_one():
     with pytest.raises(PipelineError) as refusal:
         _ = pipeline | beam.Map(str)  # type: ignore[operator]
     assert str(refusal.value) == (
-        "'Map(str)' needs a collection, got the pipeline itself; start from one, for example "
-        "pipeline | Create(...) | Map(...)"
+        "'Map(str)' needs a PCollection as input. Got a PBegin/Pipeline instead. Start from a "
+        "collection, for example pipeline | Create(...) | Map(...)"
     )
 
 

@@ -144,8 +144,8 @@ def test_what_is_not_here_fails_when_it_is_used():
             f"apache_beam.io.mongodbio.ReadFromMongoDB is not in beamlike.beam; {SERVICE}",
         ),
         (
-            lambda: beam.utils.retry.with_exponential_backoff(),
-            "apache_beam.utils.retry.with_exponential_backoff is not in beamlike.beam",
+            lambda: beam.utils.histogram.Histogram(),
+            "apache_beam.utils.histogram.Histogram is not in beamlike.beam",
         ),
     ):
         with pytest.raises(UnsupportedError) as refusal:

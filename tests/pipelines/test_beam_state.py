@@ -111,8 +111,8 @@ def test_metrics_belong_to_the_step_that_counts():
         ("Large", "numbers", "size"): beam.metrics.cells.DistributionData(
             sum=5, count=1, min=5, max=5
         ),
-        ("All", "numbers", "last"): 5,
-        ("Large", "numbers", "last"): 5,
+        ("All", "numbers", "last"): beam.metrics.cells.GaugeResult(5),
+        ("Large", "numbers", "last"): beam.metrics.cells.GaugeResult(5),
     }
     large = beam.MetricsFilter().with_step("Large").with_namespace("numbers")
     assert [it.committed for it in metrics.query(large)["counters"]] == [1]

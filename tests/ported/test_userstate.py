@@ -194,12 +194,11 @@ def test_validation_typos():
 
 def test_stateful_dofn_nonkeyed_input():
     values = beam.Pipeline() | beam.Create([1, 2, 3])
-    values | "Keyless" >> beam.ParDo(StatefulFn())
     with pytest.raises(
         ValueError,
         match="Input elements to the transform 'Keyless' with stateful DoFn must be key-value",
     ):
-        values.pipeline.run()
+        values | "Keyless" >> beam.ParDo(StatefulFn())
 
 
 # -- StatefulDoFnOnDirectRunnerTest ----------------------------------------------------------------

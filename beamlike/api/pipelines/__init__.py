@@ -1,8 +1,9 @@
 """Pipelines in Beam's words, and collections with Scio's verbs.
 
 Read in this order: `transform` (what a transform is), `collection` (what it is applied to),
-`pipeline` (what holds both), `options` and `option_classes` (a command line, for the code that
-builds one), `visiting` (what was built, as a tree), `value_providers` (options that come later),
+`pipeline` (what holds both), `pvalues` (the classes that programs name for these), `options` and
+`option_classes` (a command line, for the code that builds one), `options_context` (options of a
+block), `visiting` (what was built, as a tree), `value_providers` (options that come later),
 `runners`, `raised` (what a run raises), `result` and `metrics` (what a run reports),
 `variables` (what type checkers infer), `types` (declared types that have columns), `type_checks`
 (what transforms take and make, by the hints of `hints`), `eager` (transforms of plain lists). Then
@@ -16,8 +17,9 @@ that count elements several times), `grouping` (what all that group are made of)
 transforms with several). Then Beam's transforms: `elements`, `windowing`, `groups`, `cogroups`,
 `combiners`, `approximate`, `pairs`, `times`, `rows`, `strings`, `logging_transforms`, `stateful`,
 `keyed_batches`, `buffered_batches`, `batches`, `deduplicating`; and `error_handling` (elements that
-fail). From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders` and
-`more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs of jobs).
+fail). For functions of users: `shared` (objects that they share) and `retrying` (calls that are
+tried again). From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders`
+and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs of jobs).
 What Beam Python counts in seconds is in `python`, files and other sources and sinks are in `io`,
 Scio's verbs are in `scio`.
 """

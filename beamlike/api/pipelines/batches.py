@@ -172,9 +172,13 @@ class SortAndBatchElements(PTransform[Any, Any]):
     ) -> None:
         super().__init__()
         owner = "SortAndBatchElements"
-        least = _size(min_batch_size, "min_batch_size", owner)
-        self.size = whole_number(max_batch_size, least, f"{owner} max_batch_size", PipelineError)
-        self.weight = _size(max_batch_weight, "max_batch_weight", owner)
+        least = _at_least(1, min_batch_size, "min_batch_size")
+        if max_batch_size < least:
+            raise PipelineError(
+                f"{owner}: max_batch_size ({max_batch_size}) must be >= min_batch_size ({least})"
+            )
+        self.size = max_batch_size
+        self.weight = _at_least(1, max_batch_weight, "max_batch_weight")
         if element_size_fn is not None and not callable(element_size_fn):
             raise PipelineTypeError(
                 f"{owner} element_size_fn must be callable, got {element_size_fn!r}"
@@ -184,6 +188,12 @@ class SortAndBatchElements(PTransform[Any, Any]):
     def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
         sorting = _Sorting(self.size, self.weight, self.size_of)
         return given | "Batch" >> ParDo[Any, list[T]](sorting)
+
+
+def _at_least(least: int, value: Any, argument: str) -> int:
+    if not isinstance(value, int) or value < least:
+        raise PipelineError(f"SortAndBatchElements: {argument} must be >= {least}, got {value!r}")
+    return value
 
 
 def _length(element: Any) -> int:

@@ -19,6 +19,8 @@ class Calling(DoFn[Any, Any]):
 
     means = Plain.LISTED
     opens_texts = True
+    # As in Beam Python: what a function moves behind the watermark is late.
+    allowed_timestamp_skew = None
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn

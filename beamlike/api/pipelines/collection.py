@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 from beamlike.api.pipelines.scio.verbs import ScioVerbs
 from beamlike.api.pipelines.transform import Applied, PTransform
 from beamlike.api.pipelines.variables import Out
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError, TypeCheckError
 from beamlike.model.graph import Edge
 from beamlike.model.strategy import WindowingStrategy
 
@@ -97,6 +97,15 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
 
         should_not = should
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same output of a transform, windowed in the same way."""
+        if not isinstance(other, PCollection):
+            return NotImplemented
+        return self.edge == other.edge and self.windowing == other.windowing
+
+    def __hash__(self) -> int:
+        return hash(self.edge)
+
     def __repr__(self) -> str:
         tag = f", output {self.edge.tag!r}" if self.edge.tag else ""
         return f"<PCollection of {self.edge.node.label!r}{tag}>"
@@ -116,9 +125,10 @@ def check_collection(given: Any, transform: PTransform[Any, Any]) -> str:
             f"{name!r} needs one collection, got {len(given)}; put them into one with Flatten(), "
             "or apply it to each"
         )
-    raise PipelineError(
-        f"{name!r} needs a collection, got the pipeline itself; start from one, for example "
-        f"pipeline | Create(...) | {type(transform).__name__}(...)"
+    full = getattr(given, "label", "") or name
+    raise PipelineTypeError(
+        f"{full!r} needs a PCollection as input. Got a PBegin/Pipeline instead. Start from a "
+        f"collection, for example pipeline | Create(...) | {type(transform).__name__}(...)"
     )
 
 
@@ -157,8 +167,13 @@ def _pipelines_of(given: Any, transform: PTransform[Any, Any]) -> Iterable["Pipe
     elif isinstance(given, tuple | list):
         for each in given:
             yield from _pipelines_of(each, transform)
+    elif given is None:
+        raise TypeCheckError(
+            f"{transform.label!r} was applied to the output of a transform that has no output; "
+            "let its expand return a collection, or apply this one to what it reads"
+        )
     else:
-        raise PipelineError(
+        raise PipelineTypeError(
             f"{transform.label!r} was given {given!r}, which is no "
             "collection; apply it to a PCollection, to several in a tuple, or to a Pipeline"
         )

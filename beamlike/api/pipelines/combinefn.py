@@ -4,7 +4,8 @@ Source: Beam Python ``core.CombineFn`` and ``CallableWrapperCombineFn``.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any, Generic
 
 import attrs
@@ -15,6 +16,7 @@ from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
 from beamlike.model.fingerprint import stable_repr
+from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
 
@@ -244,6 +246,22 @@ class TupleCombineFn(model.Together):
     def __init__(self, *fns: Any, merge_accumulators_batch_size: int | None = None) -> None:
         name = type(self).__name__
         super().__init__({f"{at}": (combine_fn(fn, name), at) for at, fn in enumerate(fns)})
+
+    def create_accumulator(self) -> tuple[Any, ...]:
+        """An accumulator for each place. The four functions of Beam, for those who call them."""
+        return self.create()
+
+    def add_input(self, accumulator: tuple[Any, ...], element: Sequence[Any]) -> tuple[Any, ...]:
+        """The accumulators with an element, which is a tuple."""
+        return self.add(accumulator, [element], [MIN_TIMESTAMP])
+
+    def merge_accumulators(self, accumulators: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Several accumulators as one."""
+        return reduce(self.merge, accumulators)
+
+    def extract_output(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What the accumulators make."""
+        return self.extract(accumulator)
 
     def with_common_input(self) -> SingleInputTupleCombineFn:
         """The same functions, all of the same elements."""

@@ -3,9 +3,10 @@
 Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue``.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from typing import Any, ClassVar, Final, Generic
+from types import GenericAlias, UnionType
+from typing import Any, ClassVar, Final, Generic, Union
 
 import attrs
 
@@ -18,9 +19,17 @@ from beamlike.api.pipelines.variables import In, T
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
 from beamlike.model.state_specs import StateSpec, TimerSpec
-from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms
+from beamlike.model.time import (
+    MAX_TIMESTAMP,
+    MIN_TIMESTAMP,
+    DurationLike,
+    InstantLike,
+    duration_ms,
+    instant_ms,
+)
 
 __all__ = [
+    "ANY_SKEW",
     "WRAPPERS",
     "DoFn",
     "Located",
@@ -37,7 +46,12 @@ __all__ = [
 
 @attrs.frozen
 class TaggedOutput:
-    """An element for the output with this tag."""
+    """An element for the output with this tag.
+
+    An annotation may say both: ``Iterable[int | TaggedOutput[Literal["words"], str]]``.
+    """
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
     tag: str = attrs.field()
     value: Any
@@ -91,6 +105,9 @@ class Located:
 
 WRAPPERS: Final = (TaggedOutput, Timestamped, Windowed, Located)
 """What an answer may be besides a plain value."""
+
+ANY_SKEW: Final = MAX_TIMESTAMP - MIN_TIMESTAMP
+"""The allowed skew, in milliseconds, of a function whose outputs may happen at any time."""
 
 
 class Plain(Enum):
@@ -208,7 +225,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
     SetupContextParam: ClassVar[Any] = ContextParam
     BundleContextParam: ClassVar[Any] = BundleContextParam
 
-    allowed_timestamp_skew: DurationLike | float = 0
+    allowed_timestamp_skew: DurationLike | float | None = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
 
     opens_texts: ClassVar[bool] = False
@@ -282,7 +299,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
             TimeError: It cannot be read.
         """
         skew: Any = self.allowed_timestamp_skew
-        return duration_ms(skew, f"{label} allowed_timestamp_skew")
+        return ANY_SKEW if skew is None else duration_ms(skew, f"{label} allowed_timestamp_skew")
 
     def called(self) -> Callable[..., Any]:
         """What is called for each element: its parameters say what it asks for."""
@@ -321,5 +338,18 @@ def plain_outputs(hints: IOTypeHints) -> IOTypeHints:
 
 def _plain_output(kind: Any) -> Any:
     origin, parts = parts_of(kind)
-    around = [it for it in (origin, *parts) if isinstance(it, type) and issubclass(it, WRAPPERS)]
+    if origin in (Union, UnionType):
+        # What is for other outputs says nothing of the main one.
+        main = [it for it in parts if not _is_of(it, TaggedOutput)]
+        return Any if not main or any(_is_of(it, WRAPPERS) for it in main) else _either(main)
+    around = [it for it in (kind, *parts) if _is_of(it, WRAPPERS)]
     return Any if around else kind
+
+
+def _is_of(kind: Any, classes: type | tuple[type, ...]) -> bool:
+    origin, _ = parts_of(kind)
+    return isinstance(origin, type) and issubclass(origin, classes)
+
+
+def _either(kinds: Sequence[Any]) -> Any:
+    return Union[tuple(kinds)]  # noqa: UP007

@@ -73,10 +73,14 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
                 f"{name!r} starts from the pipeline, and was applied to {given!r}; write "
                 "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
             )
-        arrive = Arrive(tuple((None, _element(value)) for value in self.values))
+        # An element with a window and a pane of its own gets them from a function.
+        placed = any(isinstance(value, Located) for value in self.values)
+        read = _as_it_is if placed else _element
+        arrive = Arrive(tuple((None, read(value)) for value in self.values))
         script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
-        node = ReadNode(given.label, (), script, bounded=True)
-        return given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
+        node = ReadNode(f"{given.label}/Read" if placed else given.label, (), script, bounded=True)
+        made: PCollection[T] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
+        return made | "Place" >> Map(_itself) if placed else made
 
 
 def _plain_value(value: Any) -> Any:
@@ -85,12 +89,13 @@ def _plain_value(value: Any) -> Any:
     return value.windowed().value if isinstance(value, Located) else value
 
 
+def _as_it_is(value: Any) -> Element:
+    return Element(value, MIN_TIMESTAMP)
+
+
 def _element(value: Any) -> Element:
     if isinstance(value, Timestamped):
         return Element(value.value, value.millis)
-    if isinstance(value, Located):
-        windowed = value.windowed()
-        return Element(windowed.value, windowed.timestamp)
     return Element(value, MIN_TIMESTAMP)
 
 
@@ -217,7 +222,7 @@ class Impulse(PTransform[Pipeline, PCollection[bytes]]):
     """One element, empty bytes: what makes a pipeline do something. Source: Beam ``Impulse``."""
 
     def expand(self, given: Pipeline) -> PCollection[bytes]:
-        return given | "Create" >> Create([b""])
+        return Create([b""]).expand(given)
 
 
 class WithOutputs(PTransform[PCollection[Any], DoOutputs]):

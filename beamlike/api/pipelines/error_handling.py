@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextvars import Context, copy_context
 from types import TracebackType
 from typing import Any, Self
 
@@ -180,7 +181,10 @@ class _Called:
 
 
 class _Apart:
-    """A function in a thread or a process of its own, which may not take too long."""
+    """A function in a thread or a process of its own, which may not take too long.
+
+    In a thread its metrics count; in another process they are lost, as in Beam.
+    """
 
     def __init__(self, fn: DoFn[Any, Any], in_process: bool, timeout: float | None) -> None:
         self.fn, self.in_process, self.timeout = fn, in_process, timeout
@@ -233,16 +237,22 @@ class _Apart:
 
     @property
     def _work(self) -> Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any]:
-        return _InProcess(self.fn) if self.in_process else _InThread(self.fn)
+        return _InProcess(self.fn) if self.in_process else _InThread(self.fn, copy_context())
 
 
 class _InThread:
-    def __init__(self, fn: DoFn[Any, Any]) -> None:
-        self.fn = fn
+    """Calls the function where its metrics count: in the context of the thread that asks."""
+
+    def __init__(self, fn: DoFn[Any, Any], context: Context) -> None:
+        self.fn, self.context = fn, context
 
     def __call__(self, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        answer = getattr(self.fn, method)(*args, **kwargs)
-        return None if answer is None else list(answer)
+        return self.context.run(_listed, getattr(self.fn, method), args, kwargs)
+
+
+def _listed(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    answer = call(*args, **kwargs)
+    return None if answer is None else list(answer)
 
 
 class _InProcess:
@@ -255,7 +265,7 @@ class _InProcess:
         fn = _KEPT.get(self.pickled)
         if fn is None:
             fn = _KEPT[self.pickled] = cloudpickle.loads(self.pickled)
-        answer: bytes = cloudpickle.dumps(_InThread(fn)(method, args, kwargs))
+        answer: bytes = cloudpickle.dumps(_listed(getattr(fn, method), args, kwargs))
         return answer
 
 

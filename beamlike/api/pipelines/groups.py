@@ -3,6 +3,7 @@
 Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``CombineValues``.
 """
 
+import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, Self, overload
 
@@ -24,6 +25,7 @@ from beamlike.api.pipelines.views import AsSingleton, IsThere
 from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import FlattenNode
+from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windowfns import GlobalWindows
 
 if TYPE_CHECKING:
@@ -178,6 +180,14 @@ def check_defaults(given: PCollection[Any], written: str) -> None:
     Raises:
         PipelineError: The collection is not in the global window.
     """
+    if not given.is_bounded and given.windowing.trigger != DefaultTrigger():
+        # As Beam: it is logged and not refused.
+        logging.getLogger(__name__).error(
+            "%r: When combining elements in unbounded collections with a trigger, say what an "
+            "empty window has; write %s(...).without_defaults() for nothing",
+            given.pipeline.label,
+            written,
+        )
     if not isinstance(given.windowing.window_fn, GlobalWindows):
         raise PipelineError(
             f"{given.pipeline.label!r}: Default values are not supported in {written} if the "

@@ -22,6 +22,7 @@ __all__ = [
     "Distribution",
     "DistributionData",
     "Gauge",
+    "GaugeResult",
     "MetricKey",
     "MetricName",
     "MetricResult",
@@ -82,6 +83,15 @@ class Metrics:
     """
 
     @staticmethod
+    def get_namespace(namespace: str | type) -> str:
+        """A namespace as text.
+
+        Raises:
+            PipelineError: It is neither a text nor a class.
+        """
+        return _name(namespace, "any").namespace
+
+    @staticmethod
     def counter(namespace: str | type, name: str) -> Counter:
         """A number that goes up and down."""
         return Counter(_name(namespace, name))
@@ -99,7 +109,7 @@ class Metrics:
 
 def _name(namespace: str | type, name: str) -> MetricName:
     if isinstance(namespace, type):
-        namespace = f"{namespace.__module__}.{namespace.__qualname__}"
+        namespace = f"{namespace.__module__}.{namespace.__name__}"
     for what, given in (("namespace", namespace), ("name", name)):
         if not isinstance(given, str) or not given:
             raise PipelineError(
@@ -113,7 +123,8 @@ def _name(namespace: str | type, name: str) -> MetricName:
 class MetricsFilter:
     """Which metrics are asked for: all, or those with one of some names, namespaces and steps.
 
-    A step is the full label of a transform, or of a composite that it is a part of.
+    A step is the label of a transform, or of a composite that it is a part of, with or without the
+    labels of those around it.
 
     Source: Beam ``MetricsFilter``.
     """
@@ -129,6 +140,10 @@ class MetricsFilter:
     def with_names(self, names: Iterable[str]) -> "MetricsFilter":
         """Those with one of these names too."""
         return attrs.evolve(self, names=self.names | _texts("names", names))
+
+    def with_metric(self, metric: "Counter | Distribution | Gauge") -> "MetricsFilter":
+        """Those with the name and the namespace of this one too."""
+        return self.with_name(metric.name.name).with_namespace(metric.name.namespace)
 
     def with_namespace(self, namespace: str | type) -> "MetricsFilter":
         """Those with this namespace too."""
@@ -152,7 +167,7 @@ class MetricsFilter:
         return (
             (not self.names or key.metric.name in self.names)
             and (not self.namespaces or key.metric.namespace in self.namespaces)
-            and (not self.steps or any(f"{key.step}/".startswith(f"{it}/") for it in self.steps))
+            and (not self.steps or any(f"/{it}/" in f"/{key.step}/" for it in self.steps))
         )
 
 
@@ -164,7 +179,7 @@ def _texts(what: str, given: Iterable[str]) -> frozenset[str]:
 
 @attrs.frozen
 class MetricResult:
-    """A metric and its value: a number, a `DistributionData`, or what a gauge was set to.
+    """A metric and its value: a number, a `DistributionData`, or a `GaugeResult`.
 
     Nothing runs twice here, so what was attempted is what was committed.
     """
@@ -183,6 +198,16 @@ class MetricResult:
         return self.committed
 
 
+@attrs.frozen
+class GaugeResult:
+    """What a gauge was set to last. Source: Beam ``GaugeResult``.
+
+    When that was is not kept.
+    """
+
+    value: Any
+
+
 class MetricResults:
     """The metrics of a run. Source: Beam ``MetricResults``."""
 
@@ -193,8 +218,19 @@ class MetricResults:
     def __init__(self, recorded: Recorder) -> None:
         self._recorded = recorded
 
+    @staticmethod
+    def matches(filter: MetricsFilter | None, metric_key: MetricKey) -> bool:
+        """Whether a metric is asked for; all are without a filter."""
+        return filter is None or filter.matches(metric_key)
+
     def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
         """Those that are asked for, by kind, in the order of their steps and names."""
+        found = self.values(filter)
+        gauges = [attrs.evolve(it, committed=GaugeResult(it.committed)) for it in found["gauges"]]
+        return {**found, "gauges": gauges}
+
+    def values(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
+        """The same, where a gauge is the value that it was set to."""
         wanted = MetricsFilter() if filter is None else filter
         kinds: dict[Kind, Mapping[MetricKey, Any]] = {
             "counters": self._recorded.counters,

@@ -4,6 +4,7 @@ Source: Beam Python ``transforms.util`` and ``core.Partition``.
 """
 
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any, Generic, Protocol, overload
 
 from beamlike.api.pipelines.collection import PCollection
@@ -213,7 +214,12 @@ class _Part(DoFn[Any, Any]):
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
         at = self.fn(element, self.number, *args, **kwargs)
         # True and False are parts too: a condition takes a collection apart in two.
-        if not isinstance(at, int) or not 0 <= at < self.number:
+        if not isinstance(at, Integral):
+            raise PipelineError(
+                f"{self.label!r}: PartitionFn yielded a '{type(at).__name__}' when it should only "
+                f"yield integers, {at!r} for {element!r}"
+            )
+        if not 0 <= at < self.number:
             raise PipelineError(
                 f"{self.label!r} put {element!r} into the part {at!r}, and its parts are 0 to "
                 f"{self.number - 1}; answer with one of them"
@@ -236,7 +242,8 @@ class Reshuffle(PTransform[Any, Any]):
         super().__init__()
         if num_buckets is not None and (not isinstance(num_buckets, int) or num_buckets < 1):
             raise PipelineError(
-                f"Reshuffle num_buckets must be a number of 1 or more, got {num_buckets!r}"
+                "If `num_buckets` is set, it has to be an integer greater than 0, got "
+                f"{num_buckets}"
             )
         self.num_buckets = num_buckets
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
 
 import attrs
 
+from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.collection import PCollection, apply
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
+from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
+from beamlike.api.pipelines.options_context import OptionsContext
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
@@ -21,6 +24,7 @@ from beamlike.api.pipelines.variables import Out
 from beamlike.api.pipelines.visiting import AppliedPTransform, PipelineVisitor
 from beamlike.errors import PipelineError
 from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.model.coders import keys_by
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
 
@@ -82,7 +86,8 @@ class Pipeline:
                 f"options must be PipelineOptions, got {options!r}; write "
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
-        self.options = PipelineOptions(argv or []) if options is None else options
+        made = PipelineOptions(argv or []) if options is None else options
+        self.options = OptionsContext.augment_options(made)
         chosen = self.options.view_as(StandardOptions).runner if runner is None else runner
         self._host: Host = host_of(chosen) or "local"
         named = SparkRunner() if self._host == "spark" else DirectRunner()
@@ -181,6 +186,14 @@ class Pipeline:
         return self.options
 
     @property
+    def pipeline(self) -> Self:
+        """Itself: a transform that starts one is given it, and may ask it as it asks a collection.
+
+        Source: Beam ``PBegin.pipeline``.
+        """
+        return self
+
+    @property
     def label(self) -> str:
         """The full name of the transform that is being applied."""
         return "/".join(self._scope)
@@ -249,7 +262,8 @@ class Pipeline:
             handler.verify_closed()
         self.result = None
         try:
-            with with_own_types():
+            pickles = self.options.view_as(TypeOptions).allow_non_deterministic_key_coders
+            with with_own_types(), keys_by(PickleCoder() if pickles else None):
                 self.result = self._run_on(host, options)
         finally:
             if self.result is None or self.result.state != PipelineState.RUNNING:

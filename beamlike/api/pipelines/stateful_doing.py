@@ -8,7 +8,6 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.doing import Doing, asked_by, read, views_of
-from beamlike.api.pipelines.types import declared_type
 from beamlike.api.pipelines.userstate import (
     expiration_of,
     get_dofn_specs,
@@ -64,7 +63,9 @@ class StatefulDoing(StatefulFn):
         states, timers = get_dofn_specs(fn)
         self.states = {spec.name: spec for spec in sorted(states, key=lambda it: it.name)}
         self.timers = {spec.name: spec for spec in sorted(timers, key=lambda it: it.name)}
-        self.sorts, self.skew = is_sorted(fn), self._doing.skew
+        self.sorts = is_sorted(fn)
+        # A timer holds the watermark, so that by default it is not set back behind its element.
+        self.skew = 0 if fn.allowed_timestamp_skew is None else self._doing.skew
         self._expiration = expiration_of(fn)
         self.expires = self._expiration is not None
         self._callbacks = {spec.name: _name_of(spec) for spec in timers}
@@ -212,11 +213,12 @@ def remembering(
             f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
             "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
         )
-    if declared_type(given) in (int, float, str, bytes, bool):
+    kind = given.element_type
+    if kind in (int, float, str, bytes, bool):
         raise PipelineError(
             f"Input elements to the transform {label!r} with stateful DoFn must be key-value "
-            f"pairs, and a type hint says that they are {declared_type(given).__name__}; make "
-            "pairs before it, for example with WithKeys(...) or Map(lambda x: (key, x))"
+            f"pairs. They are of type {kind.__name__}; make pairs before it, for example with "
+            "WithKeys(...) or Map(lambda x: (key, x))"
         )
     seen = looking(given, views_of(args, kwargs))
     tagged = tags is None or bool(tags)

@@ -4,16 +4,26 @@ What is only inferred does not count here, because saved state would change with
 checked are in `hints`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, get_args, get_origin
 
 from beamlike.api.pipelines.hints.declared import annotations_of, get_type_hints
 from beamlike.api.pipelines.hints.forms import K, V, form, item_of
 
-__all__ = ["KV", "answer_type", "declared_type", "value_type"]
+__all__ = ["KV", "Generator", "answer_type", "declared_type", "value_type"]
 
 KV = form(tuple, K, V)
 """A pair, as Beam Python's hints write it: ``KV[str, int]``."""
+
+
+class Generator:
+    """What a function that yields makes, as Beam Python's hints write it: ``Generator[int]``."""
+
+    def __class_getitem__(cls, kinds: Any) -> Any:
+        # Python has three parameters: what comes out, what is sent in, and what is returned.
+        made = kinds[0] if isinstance(kinds, tuple) else kinds
+        return form(Iterator, made)
+
 
 _COLUMNS: Final = (int, float, str)
 """Types that have a column."""

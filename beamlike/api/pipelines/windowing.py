@@ -157,7 +157,7 @@ class Flatten(PTransform[Any, Any]):
 
     def expand(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
         if isinstance(given, PCollection):
-            raise PipelineError(
+            raise PipelineTypeError(
                 f"{given.pipeline.label!r} needs several collections, got one; write "
                 "(one, other) | Flatten(), or FlatMap(lambda items: items) to open lists"
             )

@@ -8,6 +8,9 @@ from beamlike.api.pipelines.more_coders import BigIntegerCoder as BigIntegerCode
 from beamlike.api.pipelines.more_coders import BooleanCoder as BooleanCoder
 from beamlike.api.pipelines.more_coders import CloudpickleCoder as CloudpickleCoder
 from beamlike.api.pipelines.more_coders import DillCoder as DillCoder
+from beamlike.api.pipelines.more_coders import (
+    FakeDeterministicFastPrimitivesCoder as FakeDeterministicFastPrimitivesCoder,
+)
 from beamlike.api.pipelines.more_coders import FastPrimitivesCoder as FastPrimitivesCoder
 from beamlike.api.pipelines.more_coders import FloatCoder as FloatCoder
 from beamlike.api.pipelines.more_coders import IterableCoder as IterableCoder

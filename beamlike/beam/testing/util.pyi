@@ -15,6 +15,7 @@ from beamlike.beam import pvalue as pvalue
 from beamlike.beam.transforms import window as window
 from beamlike.testing.pipelines.beam import assert_that as assert_that
 from beamlike.testing.pipelines.beam import has_at_least_one as has_at_least_one
+from beamlike.testing.pipelines.beam import open_shards as open_shards
 from beamlike.testing.pipelines.beam_matchers import BeamAssertException as BeamAssertException
 from beamlike.testing.pipelines.beam_matchers import SortLists as SortLists
 from beamlike.testing.pipelines.beam_matchers import TestWindowedValue as TestWindowedValue

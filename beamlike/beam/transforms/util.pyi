@@ -48,6 +48,7 @@ from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import window as window
 from beamlike.beam.typehints import trivial_inference as trivial_inference
+from beamlike.beam.utils import shared as shared
 from beamlike.beam.utils import windowed_value as windowed_value
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import Always as Always

@@ -4,7 +4,6 @@ from typing import Any as Any
 from typing import Collection as Collection
 from typing import Dict as Dict
 from typing import FrozenSet as FrozenSet
-from typing import Generator as Generator
 from typing import Iterable as Iterable
 from typing import Iterator as Iterator
 from typing import List as List
@@ -23,6 +22,7 @@ from beamlike.api.pipelines.hints.declared import no_annotations as no_annotatio
 from beamlike.api.pipelines.hints.declared import with_input_types as with_input_types
 from beamlike.api.pipelines.hints.declared import with_output_types as with_output_types
 from beamlike.api.pipelines.types import KV as KV
+from beamlike.api.pipelines.types import Generator as Generator
 from beamlike.beam.typehints import decorators as decorators
 from beamlike.beam.typehints import native_type_compatibility as native_type_compatibility
 from beamlike.beam.typehints import trivial_inference as trivial_inference

@@ -4,7 +4,6 @@ from typing import Any as Any
 from typing import Collection as Collection
 from typing import Dict as Dict
 from typing import FrozenSet as FrozenSet
-from typing import Generator as Generator
 from typing import Iterable as Iterable
 from typing import Iterator as Iterator
 from typing import List as List
@@ -20,6 +19,7 @@ from beamlike.api.pipelines.hints.consistency import is_consistent_with as is_co
 from beamlike.api.pipelines.hints.consistency import matched as _match_type_variables
 from beamlike.api.pipelines.hints.forms import normal as _normalize
 from beamlike.api.pipelines.types import KV as KV
+from beamlike.api.pipelines.types import Generator as Generator
 from beamlike.errors import TypeCheckError as _CompositeTypeHintError
 from beamlike.errors import TypeCheckError as _SimpleTypeHintError
 

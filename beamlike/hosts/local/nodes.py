@@ -43,7 +43,7 @@ class _OnlyShard(Worker, Recorded):
 
     def __init__(self, node: GroupNode | StatefulParDoNode) -> None:
         super().__init__(node.label)
-        worker, self._wire = worker_of(node), Wire.declared()
+        worker, self._wire = worker_of(node), Wire.local()
         assert isinstance(worker, StagedWorker), "it keeps state"
         self._worker = worker
         plan = plan_of(node, worker.machine, self._wire, shards=1, buckets=_BUCKETS, clocks=None)

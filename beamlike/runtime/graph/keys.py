@@ -149,7 +149,7 @@ def _plain(key: Any, coders: Coders) -> Any:
         return f"x{key.hex()}"
     coder = coders.by_type.get(kind)
     if coder is not None:
-        return _coded(key, coder)
+        return _coded(key, coder, coders)
     if kind is timedelta:
         return f"d{key // timedelta(microseconds=1)}"
     if kind in _AS_TEXT:
@@ -157,15 +157,28 @@ def _plain(key: Any, coders: Coders) -> Any:
     return _tree(key, coders)
 
 
-def _coded(key: Any, coder: Coder) -> tuple[str, str]:
+def _coded(key: Any, coder: Coder, coders: Coders) -> tuple[str, str]:
     name = type_name(type(key))
-    if not coder.is_deterministic():
-        raise UncertainKeyError(
-            f"the key {key!r} has the coder {coder}, which is not deterministic: equal keys may "
-            "have different bytes, and be grouped apart; if they never have, let its "
-            "is_deterministic() return True, or make the key a text, a number or a tuple"
-        )
+    if not coder.is_deterministic() and coders.fallback is None:
+        try:
+            stable = coder.as_deterministic_coder(name)
+        except ValueError as cause:
+            raise UncertainKeyError(
+                f"the key {key!r} has the coder {coder}, which is not deterministic: equal keys "
+                "may have different bytes, and be grouped apart; if they never have, let its "
+                "is_deterministic() return True, or make the key a text, a number or a tuple"
+            ) from cause
+        return f"C{name}", f"x{encoded(key, stable).hex()}"
     return f"c{name}", f"x{encoded(key, coder).hex()}"
+
+
+def _stably_decoded(name: str, blob: bytes, coders: Coders) -> Any:
+    by_type = {
+        kind: coder.as_deterministic_coder(name)
+        for kind, coder in coders.by_type.items()
+        if type_name(kind) == name
+    }
+    return decoded(name, blob, Coders(by_type))
 
 
 def _one_of_equal(number: float) -> float:
@@ -178,7 +191,7 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
 
     kind = type(key)
     if isinstance(key, Enum):
-        return ("e" + _name(kind), f"s{key.name}")
+        return ("e" + _name(kind, coders), f"s{key.name}")
     if kind is tuple:
         return ("(", *map(plain, key))
     if kind is frozenset:
@@ -191,15 +204,17 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
         pairs = sorted(((plain(name), plain(it)) for name, it in key.items()), key=repr)
         return ("m", *(part for pair in pairs for part in pair))
     if _restores_itself(kind):
-        return ("g" + _name(kind), plain(key.__getstate__()))
+        return ("g" + _name(kind, coders), plain(key.__getstate__()))
     names = _fields_of(kind)
     if names is None:
+        if coders.fallback is not None:
+            return (f"p{type_name(kind)}", f"x{coders.fallback.encode(key).hex()}")
         raise UnfitKeyError(
             f"the key {key!r} is a {kind.__qualname__}, which has no deterministic coder: "
             "nothing says when two of them are equal; use a text, a number, a tuple, or a frozen "
             "data class"
         )
-    head = " ".join(("o" + _name(kind), *names))
+    head = " ".join(("o" + _name(kind, coders), *names))
     return (head, *(plain(getattr(key, name)) for name in names))
 
 
@@ -228,14 +243,16 @@ def _fields_of(kind: Any) -> Mapping[str, str] | None:
     return None
 
 
-def _name(kind: type) -> str:
-    """The name by which any process finds the class.
+def _name(kind: type, coders: Coders) -> str:
+    """The name by which any process finds the class, or this one if keys stay in it.
 
     Raises:
         UnfitKeyError: None does.
     """
     name = f"{kind.__module__}:{kind.__qualname__}"
     if kind.__module__ == "__main__" or "<" in name:
+        if coders.local_classes is not None:
+            return _local_name(name, kind, coders.local_classes)
         raise UnfitKeyError(
             f"a key is a {kind.__qualname__}, and another process cannot import that class from "
             f"{kind.__module__}; define it at the top of a module, declare a deterministic coder "
@@ -244,7 +261,17 @@ def _name(kind: type) -> str:
     return name
 
 
-def _class(name: str) -> Any:
+def _local_name(name: str, kind: type, classes: dict[str, type]) -> str:
+    number, known = 1, name
+    while classes.setdefault(known, kind) is not kind:  # two classes of a function called twice
+        number += 1
+        known = f"{name}#{number}"
+    return known
+
+
+def _class(name: str, coders: Coders) -> Any:
+    if coders.local_classes and name in coders.local_classes:
+        return coders.local_classes[name]
     module, _, path = name.partition(":")
     return attrgetter(path)(import_module(module))
 
@@ -266,13 +293,18 @@ def _whole(plain: Any, coders: Coders) -> Any:
         case "m":
             return dict(zip(parts[::2], parts[1::2], strict=True))
         case "g":
-            made = object.__new__(_class(head[1:]))
+            made = object.__new__(_class(head[1:], coders))
             made.__setstate__(parts[0])
             return made
         case "c":
             return decoded(head[1:], parts[0], coders)
+        case "C":
+            return _stably_decoded(head[1:], parts[0], coders)
+        case "p":
+            assert coders.fallback is not None, "it made these bytes"
+            return coders.fallback.decode(parts[0])
     name, *had = head[1:].split(" ")
-    kind = _class(name)
+    kind = _class(name, coders)
     if head[0] == "e":
         return kind[parts[0]]
     has = _fields_of(kind) or {}

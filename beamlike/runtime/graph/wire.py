@@ -49,6 +49,11 @@ class Wire:
         """With the coders that are declared in this process now."""
         return cls(registry.coders)
 
+    @classmethod
+    def local(cls) -> "Wire":
+        """The same, where keys do not leave this process."""
+        return cls(attrs.evolve(registry.coders, local_classes={}))
+
     def dumps(self, value: Any) -> bytes:
         """A value as bytes.
 

@@ -1,6 +1,7 @@
 """Files as elements, and collections written to files by destination."""
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,28 @@ def test_a_system_of_files(scheme: str, tmp_path: Path) -> None:
         assert file.read() == b"hello"
     FileSystems.delete([one, f"{base}/two"])
     assert (FileSystems.exists(one), paths(f"{base}/**.txt")) == (False, [])
+
+
+def test_a_pattern_reads_no_deeper_folders_than_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.txt", "one/b.txt", "one/two/c.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nothing")
+    seen: list[str] = []
+    stat = os.stat
+
+    def noted(path: Any, *how: Any, **more: Any) -> Any:
+        seen.append(os.path.basename(path))
+        return stat(path, *how, **more)
+
+    monkeypatch.setattr(os, "stat", noted)
+    assert paths(f"{tmp_path}/*.txt") == [f"{tmp_path}/a.txt"]
+    assert "b.txt" not in seen
+    assert paths(f"{tmp_path}/*/*.txt") == [f"{tmp_path}/one/b.txt"]
+    assert "c.txt" not in seen
+    assert len(paths(f"{tmp_path}/**")) == 3
 
 
 def test_text_in_memory_by_fsspec() -> None:

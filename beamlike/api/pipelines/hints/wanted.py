@@ -4,12 +4,14 @@ Source: Beam Python ``PTransform.type_check_inputs``, ``Pipeline._infer_result_t
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
 from typing import Any, Final, TypeVar, Union
 
 from beamlike.api.pipelines.hints.consistency import filled, is_consistent_with, matched
 from beamlike.api.pipelines.hints.declared import IOTypeHints, of_parameters
 from beamlike.api.pipelines.hints.forms import K, V, form, normal, shown
 from beamlike.errors import TypeCheckError
+from beamlike.model.fingerprint import stable_repr
 
 _PAIR: Final = form(tuple, K, V)
 
@@ -57,10 +59,11 @@ def check_arguments(
         kwargs: The types of arguments by name.
 
     Raises:
-        TypeCheckError: One is of another type.
+        TypeCheckError: One is of another type, or the function does not take them.
     """
     if not hints.input_types:
         return
+    _check_that_it_takes(label, function, args, kwargs)
     wanted = of_parameters(function, hints.input_types)
     given = of_parameters(function, (tuple(args), kwargs))
     element = next(iter(given), None)
@@ -73,6 +76,22 @@ def check_arguments(
             f"Type hint violation for {label!r}: requires {shown(wanted[name])} but got "
             f"{shown(kind)} for {name}; all its hints: {hints}"
         )
+
+
+def _check_that_it_takes(
+    label: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    try:
+        parameters = signature(function)
+    except (TypeError, ValueError):  # some functions in C have no signature
+        return
+    try:
+        parameters.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeCheckError(
+            f"Type hint violation for {label!r}: {stable_repr(function)} does not take the element "
+            f"and the arguments after it: {error}"
+        ) from error
 
 
 def check_element(label: str, wanted: Any, given: Any) -> None:

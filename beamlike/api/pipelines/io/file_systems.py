@@ -39,7 +39,14 @@ class MatchResult:
 
 
 class FileSystem(ABC):
-    """A system of files. Paths are full names, with their scheme if they have one."""
+    """A system of files. Paths are full names, with their scheme if they have one.
+
+    Args:
+        pipeline_options: Counts for nothing.
+    """
+
+    def __init__(self, pipeline_options: Any = None) -> None:
+        self.pipeline_options = pipeline_options
 
     @abstractmethod
     def open(self, path: str) -> IO[bytes]:
@@ -50,8 +57,13 @@ class FileSystem(ABC):
         """A file to write; its folder is made if it is not there."""
 
     @abstractmethod
-    def files_below(self, folder: str) -> Iterator[FileMetadata]:
-        """All files in a folder and the folders in it; nothing if it is not there."""
+    def files_below(self, folder: str, depth: int | None) -> Iterator[FileMetadata]:
+        """All files in a folder and the folders in it; nothing if it is not there.
+
+        Args:
+            folder: The folder.
+            depth: How many folders down; None: all.
+        """
 
     @abstractmethod
     def metadata(self, path: str) -> FileMetadata | None:
@@ -96,7 +108,9 @@ class FileSystem(ABC):
             return [] if found is None else [found]
         fits = regex_of(pattern).match
         folder, _ = self.split(plain[0])
-        inside = self.files_below(folder)
+        # The folders beside the pattern may be large, and others may change them meanwhile.
+        depth = None if "**" in pattern else len(re.findall(r"[/\\]", pattern[len(plain[0]) :]))
+        inside = self.files_below(folder, depth)
         return sorted((it for it in inside if fits(it.path)), key=lambda it: it.path)
 
 

@@ -33,6 +33,7 @@ class FsspecFileSystem(FileSystem):
     """
 
     def __init__(self, scheme: str) -> None:
+        super().__init__()
         try:
             import fsspec
         except ImportError as error:
@@ -74,8 +75,9 @@ class FsspecFileSystem(FileSystem):
         opened: IO[bytes] = self._files.open(path, "wb")
         return opened
 
-    def files_below(self, folder: str) -> Iterator[FileMetadata]:
-        found = self._files.find(folder, detail=True)
+    def files_below(self, folder: str, depth: int | None) -> Iterator[FileMetadata]:
+        levels = None if depth is None else depth + 1
+        found = self._files.find(folder, maxdepth=levels, detail=True)
         yield from map(self._found, found.values())
 
     def metadata(self, path: str) -> FileMetadata | None:

@@ -14,6 +14,13 @@ from beamlike.api.pipelines.io.file_systems import FileMetadata, FileSystem
 __all__ = ["LocalFileSystem"]
 
 
+def _there(path: str) -> FileMetadata | None:
+    try:
+        return _found(path)
+    except FileNotFoundError:  # it has been removed meanwhile, or is a link to nothing
+        return None
+
+
 def _found(path: str) -> FileMetadata:
     found = os.stat(path)
     return FileMetadata(path, found.st_size, found.st_mtime)
@@ -30,13 +37,20 @@ class LocalFileSystem(FileSystem):
         place.parent.mkdir(parents=True, exist_ok=True)
         return place.open("wb")
 
-    def files_below(self, folder: str) -> Iterator[FileMetadata]:
+    def files_below(self, folder: str, depth: int | None) -> Iterator[FileMetadata]:
         # Paths keep the beginning that the pattern has: relative if it is.
-        for root, folders, names in os.walk(folder or "."):
+        top = folder or "."
+        for root, folders, names in os.walk(top):
             folders.sort()
+            inside = os.path.relpath(root, top)
+            level = 0 if inside == "." else len(Path(inside).parts)
+            if level == depth:
+                folders.clear()
             for name in names:
                 path = os.path.join(root, name)
-                yield _found(path if folder else os.path.relpath(path))
+                found = _there(path if folder else os.path.relpath(path))
+                if found is not None:
+                    yield found
 
     def metadata(self, path: str) -> FileMetadata | None:
         return _found(path) if os.path.exists(path) else None

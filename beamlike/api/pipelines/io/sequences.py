@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Final
 
+import attrs
+
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import Create, FlatMap, ParDo
 from beamlike.api.pipelines.pipeline import Pipeline
@@ -52,7 +54,8 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
         fire_interval: How far they are apart, seconds.
         apply_windowing: Whether each is in a window of its own; else all are in the global one.
         data: The elements, which begin anew at their end; pairs of a `Timestamp` and an element
-            happen then. None: an element is its time, seconds.
+            happen then. None: an element is its time, seconds, whole if the start and the interval
+            are.
         rebase: Whether these times count from when the pipeline is built.
 
     Raises:
@@ -97,6 +100,8 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
                 "write a larger fire_interval=, or an earlier stop_timestamp="
             )
         self._start, self._data = start, data
+        rebased = rebase is not RebaseMode.REBASE_NONE
+        self._seconds = _Seconds(start if rebased else begin, fire_interval)
         self._windowed = apply_windowing
         if data and _has_times(data) and len(data) < self._count:
             raise PipelineError(
@@ -126,11 +131,24 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
     def _element(self, at: int) -> Element:
         when = self._start + at * self._interval
         if self._data is None:
-            return Element(when.micros / _MICROS, when.instant_ms)
+            return Element(self._seconds.at(at, when), when.instant_ms)
         value = self._data[at % len(self._data)]
         if _has_times(self._data):
             return Element(value[1], value[0].instant_ms)
         return Element(value, when.instant_ms)
+
+
+@attrs.frozen
+class _Seconds:
+    """Regular times as numbers of seconds, of the type that a start and an interval have."""
+
+    start: Any
+    interval: Any
+
+    def at(self, number: int, when: Timestamp) -> float:
+        if isinstance(self.start, int | float) and isinstance(self.interval, int | float):
+            return self.start + self.interval * number
+        return when.micros / _MICROS
 
 
 def _has_times(data: Sequence[Any]) -> bool:
@@ -161,7 +179,7 @@ class _Times(DoFn[Any, Any]):
             )
         for at in range(-(-max(0, end.micros - begin.micros) // step.micros)):
             when = begin + at * step
-            yield TimestampedValue(when.micros / _MICROS, when)
+            yield TimestampedValue(_Seconds(start, interval).at(at, when), when)
 
 
 class GenerateSequence(PTransform[Pipeline, PCollection[int]]):

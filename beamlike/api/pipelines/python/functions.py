@@ -6,7 +6,7 @@ Source: Beam Python ``transforms.core.DoFn``.
 from typing import Any, ClassVar, Final, Generic
 
 from beamlike.api.pipelines import dofn
-from beamlike.api.pipelines.dofn import Param, TimerAsked
+from beamlike.api.pipelines.dofn import ANY_SKEW, Param, TimerAsked
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.user_timers import Clockface
@@ -37,9 +37,10 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
     ``KeyParam``, ``WindowParam`` and ``DynamicTimerTagParam``, its ``TimestampParam``, which is the
     output timestamp of the timer, and its ``FireTimestampParam``, which it was set to.
 
-    An output may happen later than the element that it came from, but not earlier by more than
-    ``allowed_timestamp_skew`` (a number of seconds, `Duration`, a ``timedelta`` or text), because
-    the watermark may have passed there.
+    An output may happen earlier or later than the element that it came from. What the watermark has
+    passed is late. ``allowed_timestamp_skew`` (a number of seconds, `Duration`, a ``timedelta`` or
+    text) refuses what is earlier by more than that; a timer's output timestamp may be no earlier by
+    default.
 
     Source: Beam Python ``DoFn``.
     """
@@ -49,8 +50,11 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
     WindowedValueParam: ClassVar[Any] = _WINDOWED_VALUE
     FireTimestampParam: ClassVar[Any] = Param("FireTimestampParam", Timestamp.of_millis)
 
-    allowed_timestamp_skew: Length = 0
-    """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
+    allowed_timestamp_skew: Length | None = None
+    """How far before its element an output may happen; None: at any time.
+
+    Beam Java ``getAllowedTimestampSkew``. Beam Python has no such check.
+    """
 
     @staticmethod
     def TimerParam(spec: Any) -> Any:
@@ -67,4 +71,5 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
         return TimerAsked.of(spec, Clockface())
 
     def skew_ms(self, label: str) -> int:
-        return in_millis(self.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")
+        skew = self.allowed_timestamp_skew
+        return ANY_SKEW if skew is None else in_millis(skew, f"{label} allowed_timestamp_skew")

@@ -140,13 +140,13 @@ class ScioResult(ABC):
                 f'{metric!r}; write ScioMetrics.{wanted.__name__.lower()}("name")'
             )
         asked = MetricsFilter().with_name(metric.name.name)
-        found = self.metrics().query(asked.with_namespace(metric.name.namespace))[kind]
+        found = self.metrics().values(asked.with_namespace(metric.name.namespace))[kind]
         return {it.key.step: it for it in found}
 
     def _all(
         self, kind: Any, ask: Callable[[MetricName], MetricResult]
     ) -> dict[MetricName, MetricResult]:
-        names = dict.fromkeys(it.key.metric for it in self.metrics().query()[kind])
+        names = dict.fromkeys(it.key.metric for it in self.metrics().values()[kind])
         return {name: ask(name) for name in names}
 
 

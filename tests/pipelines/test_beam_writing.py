@@ -1,0 +1,228 @@
+"""Names that programs of Beam are written with: starts and ends of pipelines, shared objects,
+annotations of several outputs, options of a block.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import beamlike.beam as beam
+from beamlike.beam.options.pipeline_options import OptionsContext, PipelineOptions, TypeOptions
+from beamlike.beam.testing.test_pipeline import TestPipeline
+from beamlike.beam.testing.util import assert_that
+from beamlike.beam.utils import retry
+from beamlike.beam.utils.shared import Shared
+from beamlike.errors import PipelineError, TypeCheckError
+
+
+class Numbers(beam.PTransform[Any, Any]):
+    """A source as Beam's guide writes it."""
+
+    def expand(self, pbegin: Any) -> Any:
+        assert isinstance(pbegin, beam.pvalue.PBegin)
+        return pbegin.pipeline | beam.Create([1, 2])
+
+
+class Store(beam.PTransform[Any, Any]):
+    """A sink as Beam's guide writes it."""
+
+    def __init__(self, to: list[int]) -> None:
+        super().__init__()
+        self.to = to
+
+    def expand(self, pcoll: Any) -> Any:
+        assert isinstance(pcoll, beam.pvalue.PValue)
+        pcoll | beam.Map(self.to.append)
+        return beam.pvalue.PDone(pcoll.pipeline)
+
+
+def test_a_source_starts_with_the_pipeline_and_a_sink_ends_it() -> None:
+    stored: list[int] = []
+    with beam.Pipeline() as pipeline:
+        done = pipeline | Numbers() | Store(stored)
+    assert stored == [1, 2]
+    assert isinstance(done, beam.pvalue.PDone)
+    assert done.pipeline is pipeline
+    assert isinstance(done, beam.pvalue.PValue)
+    assert not isinstance(done, beam.pvalue.PBegin)
+    with pytest.raises(TypeError, match="which is no collection"):
+        done | "Again" >> beam.Map(str)
+
+
+def test_a_pipeline_may_be_named_as_its_start() -> None:
+    pipeline = beam.Pipeline()
+    assert beam.pvalue.PBegin(pipeline) is pipeline
+
+
+class Model:
+    made = 0
+
+    def __init__(self) -> None:
+        Model.made += 1
+
+
+def test_a_shared_object_is_made_once_for_each_handle_and_tag() -> None:
+    Model.made = 0
+    one, other = Shared(), Shared()
+    first = one.acquire(Model)
+    assert one.acquire(Model) is first is one.acquire(Model)
+    assert other.acquire(Model) is not first
+    assert one.acquire(Model, tag="v2") is not first
+    assert Model.made == 3
+
+
+def test_a_shared_object_is_kept_until_another_one_is_asked_for() -> None:
+    Model.made = 0
+    one, other = Shared(), Shared()
+    one.acquire(Model)
+    one.acquire(Model)
+    assert Model.made == 1
+    other.acquire(Model)
+    one.acquire(Model)
+    assert Model.made == 3
+    assert one.acquire(lambda: None, tag="none") is None
+
+
+def test_functions_of_a_pipeline_share_an_object() -> None:
+    Model.made = 0
+
+    class Classify(beam.DoFn[int, int]):
+        def __init__(self, model: Shared) -> None:
+            self.model = model
+
+        def setup(self) -> None:
+            self.loaded = self.model.acquire(Model)
+
+        def process(self, element: int) -> Iterable[int]:
+            yield element
+
+    handle = Shared()
+    with beam.Pipeline() as pipeline:
+        numbers = pipeline | beam.Create([1, 2])
+        for at in range(3):
+            numbers | f"Classify {at}" >> beam.ParDo(Classify(handle))
+    assert Model.made == 1
+
+
+def test_an_annotation_may_say_the_types_of_several_outputs() -> None:
+    class Split(beam.DoFn[int, Any]):
+        def process(  # type: ignore[override]
+            self, element: int
+        ) -> Iterable[int | beam.TaggedOutput[Literal["odd"], str]]:  # type: ignore[misc]
+            yield beam.TaggedOutput("odd", str(element)) if element % 2 else element
+
+    outputs = beam.Pipeline() | beam.Create([1, 2]) | beam.ParDo(Split()).with_outputs("odd")
+    assert outputs[None].element_type is int
+
+    def shout(word: str) -> str:
+        return word.upper()
+
+    with pytest.raises(TypeCheckError):
+        outputs[None] | beam.Map(shout)
+
+
+def test_options_of_a_block_are_those_of_its_pipelines() -> None:
+    def checks(pipeline: Any) -> bool:
+        found: bool = pipeline.options.view_as(TypeOptions).runtime_type_check
+        return found
+
+    with OptionsContext(runtime_type_check=True):
+        assert checks(beam.Pipeline())
+        assert checks(beam.Pipeline(options=PipelineOptions([])))
+    assert not checks(beam.Pipeline())
+
+    @OptionsContext(runtime_type_check=True)
+    def inside() -> bool:
+        return checks(beam.Pipeline())
+
+    assert (inside(), inside()) == (True, True)
+
+
+def test_parts_are_whole_numbers_of_any_kind() -> None:
+    with beam.Pipeline() as pipeline:
+        numbers = pipeline | beam.Create([1, 2, 3])
+        even, odd = numbers | beam.Partition(lambda number, _: np.int64(number % 2), 2)
+    assert pipeline.result is not None
+    found = [[it.element.value for it in pipeline.result.out_of(each.edge)] for each in (even, odd)]
+    assert found == [[2], [1, 3]]
+    halves = beam.Pipeline() | beam.Create([1]) | beam.Partition(lambda *_: 0.5, 2)  # type: ignore[arg-type,return-value]
+    with pytest.raises(ValueError, match="PartitionFn yielded a 'float' when it should only yield"):
+        halves[0].pipeline.run()
+
+
+def test_metrics_are_found_by_themselves() -> None:
+    counter = beam.Metrics.counter(Model, "seen")
+    with beam.Pipeline() as pipeline:
+        numbers = pipeline | beam.Create([1, 2])
+        numbers | beam.Map(lambda _: counter.inc())
+        numbers | "Other" >> beam.Map(lambda _: beam.Metrics.counter("other", "seen").inc())
+    assert pipeline.result is not None
+    (found,) = pipeline.result.metrics().query(beam.MetricsFilter().with_metric(counter))[
+        "counters"
+    ]
+    assert (found.result, found.key.metric.namespace) == (2, beam.Metrics.get_namespace(Model))
+    assert beam.MetricResults.matches(None, found.key)
+    assert not beam.MetricResults.matches(beam.MetricsFilter().with_name("other"), found.key)
+    with pytest.raises(PipelineError, match="the namespace of a metric must be a text"):
+        beam.Metrics.get_namespace(3)  # type: ignore[arg-type]
+
+
+def test_what_a_retry_logs_are_the_parts_that_beam_logs() -> None:
+    logged: list[tuple[Any, ...]] = []
+    answers = iter([0])
+
+    def fetch() -> float:
+        return 1 / (1 if next(answers, None) is None else 0)
+
+    how: Any = {"initial_delay_secs": 0, "logger": lambda *parts: logged.append(parts)}
+    assert retry.with_exponential_backoff(**how)(fetch)() == 1
+    ((_, pause, name, error, _trace),) = logged
+    assert (pause, name, error) == (0, "fetch", "ZeroDivisionError: division by zero\n")
+
+
+def test_a_step_is_named_with_or_without_those_around_it() -> None:
+    class Counted(beam.PTransform[Any, Any]):
+        def expand(self, pcoll: Any) -> Any:
+            return pcoll | "Count" >> beam.Map(lambda _: beam.Metrics.counter("n", "seen").inc())
+
+    with beam.Pipeline() as pipeline:
+        pipeline | beam.Create([1]) | "Outer" >> Counted()
+    assert pipeline.result is not None
+    metrics = pipeline.result.metrics()
+    found = {
+        step: len(metrics.query(beam.MetricsFilter().with_step(step))["counters"])
+        for step in ("Outer", "Outer/Count", "Count", "Cou", "ter/Count")
+    }
+    assert found == {"Outer": 1, "Outer/Count": 1, "Count": 1, "Cou": 0, "ter/Count": 0}
+
+
+def test_a_generator_is_hinted_by_what_it_yields() -> None:
+    @beam.typehints.with_input_types(int)
+    @beam.typehints.with_output_types(beam.typehints.Generator[str])
+    def digits(number: Any) -> Any:
+        yield from str(number)
+
+    made = beam.Pipeline() | beam.Create([12]) | beam.FlatMap(digits)
+    assert made.element_type is str
+
+
+def test_arguments_that_a_hinted_function_does_not_take_are_a_type_error() -> None:
+    @beam.typehints.with_input_types(str, int)
+    def repeat(word: str, times: int) -> str:
+        return word * times
+
+    words = beam.Pipeline() | beam.Create(["a"])
+    words | beam.Map(repeat, 3)
+    with pytest.raises(TypeCheckError, match=r"repeat.* does not take .* too many positional argu"):
+        words | "Three" >> beam.Map(repeat, 3, 4)
+
+
+def test_a_function_that_the_harness_makes_is_asserted() -> None:
+    def check(elements: list[int]) -> None:
+        assert sorted(elements) == [1, 2]
+
+    check.__module__ = "beamlike.testing.pipelines.beam_matchers"  # as of `matches_all`
+    with TestPipeline() as pipeline:
+        assert_that(pipeline | beam.Create([1, 2]), check)
