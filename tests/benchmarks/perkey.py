@@ -1,15 +1,16 @@
-"""The obvious way to write sessions on ``transformWithState``: one group for each key."""
+"""The obvious way to write sessions and states on ``transformWithState``: a group for each key."""
 
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from beamlike.model.time import duration_ms
 
-__all__ = ["per_key_sessions"]
+__all__ = ["per_key_counts", "per_key_sessions"]
 
 OUTPUT = "key string, start_ms long, end_ms long, n long, s long"
 
@@ -75,3 +76,29 @@ def per_key_sessions(df: DataFrame, gap: str) -> DataFrame:
         "n",
         "s",
     )
+
+
+class PerKeyCounts(StatefulProcessor):
+    """Numbers the rows of a key, and keeps their sum."""
+
+    def init(self, handle: Any) -> None:
+        self.seen = handle.getValueState("seen", "n long, total long")
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
+        n, total = self.seen.get() if self.seen.exists() else (0, 0)
+        for frame in rows:
+            numbers = range(n + 1, n + 1 + len(frame))
+            yield pd.DataFrame({"key": key[0], "n": numbers})
+            n, total = n + len(frame), total + int(frame["v"].sum())
+        self.seen.update((n, total))
+
+    def close(self) -> None:
+        pass
+
+
+def per_key_counts(df: DataFrame) -> DataFrame:
+    """The rows of each key numbered; ``df`` has a watermark on ``ts``."""
+    counted = df.groupBy("key").transformWithStateInPandas(
+        PerKeyCounts(), "key string, n long", "append", "EventTime"
+    )
+    return counted.select("key", "n")

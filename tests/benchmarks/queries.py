@@ -4,7 +4,7 @@ Each makes the columns ``key, start, end`` and its aggregates. What beamlike's o
 named at their function.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -19,6 +19,7 @@ __all__ = [
     "beamlike_lists",
     "beamlike_own_sum",
     "beamlike_sessions",
+    "beamlike_states",
     "beamlike_tree",
     "native_fixed",
     "native_lists",
@@ -92,6 +93,23 @@ def beamlike_own_sum() -> Query:
     """`Sessions` with a combine function of one's own, over a typed column."""
     sum_of_own = bl.combine(PlainSum(), "v", returns="long", accumulator="long")
     return _beamlike(bl.Sessions(GAP), s=sum_of_own)
+
+
+class Numbered:
+    """Numbers the rows of a key, and keeps their sum."""
+
+    seen = bl.state("value")
+
+    def process(self, row: Any, seen: Any) -> Iterator[tuple[int]]:
+        n, total = seen.read() or (0, 0)
+        seen.write((n + 1, total + row.v))
+        yield (n + 1,)
+
+
+def beamlike_states(df: DataFrame) -> DataFrame:
+    """A function with a state for each key, as `Stream.apply_per_key` takes it."""
+    rows = bl.stream(df, timestamp="ts", watermark=DELAY)
+    return rows.apply_per_key("key", Numbered(), returns="n long").rows.select("key", "n")
 
 
 def beamlike_tree(accumulation: str) -> Query:

@@ -72,6 +72,7 @@ def test_a_full_run_has_the_sizes_that_the_bars_are_meant_for(command: Any):
         "lists": (1.5, 3.0),
         "sparse": (0.5, 1.0),
         "per-key": (20.0, 50.0),
+        "states": (5.0, 10.0),
         "retracting": (0.7, 0.9),
         "zipf": (0.7, 1.0),
         "pipeline-500k": (1.0, 2.0),

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tests.benchmarks.data import LATE_KEYS, Shape, Standing, Stream
-from tests.benchmarks.perkey import per_key_sessions
+from tests.benchmarks.perkey import per_key_counts, per_key_sessions
 from tests.benchmarks.pipelines import PlainSum, pipeline_sessions, pipeline_sessions_by
 from tests.benchmarks.queries import (
     DELAY,
@@ -18,6 +18,7 @@ from tests.benchmarks.queries import (
     beamlike_lists,
     beamlike_own_sum,
     beamlike_sessions,
+    beamlike_states,
     beamlike_tree,
     native_fixed,
     native_lists,
@@ -156,6 +157,14 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             rounds=1,
         ),
         Work(
+            "states",
+            "a function with a state, against one group for each key",
+            _beamlike(beamlike_states, few),
+            Contender("per-key", "per-key", _per_key_states, few),
+            Bar(5.0, 10.0),
+            rounds=1,
+        ),
+        Work(
             "retracting",
             "the tree, retracting against accumulating",
             Contender("retracting", "beamlike", beamlike_tree("retracting"), late, _put_forward),
@@ -267,6 +276,10 @@ def _native(
 
 def _per_key(df: DataFrame) -> DataFrame:
     return per_key_sessions(df.withWatermark("ts", DELAY), GAP)
+
+
+def _per_key_states(df: DataFrame) -> DataFrame:
+    return per_key_counts(df.withWatermark("ts", DELAY))
 
 
 def _sums(results: DataFrame) -> DataFrame:
