@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map
 from beamlike.errors import PipelineError, TransformError
 from beamlike.scio import PCollection, ScioContext, TimestampedValue
@@ -225,10 +224,10 @@ def test_batches_go_by_what_elements_cost():
     assert elements(words.batch_weighted(3, len)) == [["aaa"], ["b", "cc"], ["d"]]
 
 
-def test_a_stateful_dofn_is_refused_with_what_to_write():
+def test_what_is_no_function_of_pairs_is_refused_with_what_to_write():
     pairs = ScioContext().parallelize([("a", 1)])
-    with pytest.raises(PipelineError, match=r"stateful DoFn, write def fn\(state, value, timestam"):
-        pairs.apply_per_key(DoFn())  # type: ignore[arg-type]
+    with pytest.raises(PipelineError, match=r"got 3; write def fn\(state, value, timestamp\)"):
+        pairs.apply_per_key(3)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ Source: Scio ``PairSCollectionFunctions`` and ``SCollection``.
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
@@ -22,6 +22,7 @@ from beamlike.model.combine.plain import digest
 
 if TYPE_CHECKING:
     from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.dofn import DoFn
 
 __all__ = ["KeyedVerbs"]
 
@@ -176,33 +177,41 @@ class KeyedVerbs(Verbs[T_co]):
         """
         return here(self).partition(num_partitions, partial(_hashed_key, num_partitions))
 
+    @overload
+    def apply_per_key(self: "KeyedVerbs[tuple[K, V]]", fn: "DoFn[Any, U]") -> "PCollection[U]": ...
+    @overload
     def apply_per_key(
         self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[Any, V, int], tuple[Any, Iterable[U]]]
-    ) -> "PCollection[tuple[K, U]]":
-        """Each value given to a function with a state for its key and window.
+    ) -> "PCollection[tuple[K, U]]": ...
+    def apply_per_key(self: "KeyedVerbs[tuple[K, V]]", fn: Any) -> Any:
+        """Each value given to a function with a state for its key and window, or to a `DoFn`.
 
         Nothing is grouped: what the function answers comes out at once, in the window, at the
         time and of the pane of its pair. A pair whose window has expired is dropped, and the
-        state of a window is removed then. There are no timers: what waits for more elements or
-        for the end of the window is a grouping, or ``batch_by_key``.
+        state of a window is removed then.
 
         Args:
-            fn: Called with the state (None at first), a value and its event time (ms). Returns
-                the new state, None to remove it, and a list of outputs under the
-                same key. It leaves the old state as it was.
+            fn: A `beamlike.beam.DoFn` of pairs, with states and timers. Or a function with one
+                state: called with the state (None at first), a value and its event time (ms), it
+                returns the new state, None to remove it, and a list of outputs under the same
+                key. It leaves the old state as it was.
 
         Raises:
-            PipelineError: The windows merge.
+            PipelineError: The windows merge, or the function is neither.
 
         Source: Scio ``applyPerKeyDoFn``.
         """
+        from beamlike.api.pipelines.dofn import DoFn
+        from beamlike.api.pipelines.elements import ParDo
         from beamlike.api.pipelines.stateful import ApplyPerKey
 
+        if isinstance(fn, DoFn):
+            return stepped(self, "apply_per_key", ParDo(fn), fn)
         if not callable(fn):
             raise PipelineError(
-                f"{full_name(self, 'apply_per_key')!r} needs a function, got {fn!r}; in place of a "
-                "stateful DoFn, write def fn(state, value, timestamp) that returns the new state "
-                "and a list of what comes out"
+                f"{full_name(self, 'apply_per_key')!r} needs a DoFn or a function, got {fn!r}; "
+                "write def fn(state, value, timestamp) that returns the new state and a list of "
+                "what comes out"
             )
         step = fn
 
@@ -210,8 +219,7 @@ class KeyedVerbs(Verbs[T_co]):
             state, values = step(state, pair[1], timestamp)
             return state, [(pair[0], value) for value in values]
 
-        applied = stepped(self, "apply_per_key", ApplyPerKey(keyed), fn)
-        return cast("PCollection[tuple[K, U]]", applied)
+        return stepped(self, "apply_per_key", ApplyPerKey(keyed), fn)
 
 
 def _hashed_key(number: int, pair: tuple[Any, Any]) -> int:
