@@ -207,7 +207,7 @@ def test_a_file_of_parquet_stays_as_it_was_if_the_new_one_cannot_be_written(
     )
     told = []
     for state in (good, bad):
-        monkeypatch.setattr("beamlike.cli.state._read", lambda *_, state=state: state)
+        monkeypatch.setattr("beamlike.cli.state.read_state", lambda *_, state=state: state)
         told.append(
             (main(["state", str(tmp_path), "--parquet", str(link)]), capsys.readouterr().err)
         )
