@@ -52,6 +52,7 @@ class MemoryStage:
         self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
         self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
+        self._correctable_for = _correctable_for(machine)
         self._passed_on = self._reached
 
     @property
@@ -70,21 +71,13 @@ class MemoryStage:
     @property
     def output_watermark(self) -> int:
         """The output watermark (ms): only late panes have timestamps before it."""
-        return self._passed_on if self._withdraws else self._reached
+        return self._reached if self._correctable_for is None else self._passed_on
 
     @property
     def _reached(self) -> int:
         # Every key saw every clock move; one that has not come yet will start at the watermark.
         output_watermarks = (state.output_watermark for state in self._states.values())
         return min(output_watermarks, default=self.watermark)
-
-    @property
-    def _withdraws(self) -> bool:
-        machine = self._machine
-        return (
-            isinstance(machine, Grouping)
-            and machine.strategy.accumulation is AccumulationMode.RETRACTING
-        )
 
     def _pass_on(self, lateness: int) -> None:
         """Pass the output watermark on, as far as no pane may still be withdrawn."""
@@ -121,8 +114,8 @@ class MemoryStage:
             self.watermark = step.to
         elif isinstance(step, AdvanceClock):
             self.clock = step.to
-        if isinstance(self._machine, Grouping) and self._withdraws:
-            self._pass_on(self._machine.strategy.allowed_lateness)
+        if self._correctable_for is not None:
+            self._pass_on(self._correctable_for)
         return tuple(self._outputs[seen:])
 
     def check(self, step: ScriptStep) -> None:
@@ -156,3 +149,12 @@ class MemoryStage:
             self._story.append((number, key, happened))
         self._outputs += [Output(number, key, effect) for effect in effects]
         return after
+
+
+def _correctable_for(machine: Machine) -> int | None:
+    """For how long (ms) a pane that was emitted may be withdrawn; None: none ever is."""
+    if not isinstance(machine, Grouping):
+        return None
+    strategy = machine.strategy
+    retracts = strategy.accumulation is AccumulationMode.RETRACTING
+    return strategy.allowed_lateness if retracts else None

@@ -9,7 +9,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, Final, Literal
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.saved.keys import key_texts, keys_as_values, meant_by, rows_of
+from beamlike.hosts.spark.saved.keys import arrow_text, key_texts, keys_as_values, meant_by, rows_of
 from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
 from beamlike.machine.reference.step import Grouping
@@ -64,7 +64,7 @@ def strategy_of(words: Mapping[str, str]) -> WindowingStrategy:
     )
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(slots=False, eq=False)
 class Captured:
     """What a key got, and what came out of it.
 
@@ -86,7 +86,7 @@ class Captured:
     record: Record
     stopped: bool
 
-    @property
+    @cached_property
     def run(self) -> Run:
         """What comes out of it, by the reference machine."""
         return run_in_memory(Grouping(self.strategy, self._combine), self.script)
@@ -234,16 +234,12 @@ def _columns(rows: pa.Table) -> dict[str, pa.ChunkedArray]:
 
 
 def _by_json(key: str, rows: pa.Table) -> pa.Array:
-    if not rows.num_rows:
-        return pa.array([], pa.bool_())
     return meant_by(key, _columns(rows), rows.num_rows, in_bytes=False)
 
 
 def _by_text(key: str, rows: pa.Table) -> pa.Array:
-    if not rows.num_rows:
-        return pa.array([], pa.bool_())
     texts = key_texts(list(_columns(rows).values()), rows.num_rows, in_bytes=False)
-    return pc.equal(texts, pa.scalar(key, pa.string()))
+    return pc.equal(texts, pa.scalar(arrow_text(key), pa.string()))
 
 
 @attrs.frozen(eq=False)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tests.beam_suite.programs import INPUTS
+
 __all__ = ["SAMPLES", "checkout_version", "learning"]
 
 _ROOTS: Final = ("learning/katas/python", "learning/tour-of-beam/learning-content")
@@ -31,13 +33,9 @@ _RIDES: Final = "".join(
     f"{at % 4},{at}.5,1,N,{at + 100},{at + 200},{at % 3},{at}.0,0.5,0.5,1.0,0,0.3,{3 * at}.25,2.5\n"
     for at in range(1, 40)
 )
-_SCORES: Final = "".join(
-    f"user{at % 5}_team{at % 2},team{at % 2},{at},{1447686663000 + at * 1000},2015-11-16\n"
-    for at in range(20)
-)
 
 SAMPLES: Final[Mapping[str, str]] = {
-    "gs://apache-beam-samples/game/small/gaming_data.csv": _SCORES,
+    "gs://apache-beam-samples/game/small/gaming_data.csv": INPUTS["scores.csv"],
     "gs://apache-beam-samples/shakespeare/kinglear.txt": _PLAY,
     "gs://dataflow-samples/shakespeare/kinglear.txt": _PLAY,
     "gs://mybucket/myfile.txt": "",

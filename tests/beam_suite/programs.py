@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["PROGRAMS", "Outcome", "Program", "differences", "text_of", "write_programs"]
+__all__ = ["INPUTS", "PROGRAMS", "Outcome", "Program", "differences", "text_of", "write_programs"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 

@@ -222,12 +222,11 @@ class SavedStage:
 
     def _hold(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
         """Where each window holds the output watermark of its shard; see `ColumnShard`."""
-        hold, lateness, withdrawn = rows.column("element_hold"), self._lateness, withdrawn_at(rows)
+        hold, withdrawn = rows.column("element_hold"), withdrawn_at(rows)
+        lateness = self._allowed_lateness
         if lateness is None or withdrawn is None:
             return hold.cast(TIME)
-        expiry = np.minimum(
-            np.minimum(end, END_OF_GLOBAL_WINDOW) - 1 + lateness, END_OF_GLOBAL_WINDOW
-        )
+        expiry = _expiry(end, lateness)
         fires = (withdrawn != NEVER) & ~self._closed(rows) & (shard.at.watermark <= expiry)
         # A window that lives has not reached its expiry: a hold there holds nothing.
         correction = pa.array(withdrawn + lateness, mask=~fires | (withdrawn + lateness >= expiry))
@@ -239,7 +238,7 @@ class SavedStage:
         return finished
 
     @property
-    def _lateness(self) -> int | None:
+    def _allowed_lateness(self) -> int | None:
         """How late data may be (ms); None if that is not known."""
         lateness = self._latest.about.get("allowed lateness", _lateness(self.identity))
         # More than all of time changes nothing, and would be too much for 64 bits.
@@ -247,13 +246,11 @@ class SavedStage:
 
     def _due(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
         """When each window's next timer is, as in the machine; see `next_timers`."""
-        lateness, last = self._lateness, END_OF_GLOBAL_WINDOW
+        lateness, last = self._allowed_lateness, END_OF_GLOBAL_WINDOW
         if lateness is None:
             return pa.nulls(len(end), TIME)
         retained = min(self._latest.about.get("retained", 0), _ALL_OF_TIME)
-        # The end of a window is at most a day from the end of time: cut before adding.
-        expiry = np.minimum(np.minimum(end, last) - 1 + lateness, last)
-        expiry = np.where(end > last, last, expiry)
+        expiry = _expiry(end, lateness)
         forgotten = np.minimum(np.minimum(expiry, last - retained) + retained, last)
         due = np.where(expiry < shard.at.watermark, forgotten, expiry)
         awaits = pc.fill_null(rows.column("end_timer_set"), False).to_numpy()
@@ -284,6 +281,14 @@ def times_in_ms(table: pa.Table) -> pa.Table:
         if field.type == TIME:
             table = table.set_column(at, field.name, table[field.name].cast(pa.int64()))
     return table
+
+
+def _expiry(end: Ints, lateness: int) -> Ints:
+    """The last watermark (ms) at which data is accepted for windows that end there."""
+    last = END_OF_GLOBAL_WINDOW
+    # The end of a window is at most a day from the end of time: cut before adding.
+    expiry = np.minimum(np.minimum(end, last) - 1 + lateness, last)
+    return np.where(end > last, last, expiry)
 
 
 def _lateness(identity: Mapping[str, str]) -> int | None:
