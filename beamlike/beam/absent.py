@@ -20,7 +20,6 @@ _SERVICE: Final = "read and write it with Spark, see FromDataFrame(...) and Writ
 _RUNNER: Final = 'a pipeline runs in this process, or with run(host="spark") on Spark'
 _JAVA: Final = "there is no Java behind a pipeline here; write the transform in Python"
 _MODEL: Final = "nothing here trains or runs models; call yours in a DoFn"
-_SPLITTING: Final = "a source is not split here; " + _FILES
 _OWN_TRIGGER: Final = "a trigger is made of those that are here"
 
 _INSTEAD: Final = {
@@ -29,16 +28,11 @@ _INSTEAD: Final = {
     "io": _FILES,
     "io.debezium": _SERVICE,
     "io.gcp": _SERVICE,
-    "io.iobase.RestrictionTracker": _SPLITTING,
     "io.jdbc": _SERVICE,
     "io.mongodbio": _SERVICE,
-    "io.restriction_trackers": _SPLITTING,
     "io.snowflake": _SERVICE,
-    "io.watermark_estimators": _SPLITTING,
     "ml": _MODEL,
     "runners": _RUNNER,
-    "transforms.core.RestrictionProvider": _SPLITTING,
-    "transforms.core.WatermarkEstimatorProvider": _SPLITTING,
     "transforms.external": _JAVA,
     "transforms.external_java": _JAVA,
     "transforms.managed": _SERVICE,

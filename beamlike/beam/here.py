@@ -29,14 +29,17 @@ HERE: Final[Mapping[str, str]] = {
     "io.filesystem": f"{_IO}.file_systems CompressionTypes={_IO}.compression:CompressionTypes "
     f"BeamIOError={_IO}.errors:BeamIOError",
     "io.filesystems": f"{_IO}.filesystems",
-    "io.iobase": f"{_IO}.sources {_IO}.sinks RangeTracker={_IO}.range_trackers:RangeTracker",
+    "io.iobase": f"{_IO}.sources {_IO}.sinks RangeTracker={_IO}.range_trackers:RangeTracker "
+    f"{_IO}.restrictions WatermarkEstimator={_IO}.watermark_estimators:WatermarkEstimator",
     "io.kafka": f"{_IO}.kafka",
     "io.localfilesystem": f"{_IO}.local_files",
     "io.parquetio": f"{_IO}.parquet",
     "io.range_trackers": f"{_IO}.range_trackers",
+    "io.restriction_trackers": f"{_IO}.restrictions",
     "io.textio": f"{_IO}.text {_IO}.tables _TextSource={_IO}.text_sources:TextSource "
     f"_TextSink={_IO}.text_sinks:TextSink",
     "io.tfrecordio": f"{_IO}.tfrecord",
+    "io.watermark_estimators": f"{_IO}.watermark_estimators",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
@@ -64,7 +67,7 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.groups {_P}.cogroups {_P}.python.functions "
-    f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
+    f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.splittable {_P}.windowing "
     f"WindowInto={_P}.python.windowing:WindowInto Windowing={_P}.python.windowing:Windowing",
     "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
     f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",

@@ -1,5 +1,6 @@
 """Beam's combine functions, its own shape of them, and what there is where nothing was."""
 
+import gc
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -129,32 +130,42 @@ class Strict(Average):
         return accumulator[0] / accumulator[1]
 
 
+CALLS: list[str] = []
+
+
 class Opened(Average):
-    """A function that wants to open something before."""
+    """A function that opens something before it is used, and closes it afterwards."""
+
+    opened = False
 
     def setup(self, *args: Any, **kwargs: Any) -> None:
         self.opened = True
+        CALLS.append(f"setup {args}")
 
-
-class Closed(Average):
-    """A function that wants to close something afterwards."""
+    def add_input(self, mutable_accumulator: Any, element: float, *args: Any) -> Any:  # type: ignore[override]
+        assert self.opened
+        return super().add_input(mutable_accumulator, element, *args)
 
     def teardown(self, *args: Any, **kwargs: Any) -> None:
         self.opened = False
+        CALLS.append(f"teardown {args}")
 
 
-@pytest.mark.parametrize(
-    ("fn", "name"), [(Opened(), "setup"), (Closed(), "teardown")], ids=["setup", "teardown"]
-)
-def test_a_function_whose_setup_nobody_would_call_is_refused(fn: Any, name: str):
-    for apply in (beam.CombinePerKey, beam.CombineGlobally, beam.combiners.TupleCombineFn):
-        with pytest.raises(PipelineError) as refusal:
-            of(apply(fn), ("a", 1.0))
-        assert str(refusal.value) == (
-            f"{apply.__name__}: {type(fn).__name__}() has a {name}() of its own, which is not "
-            "called: functions are sent where they are needed, and nothing lasts between two "
-            f"calls; make what it needs in its methods, or once in a module, and take out {name}()"
-        )
+@pytest.mark.parametrize("host", ["memory", "local"])
+@pytest.mark.parametrize("transform", [beam.CombinePerKey, beam.CombineGlobally])
+def test_a_copy_of_a_function_is_set_up_before_it_is_used_and_torn_down(transform: Any, host: str):
+    CALLS.clear()
+    pipeline = beam.Pipeline()
+    pairs = [("a", 1.0), ("a", 3.0)] if transform is beam.CombinePerKey else [1.0, 3.0]
+    _ = pipeline | beam.Create(pairs) | transform(Opened(), 7)
+    pipeline.run(host=host)
+    del pipeline, _
+    gc.collect()
+    assert CALLS
+    assert sorted(CALLS) == ["setup (7,)"] * (len(CALLS) // 2) + ["teardown (7,)"] * (
+        len(CALLS) // 2
+    )
+    assert CALLS[0] == "setup (7,)"
 
 
 class Shares(beam.CombineFn[float, float]):

@@ -329,7 +329,7 @@ def test_a_function_with_state_that_handles_exceptions_is_refused_where_it_is_ap
     )
 
 
-def test_a_plain_function_with_a_timer_a_restriction_or_a_finalizer_is_refused():
+def test_a_plain_function_with_a_timer_no_restriction_or_a_finalizer_is_refused():
     def remind(pair: Any, timer: Any = beam.DoFn.TimerParam(Buffering.EXPIRY)) -> Any:  # noqa: B008
         return [pair]
 
@@ -345,8 +345,8 @@ def test_a_plain_function_with_a_timer_a_restriction_or_a_finalizer_is_refused()
         "without with_exception_handling"
     )
     assert refused(read).endswith(
-        "read asks for a restriction in its parameter 'tracker', and has none here; read with "
-        "FromDataFrame(...), TestStream() or Create(...)"
+        "tracker=DoFn.RestrictionParam() has no provider; write RestrictionParam(provider), with a "
+        "RestrictionProvider, or derive the DoFn from it"
     )
     assert refused(save).endswith(
         "save asks for the end of a commit in its parameter 'finalizer', and has none here; "

@@ -8,7 +8,8 @@ block), `visiting` (what was built, as a tree), `value_providers` (options that 
 `variables` (what type checkers infer), `types` (declared types that have columns), `type_checks`
 (what transforms take and make, by the hints of `hints`), `eager` (transforms of plain lists). Then
 how elements are worked on: `user_timers` (timers as functions see them), `dofn` (functions over
-elements), `calling` (plain functions as such), `doing` (how they are called), `checked` (how
+elements), `calling` (plain functions as such), `doing` (how they are called), `splittable`
+(functions that do an element in parts), `checked` (how
 elements are checked, on request), `contexts` (what they are given beside the element), `views`
 (side inputs that these are given), `userstate` (the states and timers that functions declare),
 `stateful_doing` (how such functions are called), `combinefn` (Beam's combine functions),

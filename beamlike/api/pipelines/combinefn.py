@@ -3,6 +3,7 @@
 Source: Beam Python ``core.CombineFn`` and ``CallableWrapperCombineFn``.
 """
 
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
@@ -30,7 +31,10 @@ class CombineFn(WithTypeHints, Generic[In, R]):
     """
 
     def setup(self, *args: Any, **kwargs: Any) -> None:
-        """Before anything is combined. It is never called here; an override is refused."""
+        """Before a copy of the function is first used. It is given what the other methods are.
+
+        A process may make several copies, each with its setup: each step on Spark has one.
+        """
 
     @staticmethod
     def from_callable(fn: Callable[[list[Any]], Any]) -> "CombineFn[Any, Any]":
@@ -83,7 +87,8 @@ class CombineFn(WithTypeHints, Generic[In, R]):
         """The value of an accumulator."""
 
     def teardown(self, *args: Any, **kwargs: Any) -> None:
-        """After everything. Like `setup`, it is never called here."""
+        """Once a copy whose `setup` was called is not needed any more, at the latest when its
+        process ends; not if that is killed."""
 
 
 class _FromCallable(CombineFn[Any, Any]):
@@ -172,8 +177,7 @@ def combine_fn(
         kwargs: Likewise.
 
     Raises:
-        PipelineError: It is neither, has arguments that it cannot be given, or a ``setup`` or
-            ``teardown`` of its own.
+        PipelineError: It is neither, or has arguments that it cannot be given.
     """
     kwargs = {} if kwargs is None else kwargs
     if isinstance(given, type) and not _is_plain(given):
@@ -189,22 +193,53 @@ def combine_fn(
             )
         return given
     if in_steps(given):
-        _check_life(given, owner)
-        return Stepwise(given, args, kwargs)
+        steps = _WithLife(given, args, kwargs) if _has_life(given) else given
+        return Stepwise(steps, args, kwargs)
     if callable(given):
         return _OfAll(fn=given, args=args, kwargs=kwargs)
     raise PipelineError(f"{owner} needs a combine function or a function, got {given!r}")
 
 
-def _check_life(given: Any, owner: str) -> None:
-    for name in ("setup", "teardown"):
-        own = getattr(type(given), name, None)
-        if own not in (None, getattr(CombineFn, name)):
-            raise PipelineError(
-                f"{owner}: {stable_repr(given)} has a {name}() of its own, which is not called: "
-                "functions are sent where they are needed, and nothing lasts between two calls; "
-                f"make what it needs in its methods, or once in a module, and take out {name}()"
-            )
+def _has_life(given: Any) -> bool:
+    """Whether a function has a ``setup`` or a ``teardown`` of its own."""
+    own = (getattr(type(given), name, None) for name in ("setup", "teardown"))
+    return any(it not in (None, CombineFn.setup, CombineFn.teardown) for it in own)
+
+
+class _WithLife:
+    """A function whose ``setup`` is called before its first other method, in each copy of it."""
+
+    def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        self._fn, self._args, self._kwargs = fn, args, kwargs
+        self._begun = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_begun": False}
+
+    def __repr__(self) -> str:
+        return stable_repr(self._fn)
+
+    def _ready(self) -> Any:
+        if not self._begun:
+            self._fn.setup(*self._args, **self._kwargs)
+            self._begun = True
+            weakref.finalize(self, self._fn.teardown, *self._args, **self._kwargs)
+        return self._fn
+
+    def create_accumulator(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ready().create_accumulator(*args, **kwargs)
+
+    def add_input(self, accumulator: Any, element: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._ready().add_input(accumulator, element, *args, **kwargs)
+
+    def merge_accumulators(self, accumulators: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        return self._ready().merge_accumulators(accumulators, *args, **kwargs)
+
+    def compact(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._ready().compact(accumulator, *args, **kwargs)
+
+    def extract_output(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._ready().extract_output(accumulator, *args, **kwargs)
 
 
 def _is_plain(given: type) -> bool:

@@ -32,9 +32,11 @@ __all__ = [
     "ANY_SKEW",
     "WRAPPERS",
     "DoFn",
+    "EstimatorAsked",
     "Located",
     "Param",
     "Plain",
+    "RestrictionAsked",
     "StateAsked",
     "TaggedOutput",
     "TimerAsked",
@@ -166,6 +168,20 @@ class StateAsked(Param):
 
 
 @attrs.frozen(repr=False)
+class RestrictionAsked(Param):
+    """The tracker that a splittable function asks for, and what makes it."""
+
+    provider: Any = attrs.field(kw_only=True)
+
+
+@attrs.frozen(repr=False)
+class EstimatorAsked(Param):
+    """The watermark estimator that a splittable function asks for, and what makes it."""
+
+    provider: Any = attrs.field(kw_only=True)
+
+
+@attrs.frozen(repr=False)
 class TimerAsked(Param):
     """A timer that a function of pairs asks for: it is given a `UserTimer`."""
 
@@ -258,18 +274,32 @@ class DoFn(WithTypeHints, Generic[In, T]):
         """
         return TimerAsked.of(spec, Clockface())
 
-    # What follows is refused where the function is applied, which knows both by name.
+    @staticmethod
+    def RestrictionParam(restriction_provider: Any = None) -> Any:
+        """The tracker of the part of an element to do, see `beamlike.api.pipelines.splittable`.
+
+        Args:
+            restriction_provider: What makes it; None: the function itself, which then is a
+                ``RestrictionProvider`` as well.
+        """
+        return RestrictionAsked("RestrictionParam", provider=restriction_provider)
+
+    @staticmethod
+    def WatermarkEstimatorParam(watermark_estimator_provider: Any = None) -> Any:
+        """The watermark estimator of that part.
+
+        Args:
+            watermark_estimator_provider: What makes it; None: the function itself.
+        """
+        return EstimatorAsked("WatermarkEstimatorParam", provider=watermark_estimator_provider)
+
+    @staticmethod
+    def unbounded_per_element() -> Callable[[Any], Any]:
+        """Marks a ``process`` whose work may not end. It counts for nothing here."""
+        return _same
+
+    # Refused where the function is applied, which knows both by name.
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
-
-    @staticmethod
-    def RestrictionParam(_provider: Any = None) -> Any:
-        """The part of an element to do. Not here: a transform that asks for it is refused."""
-        return Param("RestrictionParam")
-
-    @staticmethod
-    def WatermarkEstimatorParam(_provider: Any = None) -> Any:
-        """A watermark of its own. Not here: a transform that asks for it is refused."""
-        return Param("WatermarkEstimatorParam")
 
     def setup(self) -> None:
         """Before the first bundle that this copy is given: once in a run in memory.
@@ -326,6 +356,10 @@ class DoFn(WithTypeHints, Generic[In, T]):
 
     def teardown(self) -> None:
         """After the last bundle that this copy is given, also if there was none, see `setup`."""
+
+
+def _same(function: Any) -> Any:
+    return function
 
 
 def plain_outputs(hints: IOTypeHints) -> IOTypeHints:

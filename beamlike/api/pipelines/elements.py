@@ -17,6 +17,7 @@ from beamlike.api.pipelines.hints.wanted import check_arguments, made_type
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.splittable import in_parts
 from beamlike.api.pipelines.stateful_doing import remembering
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.types import answer_type, declared_type
@@ -209,7 +210,8 @@ def expanded(
         return remembering(given, transform.fn, transform.args, transform.kwargs, tags)
     options = given.pipeline.options.view_as(TypeOptions)
     checks = options.runtime_type_check or options.performance_runtime_type_check
-    do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)
+    fn = in_parts(transform.fn, label)
+    do = Doing(fn, transform.args, transform.kwargs, tags, label)
     if checks:
         do = CheckedDoing(do, transform.get_type_hints())
     given = looking(given, views_of(transform.args, transform.kwargs))

@@ -21,6 +21,7 @@ from beamlike.api.pipelines.elements import Map, ParDo, WithOutputs
 from beamlike.api.pipelines.groups import CombineGlobally
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.python.model_fns import model_window_fn
+from beamlike.api.pipelines.splittable import in_parts
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError
@@ -77,7 +78,7 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
 
     def expand(self, given: PCollection[Any]) -> Any:
         how = self.handling
-        fn = _Handled(self.pardo.fn, how)
+        fn = _Handled(in_parts(self.pardo.fn, self.label), how)
         pardo = ParDo[Any, Any](fn, *self.pardo.args, **self.pardo.kwargs)
         outputs = WithOutputs(pardo, (how.dead_letter_tag, *self.tags), how.main_tag, True)
         made: DoOutputs = given | self.pardo.label >> outputs

@@ -223,6 +223,8 @@ class _Parser(ArgumentParser):
 
 
 _HOSTS: Final[dict[str, Host]] = {
+    "memory": "memory",
+    "local": "local",
     "direct": "local",
     "switchingdirect": "local",
     "bundlebaseddirect": "local",

@@ -47,5 +47,7 @@ from beamlike.beam.io import kafka as kafka
 from beamlike.beam.io import localfilesystem as localfilesystem
 from beamlike.beam.io import parquetio as parquetio
 from beamlike.beam.io import range_trackers as range_trackers
+from beamlike.beam.io import restriction_trackers as restriction_trackers
 from beamlike.beam.io import textio as textio
 from beamlike.beam.io import tfrecordio as tfrecordio
+from beamlike.beam.io import watermark_estimators as watermark_estimators

@@ -6,6 +6,7 @@ from beamlike.api.pipelines.io.file_sources import FileBasedSource as FileBasedS
 from beamlike.api.pipelines.io.file_sources import ReadAllFiles as ReadAllFiles
 from beamlike.api.pipelines.io.file_systems import FileMetadata as FileMetadata
 from beamlike.api.pipelines.io.filesystems import FileSystems as FileSystems
+from beamlike.api.pipelines.io.restrictions import OffsetRange as OffsetRange
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.transform import PTransform as PTransform

@@ -2,6 +2,8 @@
 
 from beamlike.api.pipelines.elements import Impulse as Impulse
 from beamlike.api.pipelines.io.range_trackers import RangeTracker as RangeTracker
+from beamlike.api.pipelines.io.restrictions import RestrictionProgress as RestrictionProgress
+from beamlike.api.pipelines.io.restrictions import RestrictionTracker as RestrictionTracker
 from beamlike.api.pipelines.io.sinks import Sink as Sink
 from beamlike.api.pipelines.io.sinks import Write as Write
 from beamlike.api.pipelines.io.sinks import Writer as Writer
@@ -9,6 +11,7 @@ from beamlike.api.pipelines.io.sources import BoundedSource as BoundedSource
 from beamlike.api.pipelines.io.sources import Read as Read
 from beamlike.api.pipelines.io.sources import SourceBase as SourceBase
 from beamlike.api.pipelines.io.sources import SourceBundle as SourceBundle
+from beamlike.api.pipelines.io.watermark_estimators import WatermarkEstimator as WatermarkEstimator
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.transform import PTransform as PTransform

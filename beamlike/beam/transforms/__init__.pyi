@@ -41,6 +41,10 @@ from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
+from beamlike.api.pipelines.splittable import RestrictionProvider as RestrictionProvider
+from beamlike.api.pipelines.splittable import (
+    WatermarkEstimatorProvider as WatermarkEstimatorProvider,
+)
 from beamlike.api.pipelines.strings import Regex as Regex
 from beamlike.api.pipelines.strings import ToString as ToString
 from beamlike.api.pipelines.transform import PTransform as PTransform

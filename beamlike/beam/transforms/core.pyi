@@ -35,6 +35,10 @@ from beamlike.api.pipelines.python.windows import TimestampedValue as Timestampe
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
+from beamlike.api.pipelines.splittable import RestrictionProvider as RestrictionProvider
+from beamlike.api.pipelines.splittable import (
+    WatermarkEstimatorProvider as WatermarkEstimatorProvider,
+)
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import StateSpec as StateSpec
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec

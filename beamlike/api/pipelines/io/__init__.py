@@ -3,7 +3,8 @@
 Read in this order: `errors` (what is raised), `compression` (by the end of a name) and `deflate` (a
 kind of it), `file_systems` (what a system of files can do), `local_files` and `fsspec_files` (two
 of them), `filesystems` (which of them a path is in). Then what is read: `range_trackers` and
-`sources` (sources of one's own), `file_sources` (of files), `records` (how text is cut),
+`sources` (sources of one's own), `restrictions` and
+`watermark_estimators` (parts of an element's work), `file_sources` (of files), `records` (how text is cut),
 `text_sources`. Then what is written: `sinks` (how a sink writes whole files or none),
 `shard_names`, `file_sinks` and `text_sinks`. Then the formats: `text`, `parquet`, `avro`, `tables`
 (CSV and JSON), `tfrecord`, and `records_of_rows` (elements as their records); and files as

@@ -6,7 +6,7 @@ Source: Beam Python ``transforms.core.DoFn``.
 from typing import Any, ClassVar, Final, Generic
 
 from beamlike.api.pipelines import dofn
-from beamlike.api.pipelines.dofn import ANY_SKEW, Param, TimerAsked
+from beamlike.api.pipelines.dofn import ANY_SKEW, EstimatorAsked, Param, TimerAsked
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.user_timers import Clockface
@@ -69,6 +69,18 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
             PipelineError: It is none.
         """
         return TimerAsked.of(spec, Clockface())
+
+    @staticmethod
+    def WatermarkEstimatorParam(watermark_estimator_provider: Any = None) -> Any:
+        """The watermark estimator of that part; it observes each `Timestamp`.
+
+        Args:
+            watermark_estimator_provider: What makes it; None: the function itself.
+        """
+        shown = Timestamp.of_millis
+        return EstimatorAsked(
+            "WatermarkEstimatorParam", shown, provider=watermark_estimator_provider
+        )
 
     def skew_ms(self, label: str) -> int:
         skew = self.allowed_timestamp_skew
