@@ -8,6 +8,7 @@ table          needs                            a batch is one
 `SQLite`       nothing                          transaction of the database
 `DuckDB`       ``beamlike[duckdb]``             transaction of the database
 `Postgres`     ``beamlike[postgres]``           transaction of the database
+`JDBC`         a driver on Spark's class path   transaction of the database
 `Delta`        ``beamlike[delta]``              commit of the table
 `Iceberg`      ``beamlike[iceberg]``            commit of the table
 =============  ===============================  ==========================================
@@ -16,8 +17,9 @@ table          needs                            a batch is one
 from beamlike.hosts.landing.delta import Delta
 from beamlike.hosts.landing.duck import DuckDB
 from beamlike.hosts.landing.iceberg import Iceberg
+from beamlike.hosts.landing.jdbc import JDBC
 from beamlike.hosts.landing.postgres import Postgres
 from beamlike.hosts.landing.sqlite import SQLite
 from beamlike.hosts.landing.target import Target
 
-__all__ = ["Delta", "DuckDB", "Iceberg", "Postgres", "SQLite", "Target"]
+__all__ = ["JDBC", "Delta", "DuckDB", "Iceberg", "Postgres", "SQLite", "Target"]

@@ -49,20 +49,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = work / f"beam-{version}.jsonl"
     run(python, "beam", units, kept)
     run(python, "beam", [it for it in units if "file" in it], work / f"beam-{version}-again.jsonl")
-    mine = work / "beamlike.jsonl"
+    local = options.host == "local"
+    mine = work / ("beamlike.jsonl" if local else f"beamlike-{options.host}.jsonl")
     if not options.resume:
         forget(mine, units)
-    run(python, "beamlike", units, mine)
+    if not local:  # a program prints where its functions run, which is in another process
+        units = [
+            it | {"limit": 10 * it["limit"], "whole": 3600} for it in units if "file" not in it
+        ]
+    run(python, "beamlike", units, mine, options.host)
     real = stable(entries(kept), entries(work / f"beam-{version}-again.jsonl"))
     of_checkout = checkout_version(checkout) if checkout else ""
-    table = text_of(compared(units, real, entries(mine)), version, of_checkout)
+    found = compared(units, real, entries(mine))
+    table = text_of(found, version, of_checkout, options.host)
     print(table)
     if not options.only:
-        (HERE / "LATEST.md").write_text(table, encoding="utf-8")
+        (HERE / ("LATEST.md" if local else "SPARK.md")).write_text(table, encoding="utf-8")
     return 0
 
 
-def run(python: Path, answers: str, units: Sequence[Mapping[str, Any]], output: Path) -> None:
+def run(
+    python: Path,
+    answers: str,
+    units: Sequence[Mapping[str, Any]],
+    output: Path,
+    host: str = "local",
+) -> None:
     """Run the units that the output does not have."""
     ended = {it["unit"] for it in read(output) if it["test"] is None}
     left = [it for it in units if it["unit"] not in ended]
@@ -71,7 +83,7 @@ def run(python: Path, answers: str, units: Sequence[Mapping[str, Any]], output: 
     unfinished = {it["unit"] for it in left}
     keep(output, [it for it in read(output) if it["unit"] not in unfinished])
     plan = output.with_suffix(".plan.json")
-    plan.write_text(json.dumps({"answers": answers, "units": left}), encoding="utf-8")
+    plan.write_text(json.dumps({"answers": answers, "host": host, "units": left}), encoding="utf-8")
     print(f"{answers}: {len(left)} of {len(units)} files to run", file=sys.stderr)
     subprocess.run([python, HERE / "probe.py", plan, output], check=True)
 
@@ -133,6 +145,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--checkout", metavar="DIR", help="a checkout of Beam's repository")
     parser.add_argument("--only", metavar="TEXT", help="files with this in their names")
     parser.add_argument("--resume", action="store_true", help="go on with a run of beamlike")
+    parser.add_argument("--host", choices=("local", "spark"), default="local", help="where to run")
     parser.add_argument("--list", action="store_true", help="say which files are run, and run none")
     parser.add_argument("--programs", action="store_true", help="run programs as they are")
     parser.add_argument("--names", action="store_true", help="write the names that Beam has")

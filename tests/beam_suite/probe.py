@@ -3,9 +3,11 @@
 It is run by the Python of an environment that has Apache Beam, with a plan as JSON:
 ``probe.py PLAN OUTPUT``. It appends a line of JSON for each test and each program to the output.
 With ``"answers": "beamlike"`` imports of ``apache_beam`` get ``beamlike.beam``, except for tests,
-examples and the like, which come from the installed Beam; else all is Beam's own.
+examples and the like, which come from the installed Beam; else all is Beam's own. ``"host"`` says
+where pipelines run then.
 """
 
+import atexit
 import importlib
 import importlib.util
 import io
@@ -76,7 +78,32 @@ class _Harness(MetaPathFinder):
         )
 
 
-def prepare(answers: str) -> None:
+WORKERS = "BEAM_SUITE_WORKERS"
+"""The variable that says to workers of Spark where the installed Beam is."""
+
+_SHIM = f"""\
+import importlib, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import probe
+probe.answer(probe.Path(probe.os.environ[{WORKERS!r}]))
+sys.modules[__name__] = importlib.import_module("apache_beam")
+"""
+"""The ``apache_beam`` of workers, which are processes of their own."""
+
+
+def answer(beam: Path) -> None:
+    """Let imports of Beam get this package.
+
+    Args:
+        beam: The folder of the installed Beam, which has the tests and examples.
+    """
+    sys.path.insert(0, str(ROOT))
+    sys.meta_path.insert(0, _Harness())
+    importlib.import_module("beamlike.beam").install_as("apache_beam")
+    sys.meta_path.insert(0, _FromBeam(beam))
+
+
+def prepare(answers: str, host: str) -> None:
     """Import what is tested, once for all processes."""
     spec = importlib.util.find_spec("apache_beam")
     assert spec is not None, "this Python has no apache_beam"
@@ -86,14 +113,21 @@ def prepare(answers: str) -> None:
         importlib.import_module("apache_beam.runners.direct.direct_runner")
         importlib.import_module("apache_beam.testing.util")
         return
-    sys.path.insert(0, str(ROOT))
-    sys.meta_path.insert(0, _Harness())
-    beam = importlib.import_module("beamlike.beam")
-    beam.install_as("apache_beam")
-    sys.meta_path.insert(0, _FromBeam(Path(spec.origin).parent))
+    beam = Path(spec.origin).parent
+    answer(beam)
     pipelines = importlib.import_module("beamlike.testing.pipelines.contexts")
-    pipelines.TestPipeline.default_host = "local"
-    importlib.import_module("beamlike.hosts.local.nodes")
+    pipelines.TestPipeline.default_host = host
+    if host == "local":
+        importlib.import_module("beamlike.hosts.local.nodes")
+        return
+    # Workers of Spark are started by what this process says.
+    shim = Path(tempfile.mkdtemp(prefix="beam-suite-workers-"), "apache_beam")
+    shim.mkdir()
+    shim.joinpath("__init__.py").write_text(_SHIM, encoding="utf-8")
+    atexit.register(shutil.rmtree, shim.parent, ignore_errors=True)
+    os.environ[WORKERS] = str(beam)
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(shim.parent), str(ROOT)))
+    importlib.import_module("beamlike.api.pipelines.pipeline").Pipeline.forced_host = host
 
 
 class _Late(BaseException):
@@ -279,7 +313,7 @@ def in_a_process(unit: dict[str, Any], output: Path) -> None:
 def main(plan: str, output: str) -> None:
     """Run a plan."""
     steps = json.loads(Path(plan).read_text(encoding="utf-8"))
-    prepare(steps["answers"])
+    prepare(steps["answers"], steps["host"])
     for unit in steps["units"]:
         in_a_process(unit, Path(output))
         write(Path(output), {"unit": unit["unit"], "test": None, "outcome": "ended"})

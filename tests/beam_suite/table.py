@@ -62,19 +62,23 @@ def grouped_cause(cause: str) -> str:
     return cause[:160]
 
 
-def text_of(found: Sequence[Compared], version: str, learning: str = "") -> str:
+def text_of(
+    found: Sequence[Compared], version: str, learning: str = "", host: str = "local"
+) -> str:
     """The table, in Markdown.
 
     Args:
         found: What is in it.
         version: The version of Beam.
         learning: The version of the checkout with the katas and the Tour of Beam.
+        host: Where pipelines ran.
     """
+    command = "" if host == "local" else f" --host {host}"
     lines = [
         "# Tests and programs of Apache Beam, with beamlike in its place",
         "",
-        f"apache-beam {version}, host `local`. Counted is what passes with Beam itself, without a",
-        "network. Written by `python -m tests.beam_suite`.",
+        f"apache-beam {version}, host `{host}`. Counted is what passes with Beam itself, without a",
+        f"network. Written by `python -m tests.beam_suite{command}`.",
         "",
     ]
     if any(it.unit.startswith("learning/") for it in found):

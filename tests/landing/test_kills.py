@@ -5,6 +5,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +33,7 @@ class Child:
             stdout=subprocess.PIPE,
             text=True,
             cwd=ROOT,
+            start_new_session=True,
         )
         assert self._process.stdout is not None
         self._said = self._process.stdout
@@ -48,7 +50,7 @@ class Child:
 
     def _end(self, said: list[str], *, kill: bool) -> int | None:
         if kill:
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)  # and the Java of Spark
         said += self._said.readlines()
         code = self._process.wait()
         assert kill or code == 0
@@ -62,6 +64,7 @@ class Child:
         "sqlite",
         "postgres",
         *(pytest.param(it, marks=pytest.mark.nightly) for it in ("duckdb", "delta", "iceberg")),
+        pytest.param("jdbc", marks=[pytest.mark.nightly, pytest.mark.spark]),
     ],
 )
 def test_each_batch_lands_once(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
@@ -72,6 +75,8 @@ def test_each_batch_lands_once(kind: str, tmp_path: Path, request: pytest.Fixtur
         done = child.killed_after(random.randrange(4), random.random() * 0.06)
         following = following if done is None else done + 1
     Child(kind, tmp_path, table, following, server).to_the_end()
+    if kind == "jdbc":
+        request.getfixturevalue("spark")
     place = places(kind, tmp_path, table, *server)
     rows = sorted(
         (json.loads(row["row_key"])[0], int(str(row["window_end"])[14:16]), row["n"])

@@ -10,11 +10,15 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import ColumnError
+from beamlike.hosts.landing import jdbc
 from beamlike.hosts.landing.writer import Upserting
 from tests.support.landing.changes import SCHEMA, Row, batch, gone, lost, put
 from tests.support.landing.places import Place, places
 
-KINDS = ("sqlite", "duckdb", "postgres", "delta", "iceberg")
+KINDS = (
+    *("sqlite", "duckdb", "postgres", "delta", "iceberg"),
+    pytest.param("jdbc", marks=[pytest.mark.spark, pytest.mark.nightly]),
+)
 _NUMBERS = itertools.count()
 
 
@@ -44,6 +48,8 @@ def table(request: pytest.FixtureRequest) -> str:
 def place(table: str, tmp_path: Path, request: pytest.FixtureRequest) -> Place:
     kind = table.split("_")[1]
     server = request.getfixturevalue("server") if kind == "postgres" else None
+    if kind == "jdbc":
+        request.getfixturevalue("spark")
     return places(kind, tmp_path, table, server)
 
 
@@ -112,20 +118,28 @@ class Crashing:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, place: Place) -> None:
         self._patch = monkeypatch
-        self._owner = type(place.target)
-        steps = ("_make", "execute_all", "_put", "_merge", "_append", "_open")
+        owner = type(place.target)
+        steps = {
+            owner: ("_make", "execute_all", "_put", "_merge", "_append", "_open"),
+            **(
+                {jdbc._Beside: ("write",), jdbc._Statements: ("delete", "insert")}
+                if owner is jdbc.JDBC
+                else {}
+            ),
+        }
         self.moments = [
-            (step, before, call)
-            for step in steps
-            if hasattr(self._owner, step)
+            (owner, step, before, call)
+            for owner, names in steps.items()
+            for step in names
+            if hasattr(owner, step)
             for before in (True, False)
             for call in (1, 2)
-            if not (step == "_append" and call == 2) and not (step == "_merge" and call == 2)
+            if not (step in ("_append", "_merge", "delete") and call == 2)
         ]
 
-    def at(self, moment: tuple[str, bool, int]) -> Any:
-        step, before, number = moment
-        original, calls = getattr(self._owner, step), itertools.count(1)
+    def at(self, moment: tuple[type, str, bool, int]) -> Any:
+        owner, step, before, number = moment
+        original, calls = getattr(owner, step), itertools.count(1)
 
         def cut(target: Any, *given: Any, **named: Any) -> Any:
             mine = next(calls)
@@ -137,7 +151,7 @@ class Crashing:
             return done
 
         context = self._patch.context()
-        return _Patched(context, self._owner, step, cut)
+        return _Patched(context, owner, step, cut)
 
 
 class _Patched:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Types", "cells", "sql_types"]
+__all__ = ["Types", "cells", "flat", "sql_types"]
 
 Types = Mapping[
     Literal["bool", "int", "float", "string", "bytes", "date", "instant", "decimal"], str
@@ -59,6 +59,20 @@ def cells(rows: "pa.Table", *, instants_as_text: bool) -> Iterator[tuple[Any, ..
 
     columns = [map(cell, column.to_pylist()) for column in rows.columns]
     yield from zip(*columns, strict=True)
+
+
+def flat(rows: "pa.Table") -> "pa.Table":
+    """The same rows, where lists, structs and maps are JSON in a text."""
+    import pyarrow as pa
+
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_nested(field.type):
+            texts = [
+                None if value is None else json.dumps(_plain(value))
+                for value in rows.column(at).to_pylist()
+            ]
+            rows = rows.set_column(at, field.name, pa.array(texts, pa.string()))
+    return rows
 
 
 def _plain(value: Any) -> Any:

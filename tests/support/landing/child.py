@@ -12,6 +12,8 @@ from tests.support.landing.places import places
 
 
 def main(kind: str, home: str, table: str, first: str, last: str, *server: str) -> None:
+    if kind == "jdbc":
+        bl.local_session()
     place = places(kind, Path(home), table, *server)
     write = bl.upsert_into(place.target, "user", dead_letters=f"{table}_lost")
     print("ready", flush=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from pyspark.sql import SparkSession
 
-from beamlike.tables import Delta, DuckDB, Iceberg, Postgres, SQLite, Target
+from beamlike.tables import JDBC, Delta, DuckDB, Iceberg, Postgres, SQLite, Target
 
 __all__ = ["Place", "places"]
 
@@ -35,6 +36,9 @@ def places(kind: str, home: Path, table: str, server: str | None = None) -> Plac
         case "postgres":
             assert server is not None, "it needs a server"
             return Place(Postgres(server, table), lambda name: _postgres_rows(server, name))
+        case "jdbc":
+            url = f"jdbc:derby:{home / 'results'};create=true"
+            return Place(JDBC(url, table), lambda name: _jdbc_rows(url, name))
         case "delta":
             return Place(Delta(str(home / table)), lambda name: _delta_rows(home / name))
         case "iceberg":
@@ -69,6 +73,12 @@ def _postgres_rows(server: str, table: str) -> list[Row]:
 
     with psycopg.connect(server, row_factory=dict_row) as connection:
         return connection.execute(f'SELECT * FROM "{table}"').fetchall()  # type: ignore[call-overload, no-any-return]
+
+
+def _jdbc_rows(url: str, table: str) -> list[Row]:
+    spark = SparkSession.getActiveSession()
+    assert spark is not None
+    return [row.asDict() for row in spark.read.jdbc(url, f'"{table}"').collect()]
 
 
 def _delta_rows(folder: Path) -> list[Row]:

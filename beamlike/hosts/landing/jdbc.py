@@ -1,0 +1,255 @@
+"""Tables in any database that has a JDBC driver, written by Spark's own writer.
+
+Spark writes the rows of a micro-batch to tables beside the target, as it makes and fills tables of
+that database. One transaction then moves them: it reads and keeps the number of the batch, as
+`beamlike.hosts.landing.sql` has it, deletes what the batch replaces, and inserts its rows. A batch
+that comes again writes the same tables beside it, and drops them.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from beamlike.errors import EnvironmentProblem
+from beamlike.hosts.landing.batch import ROW_KEY, Batch
+from beamlike.hosts.landing.columns import flat
+from beamlike.hosts.landing.sql import BATCHES
+from beamlike.hosts.landing.target import Target, check_columns, check_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["JDBC"]
+
+_KEY_TYPE: Final = f"{ROW_KEY} VARCHAR(1000)"
+"""A text that databases compare. Some make texts of Spark's large objects, which they do not."""
+
+
+@attrs.frozen
+class JDBC(Target):
+    """A table in a database that Spark reaches through JDBC.
+
+    The driver of the database is a jar on the class path of Spark, ``spark.jars.packages`` for
+    example. Needs the driver process of Spark, so not with Spark Connect.
+
+    Args:
+        url: Where the database is, as JDBC says it: ``"jdbc:mysql://host:3306/results"``.
+        table: The table's name.
+        properties: What the driver is given besides: ``user``, ``driver`` (its class) and the like.
+            They are part of the query; a password is better in a file of the driver's.
+
+    >>> JDBC("jdbc:mysql://db.example.com/results", "sessions").table
+    'sessions'
+
+    Source: Spark ``DataFrameWriter.jdbc``.
+    """
+
+    url: str = attrs.field(repr=False)
+    table: str
+    properties: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+
+    def check(self) -> None:
+        """See `Target.check`."""
+        check_name("table", self.table)
+
+    def write(self, batch: Batch, dead_letters: str | None) -> bool:
+        """See `Target.write`."""
+        database = _Database.of(self, _session())
+        moves = [(self.table, batch.rows, [*batch.gone, *_keys(batch.rows)])]
+        if batch.dropped is not None and dead_letters is not None:
+            moves.append((dead_letters, batch.dropped, []))
+        name = hashlib.sha256(f"{batch.query} {self.table}".encode()).hexdigest()[:12]
+        with database.beside(f"beamlike_{name}_{batch.number}") as beside:
+            for at, (table, rows, keys) in enumerate(moves):
+                beside.write(f"rows_{at}", flat(rows))
+                database.make(table, flat(rows), beside.name(f"rows_{at}"))
+                if keys:
+                    beside.write(f"keys_{at}", _table_of(keys))
+            with database.transaction() as statements:
+                if not statements.is_next(batch, self.table):
+                    return False
+                for at, (table, rows, keys) in enumerate(moves):
+                    if keys:
+                        statements.delete(table, beside.name(f"keys_{at}"))
+                    statements.insert(table, beside.name(f"rows_{at}"), rows.column_names)
+        return True
+
+
+def _keys(rows: "pa.Table") -> list[str]:
+    return list(rows.column(ROW_KEY).to_pylist())
+
+
+def _table_of(keys: Sequence[str]) -> "pa.Table":
+    import pyarrow as pa
+
+    return pa.table({ROW_KEY: pa.array(list(dict.fromkeys(keys)), pa.string())})
+
+
+def _session() -> "SparkSession":
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is None or getattr(session, "_jvm", None) is None:
+        raise EnvironmentProblem(
+            "a table behind JDBC is written by the driver process of Spark, and there is none "
+            "here: with Spark Connect write to another target, such as tables.Postgres"
+        )
+    return session
+
+
+@attrs.frozen
+class _Database:
+    """A database as Spark sees it."""
+
+    spark: Any
+    url: str
+    properties: dict[str, str]
+    quoted: Any
+
+    @classmethod
+    def of(cls, target: JDBC, spark: Any) -> "_Database":
+        dialect = spark._jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(target.url)
+        return cls(spark, target.url, dict(target.properties), dialect.quoteIdentifier)
+
+    def frame(self, rows: "pa.Table") -> "DataFrame":
+        return self.spark.createDataFrame(rows)  # type: ignore[no-any-return]
+
+    def save(self, name: str, rows: "pa.Table", mode: str) -> None:
+        """Write a table with Spark's writer."""
+        writer = self.frame(rows).write
+        if ROW_KEY in rows.column_names:
+            writer = writer.option("createTableColumnTypes", _KEY_TYPE)
+        writer.jdbc(self.url, self.quoted(name), mode=mode, properties=self.properties)
+
+    def make(self, name: str, rows: "pa.Table", beside: str) -> None:
+        """Make a table if there is none, and else compare it with one that Spark made.
+
+        Raises:
+            ColumnError: It has other columns.
+        """
+        self.save(name, rows.slice(0, 0), "ignore")
+        check_columns(name, self._columns(name), self._columns(beside))
+
+    def _columns(self, name: str) -> dict[str, str]:
+        read = self.spark.read.jdbc(self.url, self.quoted(name), properties=self.properties)
+        return {field.name: field.dataType.simpleString() for field in read.schema}
+
+    @contextmanager
+    def beside(self, prefix: str) -> Iterator["_Beside"]:
+        """Tables that are gone afterwards."""
+        beside = _Beside(self, prefix, [])
+        try:
+            yield beside
+        finally:
+            with self.transaction() as statements:
+                for name in beside.written:
+                    statements.do(f"DROP TABLE {self.quoted(name)}")
+
+    @contextmanager
+    def transaction(self) -> Iterator["_Statements"]:
+        """Statements of one transaction, which is kept if nothing is raised and else undone."""
+        jvm = self.spark._jvm
+        properties = jvm.java.util.Properties()
+        for name, value in self.properties.items():
+            if name != "driver":
+                properties.setProperty(name, value)
+        if "driver" in self.properties:
+            registry = jvm.org.apache.spark.sql.execution.datasources.jdbc.DriverRegistry
+            registry.register(self.properties["driver"])
+        connection = jvm.java.sql.DriverManager.getConnection(self.url, properties)
+        try:
+            connection.setAutoCommit(False)
+            yield _Statements(connection, self.quoted)
+            connection.commit()
+        except BaseException:
+            connection.rollback()
+            raise
+        finally:
+            connection.close()
+
+
+@attrs.frozen
+class _Beside:
+    """Tables beside the target, in which the rows of one batch are."""
+
+    database: _Database
+    prefix: str
+    written: list[str]
+
+    def name(self, part: str) -> str:
+        return f"{self.prefix}_{part}"
+
+    def write(self, part: str, rows: "pa.Table") -> None:
+        self.database.save(self.name(part), rows, "overwrite")
+        self.written.append(self.name(part))
+
+
+@attrs.frozen
+class _Statements:
+    """SQL that all databases understand, in one transaction."""
+
+    connection: Any
+    quoted: Any
+
+    def do(self, statement: str, *values: Any) -> int:
+        prepared = self.connection.prepareStatement(statement)
+        try:
+            for at, value in enumerate(values, 1):
+                prepared.setObject(at, value)
+            return int(prepared.executeUpdate())
+        finally:
+            prepared.close()
+
+    def is_next(self, batch: Batch, table: str) -> bool:
+        """Whether a batch was not written yet; if so, that it is now."""
+        self._make_numbers()
+        own = batch.query, table
+        where = "WHERE query = ? AND landed_in = ?"
+        if self._number(where, own) >= batch.number:
+            return False
+        self.do(f"DELETE FROM {BATCHES} {where}", *own)
+        self.do(
+            f"INSERT INTO {BATCHES} (query, landed_in, batch) VALUES (?, ?, ?)", *own, batch.number
+        )
+        return True
+
+    def _make_numbers(self) -> None:
+        tables = self.connection.getMetaData().getTables(None, None, "%", None)
+        while tables.next():
+            if tables.getString("TABLE_NAME").lower() == BATCHES:
+                return
+        self.do(
+            f"CREATE TABLE {BATCHES} (query VARCHAR(250) NOT NULL, "
+            "landed_in VARCHAR(250) NOT NULL, batch BIGINT NOT NULL, "
+            "PRIMARY KEY (query, landed_in))"
+        )
+
+    def _number(self, where: str, own: tuple[str, str]) -> int:
+        prepared = self.connection.prepareStatement(f"SELECT batch FROM {BATCHES} {where}")
+        try:
+            for at, value in enumerate(own, 1):
+                prepared.setObject(at, value)
+            found = prepared.executeQuery()
+            return int(found.getLong(1)) if found.next() else -1
+        finally:
+            prepared.close()
+
+    def delete(self, table: str, keys: str) -> None:
+        """Delete the rows whose keys are in another table."""
+        key = self.quoted(ROW_KEY)
+        self.do(
+            f"DELETE FROM {self.quoted(table)} WHERE {key} IN "
+            f"(SELECT {key} FROM {self.quoted(keys)})"
+        )
+
+    def insert(self, table: str, rows: str, names: Sequence[str]) -> None:
+        """Insert the rows of another table."""
+        columns = ", ".join(map(self.quoted, names))
+        self.do(
+            f"INSERT INTO {self.quoted(table)} ({columns}) "
+            f"SELECT {columns} FROM {self.quoted(rows)}"
+        )
