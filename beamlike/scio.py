@@ -9,7 +9,10 @@
     )
     sc.run()
 
-A collection is a `PCollection`, and Scio's verbs are its methods in snake case. What differs from
+A collection is an `SCollection`, and Scio's verbs are its methods in snake case. It is a
+`PCollection` as well, so Beam's transforms can be applied to it, which makes more of its kind. A
+collection of Beam's gets the verbs from ``ScioContext(pipeline).wrap(collection)``, and
+``collection.internal`` is one without them. What differs from
 Scala is said where it does: a function in place of a partial one (``collect``), None in place of
 ``Option`` (the outer joins), ``+`` in place of a semigroup (``sum_by_key``).
 
@@ -18,8 +21,9 @@ Matchers and test streams are those of `beamlike.testing`.
 Source: Scio ``com.spotify.scio``, ``com.spotify.scio.values``.
 """
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import TimestampedValue
+from beamlike.api.pipelines.pipeline import PCollection
+from beamlike.api.pipelines.scio.collection import SCollection
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.api.pipelines.scio.multi import MultiJoin
 from beamlike.api.pipelines.scio.options import WindowOptions
@@ -34,9 +38,6 @@ from beamlike.api.pipelines.scio.sides import (
     SideOutputContext,
 )
 from beamlike.api.pipelines.scio.windowed import WindowedSCollection, WindowedValue
-
-SCollection = PCollection
-"""A collection, as Scio calls it."""
 
 __all__ = [
     "MultiJoin",

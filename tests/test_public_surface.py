@@ -234,6 +234,49 @@ def test_a_stream_warns_where_it_is_given_such_numbers() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("trigger", "names"),
+    [
+        (bl.AfterProcessingTime(30), "AfterProcessingTime delay=30"),
+        (bl.AfterProcessingTime(delay=30), "AfterProcessingTime delay=30"),
+        (bl.AfterProcessingTime(bl.Delay(30)), "AfterProcessingTime delay=30"),
+        (bl.AfterProcessingTime("1 s", bl.AlignTo(60)), "AfterProcessingTime period=60"),
+        (bl.AfterSilence(30), "AfterSilence silence=30"),
+        (bl.EveryEventTime(30), "EveryEventTime interval=30"),
+        (bl.EveryProcessingTime(30), "EveryProcessingTime interval=30"),
+    ],
+)
+def test_a_number_in_a_trigger_is_warned_of(trigger: bl.Trigger, names: str) -> None:
+    parts: dict[str, Any] = {
+        "trigger": bl.AfterWatermark(early=trigger, late=bl.AfterCount(1)),
+        "accumulation": "discarding",
+        "allowed_lateness": "1 hour",
+    }
+    strategy = bl.WindowingStrategy(bl.FixedWindows("1 hour"), **parts)
+
+    for warned in (warned_of(**parts), warned_of(window=None, strategy=strategy)):
+        assert [it.partition(" is ")[0] for it in warned] == [f"windowed: {names}"]
+
+
+def test_a_number_in_a_strategy_is_warned_of() -> None:
+    strategy = bl.WindowingStrategy(bl.Sessions(30), allowed_lateness=90)
+
+    warned = warned_of(window=None, strategy=strategy, wake_every=5)
+
+    assert [it.partition(" is ")[0] for it in warned] == [
+        "windowed: wake_every=5",
+        "windowed: allowed_lateness=90",
+        "windowed: Sessions gap=30",
+    ]
+
+
+def test_triggers_with_a_unit_are_meant() -> None:
+    trigger = bl.Repeatedly(bl.AfterProcessingTime("30 ms", bl.AlignTo("90 ms")))
+    how = {"trigger": trigger, "accumulation": "discarding", "allowed_lateness": "90 ms"}
+
+    assert warned_of(**how) == []
+
+
 def test_windows_that_differ_in_how_they_were_written_are_equal() -> None:
     assert bl.Sessions(30) == bl.Sessions("30 ms")
     assert hash(bl.FixedWindows(30)) == hash(bl.FixedWindows("30 ms"))

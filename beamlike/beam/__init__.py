@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING
 
 from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
 from beamlike.api.pipelines.cogroups import CoGroupByKey, Distinct
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map, ParDo
@@ -65,7 +64,7 @@ from beamlike.api.pipelines.pairs import (
     Values,
     WithKeys,
 )
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.frames import FromDataFrame
 from beamlike.api.pipelines.python.functions import DoFn

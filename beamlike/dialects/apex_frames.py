@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from beamlike.api.dataframe.arguments import column_names
 from beamlike.api.dataframe.stream import stream
+from beamlike.dialects.apex_run import Operator
 from beamlike.dialects.apex_words import FixedDiffEventTimeWatermarkGen
 from beamlike.dialects.frames import (
     GroupOptions,
@@ -22,13 +23,11 @@ from beamlike.model.time import DurationLike
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from beamlike.dialects.apex import WindowedOperator
-
 __all__ = ["on_dataframe"]
 
 
 def on_dataframe(
-    operator: "WindowedOperator",
+    operator: Operator,
     df: "DataFrame",
     *,
     key: str | Sequence[str],
@@ -77,7 +76,7 @@ def on_dataframe(
     )
 
 
-def _check(operator: "WindowedOperator", retracts: bool) -> None:
+def _check(operator: Operator, retracts: bool) -> None:
     trigger = operator.trigger
     if operator.window is None or operator.holds_all_keys or trigger.times:
         raise UnsupportedError(

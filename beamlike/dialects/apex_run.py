@@ -1,25 +1,60 @@
 """An Apex operator in memory: elements and watermarks in, rows out, batch by batch."""
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, Self
 
 from beamlike.dialects.apex_rows import GivenWindow, given_windows, row, rows_of
 from beamlike.dialects.apex_storage import Saved, read_checkpoint, write_checkpoint
 from beamlike.dialects.apex_words import (
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
+    TriggerOption,
+    WatermarkGenerator,
+    WindowOption,
 )
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WindowingError
+from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import stable_repr
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import InstantLike, instant_ms, show_duration
 from beamlike.runtime.script import Output, Run
 
-if TYPE_CHECKING:
-    from beamlike.dialects.apex import WindowedMergeOperator, WindowedOperator
+__all__ = ["MergeOperator", "MergeOperatorRun", "Operator", "OperatorRun"]
 
-__all__ = ["MergeOperatorRun", "OperatorRun"]
+
+class Operator(Protocol):
+    """An operator to what runs it, see `beamlike.dialects.apex.WindowedOperator`."""
+
+    @property
+    def window(self) -> WindowOption | None: ...
+    @property
+    def trigger(self) -> TriggerOption: ...
+    @property
+    def allowed_lateness(self) -> int | None: ...
+    @property
+    def timestamp_extractor(self) -> Callable[[Any], int] | None: ...
+    @property
+    def watermark_generator(self) -> WatermarkGenerator | None: ...
+    @property
+    def strategy(self) -> WindowingStrategy: ...
+    @property
+    def holds_all_keys(self) -> bool: ...
+    @property
+    def combine(self) -> CombineFn: ...
+
+    def strategy_in_batches(self, batch_interval: int) -> WindowingStrategy: ...
+    def group(self, key: Hashable) -> Hashable: ...
+    def element(self, key: Hashable, value: Any) -> Any: ...
+    def by_key(self, group: Hashable, value: Any) -> Mapping[Any, Any]: ...
+
+
+class MergeOperator(Operator, Protocol):
+    """The same of two streams, see `beamlike.dialects.apex.WindowedMergeOperator`."""
+
+    @property
+    def timestamp_extractor2(self) -> Callable[[Any], int] | None: ...
 
 
 class OperatorRun:
@@ -31,7 +66,7 @@ class OperatorRun:
 
     streams: ClassVar[int] = 1
 
-    def __init__(self, operator: "WindowedOperator", batch_interval: int) -> None:
+    def __init__(self, operator: Operator, batch_interval: int) -> None:
         if operator.trigger.times and batch_interval < 2:
             raise WindowingError(
                 "firings by time need batches of 2 ms or more, got batch_interval=1 ms: the end of "
@@ -182,7 +217,7 @@ class MergeOperatorRun(OperatorRun):
     """
 
     streams = 2
-    _operator: "WindowedMergeOperator"
+    _operator: MergeOperator
 
     def process(
         self,

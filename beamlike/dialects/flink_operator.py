@@ -4,12 +4,14 @@ Source: Flink ``WindowOperator``, ``EvictingWindowOperator``.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 import attrs
 
 from beamlike.api.dataframe.arguments import A_KEY
 from beamlike.dialects.flink_harness import Harness, WindowFunction
+from beamlike.dialects.flink_triggers import Trigger
+from beamlike.dialects.flink_words import Assigner
 from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
@@ -27,16 +29,29 @@ from beamlike.model.windowfns import GlobalWindows
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from beamlike.dialects.flink import WindowedStream
-
 __all__ = ["WindowedOperator"]
+
+
+class Windowed(Protocol):
+    """Windows that have a function by now, see `beamlike.dialects.flink.WindowedStream`."""
+
+    @property
+    def assigner(self) -> Assigner: ...
+    @property
+    def when(self) -> Trigger: ...
+    @property
+    def lateness(self) -> int: ...
+    @property
+    def late_output(self) -> bool: ...
+    @property
+    def keyed(self) -> bool: ...
 
 
 @attrs.frozen
 class WindowedOperator:
     """Windows with their function. Source: Flink ``WindowOperator``."""
 
-    windowed: "WindowedStream"
+    windowed: Windowed
     combine: CombineFn
     window_function: WindowFunction | None = None
 

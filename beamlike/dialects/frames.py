@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 import attrs
 
 from beamlike.api.dataframe.arguments import column_names
-from beamlike.api.dataframe.stream import Stream, stream
+from beamlike.api.dataframe.stream import Stream, put_into, stream
 from beamlike.errors import CombineError, UnwiseStrategyWarning
 from beamlike.model import aggregates
 from beamlike.model.aggregates import Aggregate
@@ -137,7 +137,7 @@ def grouped(
     Args:
         value: The columns that make an element, for gaps that depend on it.
     """
-    windowed = rows.window(strategy=strategy)
+    windowed = put_into(rows, strategy)
     window_fn = strategy.window_fn
     by_element = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     by_element = by_element or strategy.trigger.needs_elements

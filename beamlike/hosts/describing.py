@@ -15,7 +15,6 @@ import attrs
 from beamlike.machine.clocks import SourceClock
 
 if TYPE_CHECKING:
-    from beamlike.hosts.spark.scripted_time import ScriptedTime
     from beamlike.runtime.plan import Plan
 
 __all__ = ["Described", "Source", "describing", "noted"]
@@ -41,13 +40,14 @@ class Described:
     """A query, as far as a test has to know it.
 
     Args:
-        time: Where a streaming query of Spark gets its watermarks and its clock from.
+        time: The `ScriptedTime` that gives a streaming query of Spark its watermarks and its clock;
+            None: it needs none.
         sources: What it reads with event times.
         groupings: Its groupings, in the order in which they were described.
         whole: Frames of panes, each with the frame that has the dropped rows beside them.
     """
 
-    time: "ScriptedTime | None" = None
+    time: Any = None
     sources: list[Source] = attrs.field(factory=list)
     groupings: list["Plan"] = attrs.field(factory=list)
     whole: list[tuple[Any, Any]] = attrs.field(factory=list)

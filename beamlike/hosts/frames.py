@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from beamlike.errors import ColumnError
 from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
@@ -19,38 +18,13 @@ if TYPE_CHECKING:
     from beamlike.hosts.spark.inputs import Input
     from beamlike.runtime.plan import Plan
 
-__all__ = ["Frames", "How", "frames_of"]
+__all__ = ["Frames", "How"]
 
 Frame = Any
 """A DataFrame, or a `TableFrame`."""
 
 How = Literal["inner", "left", "right", "full"]
 """Which rows a join keeps that have no partner."""
-
-
-def frames_of(df: object) -> "Frames":
-    """The operations of the host that has these rows.
-
-    Raises:
-        ColumnError: They are no rows.
-        EnvironmentProblem: This PySpark cannot run a query.
-    """
-    from beamlike.hosts.spark import session
-
-    session.check_spark_version()
-    from pyspark.sql import DataFrame
-
-    from beamlike.hosts.local.tables.frame import TableFrame
-
-    if isinstance(df, DataFrame):
-        from beamlike.hosts.spark.verbs import SparkFrames
-
-        return SparkFrames()
-    if isinstance(df, TableFrame):
-        from beamlike.hosts.local.tables.verbs import TableFrames
-
-        return TableFrames()
-    raise ColumnError(f"df must be a DataFrame of Spark, got {df!r}")
 
 
 class Frames(ABC):

@@ -29,7 +29,6 @@ from beamlike.machine.failures import Failure, OnFailure, left_out
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.ungrouped import clocks_after, elements_of, expired
-from beamlike.model.continuation import guaranteed_firing
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.side_inputs import side_input_window
@@ -160,7 +159,7 @@ class SideInputs:
         side_trigger: Trigger = DefaultTrigger(),  # noqa: B008 (a value)
         side_allowed_lateness: DurationLike | None = None,
     ) -> None:
-        guaranteed_firing(side_trigger, GLOBAL_WINDOW)  # raises if it is not known
+        side_trigger.latest_first_firing(GLOBAL_WINDOW)  # raises if it is not known
         if side_window_fn.is_merging or isinstance(main_window_fn, GlobalWindows):
             side_input_window(GLOBAL_WINDOW, side_window_fn)  # raises if they do not go together
         if join not in get_args(Join):
@@ -228,7 +227,7 @@ class SideInputs:
     def empty_after(self, side_window: Window) -> int:
         """The watermark of the side input (ms) past which a window that got no pane is ready."""
         # "Infinity" is past everything, and a watermark is past nothing that is infinite.
-        sure = min(guaranteed_firing(self.side_trigger, side_window), MAX_TIMESTAMP - 1)
+        sure = min(self.side_trigger.latest_first_firing(side_window), MAX_TIMESTAMP - 1)
         if self.side_allowed_lateness is None:
             return sure
         return min(sure, expiry(side_window, self.side_allowed_lateness))

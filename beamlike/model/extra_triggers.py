@@ -16,7 +16,7 @@ from beamlike.errors import TriggerError
 from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import whole_number
-from beamlike.model.time import DurationLike, duration_ms, show_instant
+from beamlike.model.time import DurationLike, duration_ms, show_instant, without_unit
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 
 __all__ = [
@@ -119,9 +119,11 @@ class AfterSilence(CustomTrigger[int | None]):
     arguments: ClassVar[Mapping[str, ArgumentKind]] = {"silence": "duration"}
 
     silence: int
+    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, silence: DurationLike) -> None:
         self.__attrs_init__(duration_ms(silence, "AfterSilence silence"))
+        object.__setattr__(self, "without_unit", without_unit(silence=silence))
 
     def on_elements(
         self, state: int | None, arrived: ArrivedElements, now: TriggerContext

@@ -20,6 +20,7 @@ from beamlike.model.time import (
     duration_ms,
     show_duration,
     show_instant,
+    without_unit,
 )
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import Window
@@ -130,6 +131,7 @@ class EveryProcessingTime(_Every):
     since_firing: bool
     fire_unchanged: bool
     tick: int = 1
+    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self,
@@ -154,6 +156,8 @@ class EveryProcessingTime(_Every):
             _flag(name, "fire_unchanged", fire_unchanged),
             tick_ms,
         )
+        numbers = without_unit(interval=interval, offset=offset)
+        object.__setattr__(self, "without_unit", numbers)
 
     def before_firing(self, clock: int) -> int:
         """With ``since_firing``: the instant (ms) that a window waits for which has not fired yet,
@@ -235,6 +239,7 @@ class EveryEventTime(_Every):
     offset: int
     to_end: bool
     fire_unchanged: bool
+    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self,
@@ -251,6 +256,8 @@ class EveryEventTime(_Every):
             _flag(name, "to_end", to_end),
             _flag(name, "fire_unchanged", fire_unchanged),
         )
+        numbers = without_unit(interval=interval, offset=offset)
+        object.__setattr__(self, "without_unit", numbers)
 
     def latest_first_firing(self, window: Window) -> int:
         if self.to_end:

@@ -29,7 +29,13 @@ from beamlike.model.options import (
     option,
 )
 from beamlike.model.readable import Readable
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, DurationLike, duration_ms, show_duration
+from beamlike.model.time import (
+    END_OF_GLOBAL_WINDOW,
+    DurationLike,
+    duration_ms,
+    show_duration,
+    without_unit,
+)
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.validation import (
     check_comes_out,
@@ -37,7 +43,6 @@ from beamlike.model.validation import (
     check_unchanged,
     check_without_accumulation,
     check_without_lateness,
-    data_loss,
 )
 from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
 from beamlike.model.windows import Window
@@ -121,6 +126,7 @@ class WindowingStrategy(metaclass=Readable):
     unchanged: Unchanged = Unchanged.RE_EMIT
     already_merged: bool = attrs.field(default=False, repr=False)
     said: frozenset[str] = attrs.field(default=_PARTS, eq=False, repr=False)
+    without_unit: Mapping[str, int] = attrs.field(factory=dict, eq=False, repr=False)
 
     @by_name("WindowingStrategy", WindowingError, window_fn=_WINDOWS)
     def __init__(
@@ -156,6 +162,7 @@ class WindowingStrategy(metaclass=Readable):
             option(OnTimeBehavior, on_time_behavior, "on_time_behavior"),
             option(LateCheck, late_check, "late_check"),
             option(Unchanged, unchanged, "unchanged"),
+            without_unit=without_unit(allowed_lateness=allowed_lateness),
         )
         if self.late_check is LateCheck.RETAIN and self.is_merging:
             check_retained(self.window_fn)
@@ -232,6 +239,7 @@ class WindowingStrategy(metaclass=Readable):
         strategy = type(self)(**(kept | given))._with(
             said=self.said | given.keys(),
             already_merged=self.already_merged and window_fn is None,
+            without_unit={**self.without_unit, **without_unit(allowed_lateness=allowed_lateness)},
         )
         if "allowed_lateness" not in strategy.said:
             check_without_lateness(strategy.window_fn, strategy.trigger)
@@ -322,7 +330,7 @@ class WindowingStrategy(metaclass=Readable):
 
         Source: Beam Java, ``GroupByKey.triggerIsSafe``.
         """
-        return data_loss(self.trigger, self.allowed_lateness)
+        return self.trigger.data_loss(self.allowed_lateness)
 
     def __str__(self) -> str:
         """In one line: what is always decided, then what is not the default."""

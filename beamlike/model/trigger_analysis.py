@@ -7,8 +7,8 @@ In all of them ``end_comes`` says whether the end of a window is an event of its
 if the window expires there and then, or, as the global window on a stream, never ends.
 """
 
-from beamlike.model.continuation import unknown_trigger
 from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.trigger_base import unknown_trigger
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,

@@ -3,15 +3,16 @@
 Source: Beam Java, ``Trigger``; Beam Python ``TriggerFn``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Flag
 from typing import Any
 
-from beamlike.errors import TriggerError
+from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.model.readable import Readable
-from beamlike.model.time import duration_ms
+from beamlike.model.time import MAX_TIMESTAMP, duration_ms
+from beamlike.model.windows import Window
 
-__all__ = ["DataLossReason", "OnceTrigger", "Trigger", "require_trigger"]
+__all__ = ["DataLossReason", "OnceTrigger", "Trigger", "require_trigger", "unknown_trigger"]
 
 
 class DataLossReason(Flag):
@@ -60,20 +61,58 @@ class Trigger(metaclass=Readable):
         many there are."""
         return any(child.needs_elements for child in self.children)
 
-    def get_continuation_trigger(self) -> "Trigger":
-        """Beam Python's name of `beamlike.continuation` of this trigger."""
-        from beamlike.model.continuation import continuation  # which knows all triggers
+    @property
+    def without_unit(self) -> Mapping[str, int]:
+        """As `WindowFn.without_unit`, of this trigger without its children."""
+        return {}
 
-        return continuation(self)
+    def continuation(self) -> "Trigger":
+        """The trigger of the grouping after one with this trigger, see `beamlike.continuation`.
+
+        Raises:
+            UnsupportedError: Its class does not say.
+        """
+        raise unknown_trigger(self)
+
+    def latest_first_firing(self, window: Window) -> int:
+        """The watermark (ms) beyond which a window that has no pane yet has had no data on time.
+
+        What waits for the first pane of a window, such as a side input, need not wait any longer.
+        `MAX_TIMESTAMP` for triggers that no watermark makes ready. For `Always`, of which Beam
+        does not say, the end of the window.
+
+        Raises:
+            UnsupportedError: Its class does not say.
+
+        Source: Beam Java, ``Trigger.getWatermarkThatGuaranteesFiring``.
+        """
+        raise unknown_trigger(self)
+
+    def get_continuation_trigger(self) -> "Trigger":
+        """`continuation`, by its name in Beam Python."""
+        return self.continuation()
+
+    def data_loss(self, allowed_lateness: int) -> str | None:
+        """How it may drop data that comes in time, and what to change; None if it cannot.
+
+        Args:
+            allowed_lateness: In milliseconds.
+
+        Source: Beam Java, ``GroupByKey.triggerIsSafe``.
+        """
+        if not self.may_finish:
+            return None
+        return (
+            f"{self} may finish, and data that arrives afterwards would be dropped; write "
+            f"Repeatedly({self})"
+        )
 
     def may_lose_data(self, windowing: Any) -> DataLossReason:
         """Whether data that comes in time may be dropped, under a windowing with this trigger.
 
         Source: Beam Python ``TriggerFn.may_lose_data``; what may be lost is Beam Java's.
         """
-        from beamlike.model.validation import data_loss
-
-        lost = data_loss(self, duration_ms(windowing.allowed_lateness, "allowed_lateness"))
+        lost = self.data_loss(duration_ms(windowing.allowed_lateness, "allowed_lateness"))
         return DataLossReason.NO_POTENTIAL_LOSS if lost is None else DataLossReason.MAY_FINISH
 
     def walk(self) -> Iterator["Trigger"]:
@@ -81,6 +120,14 @@ class Trigger(metaclass=Readable):
         yield self
         for child in self.children:
             yield from child.walk()
+
+
+def unknown_trigger(trigger: Trigger) -> UnsupportedError:
+    """The error for a trigger class of which nothing is known here."""
+    return UnsupportedError(
+        f"{trigger!r} is not a trigger that beamlike knows; build it from those of "
+        "beamlike.model.triggers, or make its class a beamlike.CustomTrigger"
+    )
 
 
 def require_trigger(owner: str, value: object) -> Trigger:
@@ -96,8 +143,14 @@ def require_trigger(owner: str, value: object) -> Trigger:
 
 
 class OnceTrigger(Trigger):
-    """Base of the triggers whose first firing is always their last."""
+    """Base of the triggers whose first firing is always their last.
+
+    By default no watermark makes them ready.
+    """
 
     @property
     def fires_once(self) -> bool:
         return True
+
+    def latest_first_firing(self, window: Window) -> int:
+        return MAX_TIMESTAMP

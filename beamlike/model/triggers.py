@@ -7,13 +7,16 @@ trigger. Triggers that Beam does not have are in `beamlike.model.extra_triggers`
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """
 
+from collections.abc import Mapping
+
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.model.delays import AlignTo, Delay
 from beamlike.model.options import whole_number
-from beamlike.model.readable import Readable
-from beamlike.model.time import DurationLike, duration_ms, show_duration
+from beamlike.model.time import DurationLike, duration_ms, show_duration, without_unit
 from beamlike.model.trigger_base import DataLossReason, OnceTrigger, Trigger, require_trigger
+from beamlike.model.windows import Window
 
 __all__ = [
     "AfterAll",
@@ -47,6 +50,12 @@ class DefaultTrigger(Trigger):
     @property
     def may_finish(self) -> bool:
         return False
+
+    def continuation(self) -> Trigger:
+        return self
+
+    def latest_first_firing(self, window: Window) -> int:
+        return window.max_timestamp
 
     def __str__(self) -> str:
         return "DefaultTrigger()"
@@ -89,60 +98,28 @@ class AfterWatermark(Trigger):
     def may_finish(self) -> bool:
         return self.late is None
 
+    def continuation(self) -> Trigger:
+        return AfterWatermark(
+            self.early and self.early.continuation(), self.late and self.late.continuation()
+        )
+
+    def latest_first_firing(self, window: Window) -> int:
+        return window.max_timestamp
+
+    def data_loss(self, allowed_lateness: int) -> str | None:
+        if not self.may_finish or allowed_lateness == 0:
+            return None
+        early = f"early={self.early}, " if self.early else ""
+        return (
+            f"{self} finishes at the end of the window, and data within the allowed lateness of "
+            f"{show_duration(allowed_lateness)} would be dropped; write "
+            f"AfterWatermark({early}late=AfterCount(1)), or allowed_lateness=0"
+        )
+
     def __str__(self) -> str:
         parts = [f"early={self.early}"] if self.early else []
         parts += [f"late={self.late}"] if self.late else []
         return f"AfterWatermark({', '.join(parts)})"
-
-
-def _delay_ms(value: DurationLike) -> int:
-    return duration_ms(value, "Delay")
-
-
-@attrs.frozen
-class Delay(metaclass=Readable):
-    """Move a processing-time target ``by`` milliseconds on.
-
-    >>> Delay("1 minute").apply(5_000)
-    65000
-    """
-
-    by: int = attrs.field(converter=_delay_ms)
-
-    def apply(self, instant: int) -> int:
-        return instant + self.by
-
-    def __str__(self) -> str:
-        return show_duration(self.by)
-
-
-@attrs.frozen(init=False)
-class AlignTo(metaclass=Readable):
-    """Move a processing-time target to the next instant equal to ``offset`` modulo ``period``.
-
-    An instant that is aligned already stays.
-
-    Source: Beam Java, ``TimestampTransform.AlignTo``; floor arithmetic before the offset.
-
-    >>> AlignTo("1 minute").apply(5_000)
-    60000
-    """
-
-    period: int
-    offset: int
-
-    def __init__(self, period: DurationLike, offset: DurationLike = 0) -> None:
-        period_ms = duration_ms(period, "AlignTo period")
-        if period_ms == 0:
-            raise TriggerError('AlignTo period must be more than 0 ms; give one such as "1 minute"')
-        self.__attrs_init__(period_ms, duration_ms(offset, "AlignTo offset"))
-
-    def apply(self, instant: int) -> int:
-        return instant + (self.offset - instant) % self.period
-
-    def __str__(self) -> str:
-        offset = f", offset={show_duration(self.offset)}" if self.offset else ""
-        return f"AlignTo({show_duration(self.period)}{offset})"
 
 
 @attrs.frozen(init=False)
@@ -165,6 +142,7 @@ class AfterProcessingTime(OnceTrigger):
     """
 
     transforms: tuple[Delay | AlignTo, ...]
+    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self, *transforms: Delay | AlignTo | DurationLike, delay: DurationLike | None = None
@@ -178,6 +156,12 @@ class AfterProcessingTime(OnceTrigger):
                 for step in given
             )
         )
+        inside = (it.without_unit for it in given if isinstance(it, Delay | AlignTo))
+        numbers = {name: number for each in inside for name, number in each.items()}
+        delays = (it for it in given if not isinstance(it, Delay | AlignTo))
+        for delay in delays:
+            numbers |= without_unit(delay=delay)
+        object.__setattr__(self, "without_unit", numbers)
 
     def target(self, arrival: int) -> int:
         """The instant that the clock must pass for a first element that came at ``arrival``."""
@@ -188,6 +172,9 @@ class AfterProcessingTime(OnceTrigger):
     @property
     def needs_clock(self) -> bool:
         return True
+
+    def continuation(self) -> Trigger:
+        return AfterSynchronizedProcessingTime()
 
     def __str__(self) -> str:
         return f"AfterProcessingTime({', '.join(map(str, self.transforms))})"
@@ -211,6 +198,9 @@ class AfterSynchronizedProcessingTime(OnceTrigger):
     def needs_clock(self) -> bool:
         return True
 
+    def continuation(self) -> Trigger:
+        return self
+
     def __str__(self) -> str:
         return "AfterSynchronizedProcessingTime()"
 
@@ -232,6 +222,9 @@ class AfterCount(OnceTrigger):
 
     def __attrs_post_init__(self) -> None:
         whole_number(self.count, 1, "AfterCount count", TriggerError)
+
+    def continuation(self) -> Trigger:
+        return AfterCount(1)
 
     def __str__(self) -> str:
         return f"AfterCount({self.count})"
@@ -257,6 +250,12 @@ class Repeatedly(Trigger):
     @property
     def may_finish(self) -> bool:
         return False
+
+    def continuation(self) -> Trigger:
+        return Repeatedly(self.trigger.continuation())
+
+    def latest_first_firing(self, window: Window) -> int:
+        return self.children[0].latest_first_firing(window)
 
     def __str__(self) -> str:
         return f"Repeatedly({self.trigger})"
@@ -299,6 +298,13 @@ class AfterEach(_Several):
     def may_finish(self) -> bool:
         return all(trigger.may_finish for trigger in self.triggers)
 
+    def continuation(self) -> Trigger:
+        # How far the first grouping had got is not known any more: take what comes.
+        return Repeatedly(AfterFirst(*(trigger.continuation() for trigger in self.triggers)))
+
+    def latest_first_firing(self, window: Window) -> int:
+        return self.children[0].latest_first_firing(window)
+
 
 @attrs.frozen(init=False)
 class AfterFirst(_Several, OnceTrigger):
@@ -309,6 +315,12 @@ class AfterFirst(_Several, OnceTrigger):
     >>> print(Repeatedly(AfterFirst(AfterCount(100), AfterProcessingTime("1 minute"))))
     Repeatedly(AfterFirst(AfterCount(100), AfterProcessingTime(1m)))
     """
+
+    def continuation(self) -> Trigger:
+        return type(self)(*(trigger.continuation() for trigger in self.children))
+
+    def latest_first_firing(self, window: Window) -> int:
+        return min(trigger.latest_first_firing(window) for trigger in self.children)
 
 
 AfterAny = AfterFirst
@@ -324,6 +336,12 @@ class AfterAll(_Several, OnceTrigger):
     >>> print(AfterAll(AfterCount(100), AfterProcessingTime("1 minute")))
     AfterAll(AfterCount(100), AfterProcessingTime(1m))
     """
+
+    def continuation(self) -> Trigger:
+        return type(self)(*(trigger.continuation() for trigger in self.children))
+
+    def latest_first_firing(self, window: Window) -> int:
+        return max(trigger.latest_first_firing(window) for trigger in self.children)
 
 
 @attrs.frozen(init=False)
@@ -355,6 +373,13 @@ class OrFinally(Trigger):
     def may_finish(self) -> bool:
         return self.main.may_finish or self.until.may_finish
 
+    def continuation(self) -> Trigger:
+        # Beam Python keeps it as it is; Java, and this, repeat it.
+        return Repeatedly(OrFinally(self.main.continuation(), self.until.continuation()))
+
+    def latest_first_firing(self, window: Window) -> int:
+        return min(trigger.latest_first_firing(window) for trigger in self.children)
+
     def __str__(self) -> str:
         return f"OrFinally({self.main}, until={self.until})"
 
@@ -367,6 +392,12 @@ class Never(OnceTrigger):
     >>> bool(report(WindowingStrategy(FixedWindows("1 hour"), Never())).never_fires)
     True
     """
+
+    def continuation(self) -> Trigger:
+        return self
+
+    def data_loss(self, allowed_lateness: int) -> str | None:
+        return None
 
     def __str__(self) -> str:
         return "Never()"
@@ -385,6 +416,12 @@ class Always(Trigger):
     @property
     def may_finish(self) -> bool:
         return False
+
+    def continuation(self) -> Trigger:
+        return self
+
+    def latest_first_firing(self, window: Window) -> int:
+        return window.max_timestamp
 
     def __str__(self) -> str:
         return "Always()"

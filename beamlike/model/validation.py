@@ -8,7 +8,7 @@ from beamlike.errors import WindowingError
 from beamlike.model.fingerprint import Spelling
 from beamlike.model.options import AccumulationMode, Unchanged
 from beamlike.model.time import DurationLike, show_duration
-from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
+from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "check_unchanged",
     "check_without_accumulation",
     "check_without_lateness",
-    "data_loss",
 ]
 
 
@@ -111,28 +110,3 @@ def check_comes_out(window_fn: WindowFn, trigger: Trigger) -> None:
             "use FixedWindows, SlidingWindows or Sessions, or a trigger such as "
             "Repeatedly(AfterCount(100))"
         )
-
-
-def data_loss(trigger: Trigger, allowed_lateness: int) -> str | None:
-    """How a trigger may drop data that comes in time, and what to change; None if it cannot.
-
-    Args:
-        allowed_lateness: In milliseconds.
-
-    Source: Beam Java, ``GroupByKey.triggerIsSafe``.
-    """
-    if not trigger.may_finish or isinstance(trigger, Never):
-        return None
-    if isinstance(trigger, AfterWatermark):
-        if allowed_lateness == 0:
-            return None
-        early = f"early={trigger.early}, " if trigger.early else ""
-        return (
-            f"{trigger} finishes at the end of the window, and data within the "
-            f"allowed lateness of {show_duration(allowed_lateness)} would be dropped; "
-            f"write AfterWatermark({early}late=AfterCount(1)), or allowed_lateness=0"
-        )
-    return (
-        f"{trigger} may finish, and data that arrives afterwards would be "
-        f"dropped; write Repeatedly({trigger})"
-    )

@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import of_model
 from beamlike.errors import TestStreamError

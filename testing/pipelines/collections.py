@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import PipelineError
 from beamlike.hosts.memory.pipeline import PipelineRun

@@ -8,9 +8,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from unittest import SkipTest
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.scio.context import ScioContext

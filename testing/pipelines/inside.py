@@ -9,8 +9,7 @@ Every host records the input and the output of each grouping.
 
 from typing import Any
 
-from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import TestStreamError
 from beamlike.hosts.memory.pipeline import PipelineRun

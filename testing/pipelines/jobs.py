@@ -12,7 +12,7 @@ import attrs
 
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.metrics import Counter, Distribution, Gauge
-from beamlike.api.pipelines.pipeline import Host
+from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.caches import DistCache
 from beamlike.api.pipelines.scio.context import ScioContext

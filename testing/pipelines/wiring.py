@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.named import Read, SaveAs
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.testing.pipelines.checks import Checks, Place

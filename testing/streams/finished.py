@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, TestStreamError
 from beamlike.machine.events import Element

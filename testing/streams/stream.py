@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Never, NoReturn
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import Timestamped
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import beamlike as bl
-from beamlike.api.dataframe.explain import StagePlan
+from beamlike.api.dataframe.stage_plan import StagePlan
 from beamlike.errors import UnsupportedError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn

@@ -11,7 +11,7 @@ from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
-from beamlike.model.continuation import continuation, guaranteed_firing
+from beamlike.model.continuation import continuation
 from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -157,7 +157,7 @@ def test_what_is_known_of_it_before_anything_runs() -> None:
     assert not trigger.may_finish
     assert not loses_in_beam_python(trigger, 5)
     assert continuation(trigger) == Repeatedly(AfterCount(1))
-    assert guaranteed_firing(trigger, IntervalWindow(0, 10)) == MAX_TIMESTAMP
+    assert trigger.latest_first_firing(IntervalWindow(0, 10)) == MAX_TIMESTAMP
     with pytest.raises(UnsupportedError, match=r"EveryCount\(3\) runs key by key"):
         run_over_columns(trigger, False)
 

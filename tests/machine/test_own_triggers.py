@@ -10,7 +10,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Elemen
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.continuation import continuation, guaranteed_firing
+from beamlike.model.continuation import continuation
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
@@ -309,13 +309,13 @@ def test_what_they_let_through_does_not_wait_again() -> None:
 def test_only_a_rhythm_in_event_time_says_when_its_first_pane_is_due() -> None:
     window = IntervalWindow(0, 12)
 
-    assert [guaranteed_firing(trigger, window) for trigger in OWN] == [
+    assert [trigger.latest_first_firing(window) for trigger in OWN] == [
         MAX_TIMESTAMP,
         15,
         MAX_TIMESTAMP,
         MAX_TIMESTAMP,
     ]
-    assert guaranteed_firing(EveryEventTime(5, to_end=True), window) == 11
+    assert EveryEventTime(5, to_end=True).latest_first_firing(window) == 11
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from beamlike.machine.events import (
     Pane,
 )
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
-from beamlike.model.continuation import guaranteed_firing
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -202,7 +201,7 @@ def must_be_empty(machine: SideInputs, looks: Window, ahead: int) -> bool:
     lateness = machine.side_allowed_lateness
     if lateness is not None and ahead > expiry(looks, lateness):
         return True
-    return ahead == MAX_TIMESTAMP or ahead > guaranteed_firing(machine.side_trigger, looks)
+    return ahead == MAX_TIMESTAMP or ahead > machine.side_trigger.latest_first_firing(looks)
 
 
 def found(

@@ -3,7 +3,7 @@
 import pytest
 
 from beamlike.errors import TriggerError, UnsupportedError
-from beamlike.model.continuation import continuation, guaranteed_firing
+from beamlike.model.continuation import continuation
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
 from beamlike.model.triggers import (
     AfterAll,
@@ -89,11 +89,11 @@ END = 59_999
     ids=str,
 )
 def test_the_watermark_that_guarantees_a_first_firing(trigger, expected):
-    assert guaranteed_firing(trigger, WINDOW) == expected
+    assert trigger.latest_first_firing(WINDOW) == expected
 
 
 def test_in_the_global_window_it_is_the_end_of_time():
-    assert guaranteed_firing(AfterWatermark(), GLOBAL_WINDOW) == END_OF_GLOBAL_WINDOW
+    assert AfterWatermark().latest_first_firing(GLOBAL_WINDOW) == END_OF_GLOBAL_WINDOW
 
 
 class Mine(Trigger):
@@ -102,7 +102,7 @@ class Mine(Trigger):
 
 
 @pytest.mark.parametrize(
-    "ask", [continuation, lambda trigger: guaranteed_firing(trigger, WINDOW)], ids=["next", "sure"]
+    "ask", [continuation, lambda trigger: trigger.latest_first_firing(WINDOW)], ids=["next", "sure"]
 )
 @pytest.mark.parametrize("trigger", [Mine(), Repeatedly(Mine())], ids=["itself", "inside"])
 def test_of_a_trigger_of_ones_own_nothing_is_known(ask, trigger):

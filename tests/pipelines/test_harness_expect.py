@@ -11,10 +11,10 @@ from beamlike import (
     GlobalWindows,
     SlidingWindows,
 )
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.testing import (
     PaneAssertionError,

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
 from beamlike.api.pipelines.elements import Create, Map, ParDo
 from beamlike.api.pipelines.metrics import DistributionData, Metrics
 from beamlike.api.pipelines.named import Read
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import PipelineError, TestStreamError
 from beamlike.scio import ScioContext
 from beamlike.testing import (

@@ -14,9 +14,9 @@ from typing import Any, Final
 import pytest
 
 from beamlike import AfterCount, Always, FixedWindows, GlobalWindows
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.groups import CombinePerKey
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.model.combine import Count
 from beamlike.model.triggers import AfterWatermark

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import Map, ParDo
 from beamlike.api.pipelines.groups import CombinePerKey
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.hosts.local.nodes import local_worker_of
 from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline

@@ -6,24 +6,24 @@ import pytest
 
 from beamlike.errors import PipelineError, TransformError
 from beamlike.model.time import show_instant
-from beamlike.scio import PCollection, ScioContext, WindowOptions
+from beamlike.scio import ScioContext, SCollection, WindowOptions
 from beamlike.testing import FinishedTestStream
 from beamlike.testing import test_stream_of as stream_of
 
 PATIENT = WindowOptions(allowed_lateness="20 s", accumulation_mode="discarding")
 
 
-def came(collection: PCollection[Any]) -> list[tuple[int, Any, str]]:
+def came(collection: SCollection[Any]) -> list[tuple[int, Any, str]]:
     """Step, element and event time of everything that came out, in order."""
     found = collection.pipeline.run().out_of(collection.edge)
     return [(it.step, it.element.value, show_instant(it.element.timestamp)) for it in found]
 
 
-def elements(collection: PCollection[Any]) -> list[Any]:
+def elements(collection: SCollection[Any]) -> list[Any]:
     return [element for _, element, _ in came(collection)]
 
 
-def minutes(stream: FinishedTestStream, options: WindowOptions | None = None) -> PCollection[Any]:
+def minutes(stream: FinishedTestStream, options: WindowOptions | None = None) -> SCollection[Any]:
     return ScioContext().test_stream(stream).with_fixed_windows("1 minute", options=options)
 
 
@@ -127,7 +127,7 @@ def test_a_list_keeps_the_pane_of_the_pair_that_completes_it_and_the_rest_has_no
     sums = minutes(stream).sum_by_key().map(lambda pair: ("all", pair))
     full, rest = (sums.batch_by_key(size).with_pane_info() for size in (1, 2))
 
-    def timings(given: PCollection[Any]) -> list[Any]:
+    def timings(given: SCollection[Any]) -> list[Any]:
         return [(batch, pane.timing.value) for batch, pane in elements(given)]
 
     assert timings(full) == [(("all", [("a", 3)]), "ON_TIME")]

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
+import beamlike.beam as beam
 from beamlike.api.pipelines.elements import Map
 from beamlike.errors import PipelineError, TransformError
-from beamlike.scio import PCollection, ScioContext, TimestampedValue
+from beamlike.scio import ScioContext, SCollection, TimestampedValue
 from beamlike.testing import test_stream_of as stream_of
 
 
-def elements(collection: PCollection[Any]) -> list[Any]:
+def elements(collection: SCollection[Any]) -> list[Any]:
     """The elements of a collection after a run of its pipeline, in order."""
     return [came.element.value for came in collection.pipeline.run().out_of(collection.edge)]
 
@@ -106,9 +107,9 @@ def test_a_union_has_the_elements_of_all():
     assert elements(one + one) == [1, 1]
     assert elements(sc.union_all([one, three])) == [1, 3]
     assert elements(sc.union_all([])) == []
-    assert elements(PCollection.union_all(each for each in (two, three))) == [2, 3]
+    assert elements(SCollection.union_all(each for each in (two, three))) == [2, 3]
     with pytest.raises(PipelineError, match=r"union_all needs a collection at least; write sc"):
-        PCollection.union_all([])
+        SCollection.union_all([])
 
 
 def test_a_partition_has_a_collection_for_each_number():
@@ -248,7 +249,7 @@ def test_what_goes_by_bytes_is_refused_with_what_to_write(verb: str, instead: st
 # -- names -------------------------------------------------------------------------------------
 
 
-def labels(collection: PCollection[Any]) -> list[str]:
+def labels(collection: SCollection[Any]) -> list[str]:
     return [node.label for node in collection.pipeline.nodes]
 
 
@@ -346,3 +347,80 @@ def test_what_is_no_collection_and_what_is_no_list_of_keys_are_told(make: Any, s
     with pytest.raises(PipelineError) as refused:
         make(ScioContext())
     assert str(refused.value) == said
+
+
+def test_a_collection_of_beams_has_no_verbs() -> None:
+    collection = beam.Pipeline() | beam.Create([1])
+
+    assert {name for name in dir(collection) if not name.startswith("_")} == {
+        *("apply", "declared_type", "edge", "element_type", "is_bounded", "pipeline", "windowing")
+    }
+    with pytest.raises(AttributeError) as refused:
+        _ = collection.map  # type: ignore[attr-defined]
+    assert str(refused.value) == (
+        "a PCollection has no 'map'; write collection | a transform, or take Scio's verbs: "
+        "ScioContext(pipeline).wrap(collection)"
+    )
+
+
+def test_a_collection_of_beams_gets_verbs_and_loses_them_again() -> None:
+    pipeline = beam.Pipeline()
+    created = pipeline | beam.Create([1, 2])
+
+    wrapped = ScioContext(pipeline).wrap(created)
+    doubled = wrapped.map(lambda it: 2 * it)
+
+    assert type(wrapped) is type(doubled) is SCollection
+    assert type(doubled.internal) is beam.PCollection
+    assert wrapped == created
+    assert doubled.internal == doubled
+    assert elements(doubled) == [2, 4]
+
+
+def test_a_transform_of_beams_makes_collections_of_the_kind_it_was_given() -> None:
+    sc = ScioContext()
+    numbers = sc.parallelize([1, 2, 3])
+    created = sc.pipeline | "Letters" >> beam.Create(["a"])
+
+    small, large = numbers | beam.Partition(lambda it, _: it > 1, 2)
+    both = (created, numbers) | beam.Flatten()
+
+    assert type(small) is type(large) is SCollection
+    assert type(created) is type(both) is beam.PCollection
+    assert type((numbers, created) | "Again" >> beam.Flatten()) is SCollection
+    assert elements(large.map(str)) == ["2", "3"]
+
+
+def test_a_verb_takes_no_collection_without_verbs() -> None:
+    sc = ScioContext()
+    pairs = sc.parallelize([("a", 1)])
+    others = sc.pipeline | "Others" >> beam.Create([("a", 2)])
+
+    for verb in (pairs.join, pairs.union):
+        with pytest.raises(PipelineError) as refused:
+            verb(others)  # type: ignore[arg-type]
+        assert str(refused.value).endswith(
+            "got <PCollection of 'Others'>; give a collection of Beam's its verbs with "
+            "sc.wrap(collection)"
+        )
+    assert elements(pairs.join(sc.wrap(others))) == [("a", (1, 2))]
+
+
+def test_only_a_collection_of_the_same_pipeline_is_wrapped() -> None:
+    other = beam.Pipeline() | beam.Create([1])
+
+    for given in (other, [1]):
+        with pytest.raises(PipelineError, match="wrap needs a collection of this pipeline, got"):
+            ScioContext().wrap(given)  # type: ignore[arg-type]
+
+
+def test_a_collection_asserts_nothing_by_itself() -> None:
+    numbers = ScioContext().parallelize([1])
+
+    for name in ("should", "should_not"):
+        with pytest.raises(PipelineError) as refusal:
+            getattr(numbers, name)(1)
+        assert str(refusal.value) == (
+            "assertions are made with beamlike.testing: write expect(collection).to(...), or "
+            "assert_that(collection, equal_to([...]))"
+        )

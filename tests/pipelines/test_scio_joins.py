@@ -7,18 +7,18 @@ import pytest
 from beamlike import AfterCount, AfterWatermark
 from beamlike.errors import PipelineError
 from beamlike.model.time import show_instant
-from beamlike.scio import MultiJoin, PCollection, ScioContext, WindowOptions
+from beamlike.scio import MultiJoin, ScioContext, SCollection, WindowOptions
 from beamlike.testing import test_stream_of as stream_of
 
 Pairs = list[tuple[Any, Any]]
 
 
-def elements(collection: PCollection[Any]) -> list[Any]:
+def elements(collection: SCollection[Any]) -> list[Any]:
     """The elements of a collection after a run of its pipeline, in order."""
     return [came.element.value for came in collection.pipeline.run().out_of(collection.edge)]
 
 
-def panes(collection: PCollection[Any]) -> list[tuple[Any, str, str, str]]:
+def panes(collection: SCollection[Any]) -> list[tuple[Any, str, str, str]]:
     """Elements, event times, windows and pane timings after a run, in order."""
     return [
         (
@@ -32,7 +32,7 @@ def panes(collection: PCollection[Any]) -> list[tuple[Any, str, str, str]]:
     ]
 
 
-def two(left: Any, right: Any) -> tuple[PCollection[Any], PCollection[Any]]:
+def two(left: Any, right: Any) -> tuple[SCollection[Any], SCollection[Any]]:
     sc = ScioContext()
     return sc.parallelize(left), sc.parallelize(right)
 

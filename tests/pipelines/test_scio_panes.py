@@ -12,7 +12,7 @@ from beamlike import AfterCount, AfterWatermark
 from beamlike.errors import PipelineError, TransformError
 from beamlike.model.combine import Sum
 from beamlike.model.time import show_instant
-from beamlike.scio import PCollection, ScioContext, WindowOptions
+from beamlike.scio import ScioContext, SCollection, WindowOptions
 from beamlike.testing import test_stream_of as stream_of
 
 Shown = tuple[Any, str, str]
@@ -24,7 +24,7 @@ EARLY_AND_LATE = WindowOptions(
 )
 
 
-def panes(collection: PCollection[Any]) -> list[Shown]:
+def panes(collection: SCollection[Any]) -> list[Shown]:
     """Elements, event times and pane timings after a run, in order."""
     return [
         (it.value, show_instant(it.timestamp), it.pane.timing.value)
@@ -33,7 +33,7 @@ def panes(collection: PCollection[Any]) -> list[Shown]:
     ]
 
 
-def scores() -> PCollection[tuple[str, int]]:
+def scores() -> SCollection[tuple[str, int]]:
     """One key in one minute: an early pane of 3 and 1, an empty on-time pane, a late pane of 5."""
     stream = (
         stream_of()
@@ -45,7 +45,7 @@ def scores() -> PCollection[tuple[str, int]]:
     return ScioContext().test_stream(stream).with_fixed_windows("1 minute", options=EARLY_AND_LATE)
 
 
-Verb = Callable[[PCollection[tuple[str, int]]], PCollection[Any]]
+Verb = Callable[[SCollection[tuple[str, int]]], SCollection[Any]]
 
 WITH_A_VALUE_FOR_NOTHING: list[tuple[str, Verb, list[Any]]] = [
     ("group_by_key", lambda it: it.group_by_key(), [[3, 1], [], [5]]),
@@ -225,7 +225,7 @@ def test_distinct_by_gives_one_of_each_pane_that_has_one():
 
 # -- overall ---------------------------------------------------------------------------------------
 
-OVERALL: list[tuple[str, Callable[[PCollection[int]], PCollection[Any]], list[Any]]] = [
+OVERALL: list[tuple[str, Callable[[SCollection[int]], SCollection[Any]], list[Any]]] = [
     ("aggregate", lambda it: it.aggregate(0, operator.add, operator.add), [4, 0, 5]),
     ("fold", lambda it: it.fold(0), [4, 0, 5]),
     ("count", lambda it: it.count(), [2, 0, 1]),
@@ -289,7 +289,7 @@ def test_the_latest_element_is_that_of_the_greatest_time():
     assert [it for it, _, _ in panes(events.latest())] == ["c"]
 
 
-WITH_DEFAULT: list[tuple[Callable[[PCollection[Any]], PCollection[Any]], Any]] = [
+WITH_DEFAULT: list[tuple[Callable[[SCollection[Any]], SCollection[Any]], Any]] = [
     (lambda it: it.aggregate(7, operator.add, operator.add), 7),
     (lambda it: it.fold(0), 0),
     (lambda it: it.count(), 0),

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from beamlike.errors import PipelineError, TransformError
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import test_stream_of as stream_of
 
 MANY = range(2000)
 
 
-def elements(collection: PCollection[Any]) -> list[Any]:
+def elements(collection: SCollection[Any]) -> list[Any]:
     """The elements of a collection after a run of its pipeline, in order."""
     return [came.element.value for came in collection.pipeline.run().out_of(collection.edge)]
 
 
-def numbers() -> PCollection[int]:
+def numbers() -> SCollection[int]:
     return ScioContext().parallelize(MANY)
 
 
@@ -158,7 +158,7 @@ def test_a_weighted_sample_does_not_depend_on_order_and_bundles():
     at_once = ScioContext().parallelize_timestamped([(n, "00:00") for n in MANY[:50]])
     one_by_one = ScioContext().test_stream(stream.advance_watermark_to_infinity())
 
-    def sampled(given: PCollection[int]) -> list[Any]:
+    def sampled(given: SCollection[int]) -> list[Any]:
         return elements(given.with_fixed_windows("1 minute").sample_weighted(100, lambda n: n))
 
     assert sampled(one_by_one) == sampled(at_once) != []

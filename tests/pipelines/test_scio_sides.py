@@ -13,8 +13,8 @@ from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_instant
 from beamlike.runtime.script import Arrive
 from beamlike.scio import (
-    PCollection,
     ScioContext,
+    SCollection,
     SideInput,
     SideOutput,
     SideOutputContext,
@@ -25,7 +25,7 @@ from beamlike.testing import JobTest, contain_in_any_order, expect
 from beamlike.testing import test_stream_of as stream_of
 
 
-def panes(collection: PCollection[Any]) -> list[tuple[Any, str]]:
+def panes(collection: SCollection[Any]) -> list[tuple[Any, str]]:
     """Elements and event times after a run, in order."""
     return [
         (came.element.value, show_instant(came.element.timestamp))
@@ -33,7 +33,7 @@ def panes(collection: PCollection[Any]) -> list[tuple[Any, str]]:
     ]
 
 
-def elements(collection: PCollection[Any]) -> list[Any]:
+def elements(collection: SCollection[Any]) -> list[Any]:
     return [value for value, _ in panes(collection)]
 
 
@@ -107,7 +107,7 @@ def test_a_side_input_that_was_not_named_fails_when_it_is_read():
     sc = ScioContext()
     side = sc.parallelize([1], name="Side").as_singleton_side_input()
     read = sc.parallelize([0]).with_side_inputs().map(lambda _, see: see(side)).to_scollection()
-    with pytest.raises(PipelineError, match=r"the side input of <PCollection of 'Side'> is not am"):
+    with pytest.raises(PipelineError, match=r"the side input of <SCollection of 'Side'> is not am"):
         elements(read)
 
 
@@ -364,7 +364,7 @@ def test_inputs_and_outputs_have_names_that_a_job_test_knows():
     def job(sc: ScioContext) -> None:
         sc.read("lines").flat_map(str.split).save_as("words")
 
-    def is_right(words: PCollection[str]) -> None:
+    def is_right(words: SCollection[str]) -> None:
         expect(words).to(contain_in_any_order(["to", "be"]))
 
     JobTest(job).input("lines", ["to be"]).output("words")(is_right).run()

@@ -10,13 +10,13 @@ from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOW
-from beamlike.scio import PCollection, ScioContext, WindowedValue, WindowOptions
+from beamlike.scio import ScioContext, SCollection, WindowedValue, WindowOptions
 from beamlike.testing import test_stream_of as stream_of
 
 MINUTE = 60_000
 
 
-def panes(collection: PCollection[Any]) -> list[tuple[Any, str, str]]:
+def panes(collection: SCollection[Any]) -> list[tuple[Any, str, str]]:
     """Elements, event times and windows after a run, in order."""
     return [
         (it.value, show_instant(it.timestamp), " ".join(map(str, it.windows)))
@@ -25,11 +25,11 @@ def panes(collection: PCollection[Any]) -> list[tuple[Any, str, str]]:
     ]
 
 
-def timed(*pairs: tuple[Any, str]) -> PCollection[Any]:
+def timed(*pairs: tuple[Any, str]) -> SCollection[Any]:
     return ScioContext().parallelize_timestamped(pairs)
 
 
-def windows_of(collection: PCollection[Any]) -> list[str]:
+def windows_of(collection: SCollection[Any]) -> list[str]:
     return [str(window) for (_, window), _, _ in panes(collection.with_window())]
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import pytest
 
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     contain_in_any_order,
     element,
@@ -27,11 +27,11 @@ from beamlike.testing import (
 )
 
 Count = tuple[str, int]
-Completions = PCollection[tuple[str, list[Count]]]
+Completions = SCollection[tuple[str, list[Count]]]
 
 
 def compute_top_completions(
-    words: PCollection[str], candidates_per_prefix: int, recursive: bool, longest: int = 3
+    words: SCollection[str], candidates_per_prefix: int, recursive: bool, longest: int = 3
 ) -> Completions:
     """For each prefix the words that begin with it and are there most often.
 
@@ -45,7 +45,7 @@ def compute_top_completions(
 
 
 def compute_top_flat(
-    counts: PCollection[Count], candidates_per_prefix: int, min_prefix: int
+    counts: SCollection[Count], candidates_per_prefix: int, min_prefix: int
 ) -> Completions:
     return counts.flat_map(all_prefixes(min_prefix)).top_by_key(
         candidates_per_prefix, key=lambda counted: counted[1]
@@ -53,7 +53,7 @@ def compute_top_flat(
 
 
 def compute_top_recursive(
-    counts: PCollection[Count], candidates_per_prefix: int, min_prefix: int, longest: int
+    counts: SCollection[Count], candidates_per_prefix: int, min_prefix: int, longest: int
 ) -> tuple[Completions, Completions]:
     """The completions of longer prefixes, and those of prefixes of this length."""
     if min_prefix > longest:

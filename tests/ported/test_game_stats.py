@@ -5,11 +5,11 @@ Original: ``GameStatsTest.scala`` of scio-examples; spotify/scio at 3b35141.
 The test says all panes too: what looks at the mean keeps the pane of its own sum.
 """
 
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import contain_in_any_order, emit_exactly, expect, on_time_pane
 
 
-def calculate_spammy_users(scores: PCollection[tuple[str, int]]) -> PCollection[tuple[str, int]]:
+def calculate_spammy_users(scores: SCollection[tuple[str, int]]) -> SCollection[tuple[str, int]]:
     """Users with more than two and a half times of what users have on average."""
     sum_scores = scores.sum_by_key()
     global_mean_score = sum_scores.values().mean()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from game import parse_event
 
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     JobTest,
     be_empty,
@@ -39,7 +39,7 @@ class TeamScoreSums(NamedTuple):
     window_start: str
 
 
-def user_scores(lines: PCollection[str]) -> PCollection[tuple[str, int]]:
+def user_scores(lines: SCollection[str]) -> SCollection[tuple[str, int]]:
     return lines.collect(parse_event).map(lambda info: (info.user, info.score)).sum_by_key()
 
 
@@ -50,11 +50,11 @@ def user_score(sc: ScioContext, args: Mapping[str, str]) -> None:
 
 
 def team_scores(
-    lines: PCollection[str],
+    lines: SCollection[str],
     start_min: str = "1970-01-01-00-00",
     stop_min: str = "2100-01-01-00-00",
     window_duration: int = 60,
-) -> PCollection[TeamScoreSums]:
+) -> SCollection[TeamScoreSums]:
     """What each team has in each window of so many minutes, of events between two minutes."""
     start, stop = minute(start_min), minute(stop_min)
     return (

@@ -13,7 +13,7 @@ from game import BLUE_ONE, BLUE_TWO, RED_ONE, RED_TWO, GameActionInfo, User
 
 from beamlike import AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.time import instant_ms
-from beamlike.scio import PCollection, ScioContext, WindowOptions
+from beamlike.scio import ScioContext, SCollection, WindowOptions
 from beamlike.testing import (
     TimestampedValue,
     be_empty,
@@ -39,8 +39,8 @@ WINDOW = ("00:00:00", "00:20:00")
 
 
 def calculate_team_scores(
-    infos: PCollection[GameActionInfo], window_duration: str, allowed_lateness: str
-) -> PCollection[tuple[str, int]]:
+    infos: SCollection[GameActionInfo], window_duration: str, allowed_lateness: str
+) -> SCollection[tuple[str, int]]:
     """What each team has in each window: soon, when the window is over, and what came later."""
     windowed = infos.with_fixed_windows(
         window_duration,
@@ -56,8 +56,8 @@ def calculate_team_scores(
 
 
 def calculate_user_scores(
-    infos: PCollection[GameActionInfo], allowed_lateness: str
-) -> PCollection[tuple[str, int]]:
+    infos: SCollection[GameActionInfo], allowed_lateness: str
+) -> SCollection[tuple[str, int]]:
     """What each user has up to now, every ten minutes."""
     windowed = infos.with_global_window(
         WindowOptions(

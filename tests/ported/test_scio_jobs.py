@@ -18,7 +18,7 @@ import pytest
 
 from beamlike.api.pipelines.metrics import DistributionData, Metrics
 from beamlike.errors import PipelineError
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     JobTest,
     PaneAssertionError,
@@ -77,7 +77,7 @@ def test_without_a_test_the_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "dc.txt"
     file.write_text("1\n2\n", encoding="utf-8")
 
-    def joined(sc: ScioContext) -> PCollection[str]:
+    def joined(sc: ScioContext) -> SCollection[str]:
         dc = sc.dist_cache(str(file), lambda f: Path(f).read_text().splitlines())
         several = sc.dist_cache([str(file)] * 2, lambda files: len(files))
         return sc.parallelize(["a"]).flat_map(lambda x: [x + it for it in dc()] * several())
@@ -89,7 +89,7 @@ def some_job() -> JobTest:
     return JobTest(dist_cache_job).args("--input=in.txt", "--output=out.txt", "--distCache=dc.txt")
 
 
-def says_nothing(coll: PCollection[Any]) -> None:
+def says_nothing(coll: SCollection[Any]) -> None:
     expect(coll).to(contain_in_any_order(["a1", "a2", "b1", "b2"]))
 
 

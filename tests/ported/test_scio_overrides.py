@@ -14,7 +14,7 @@ import pytest
 
 from beamlike.api.pipelines.metrics import Metrics
 from beamlike.errors import TransformError
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     JobTest,
     TransformOverride,
@@ -191,7 +191,7 @@ def test_run_with_data_should_take_the_input_and_materialize_the_output() -> Non
 
 
 def test_run_with_local_output_should_return_the_result_with_the_output() -> None:
-    def doubled(sc: ScioContext) -> PCollection[int]:
+    def doubled(sc: ScioContext) -> SCollection[int]:
         return sc.parallelize([1, 2, 3]).tap(lambda _: COUNTER.inc()).map(lambda it: it * 2)
 
     result, output = run_with_local_output(doubled)

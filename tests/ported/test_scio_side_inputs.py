@@ -9,7 +9,7 @@ says how many there are, and that each is where its element was.
 
 from typing import Any
 
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     contain_in_any_order,
     contain_single_value,
@@ -24,11 +24,11 @@ SECOND = 1_000
 TIMESTAMPED = [(number, number * SECOND) for number in range(1, 101)]
 
 
-def windowed(sc: ScioContext, data: list[tuple[int, int]] = TIMESTAMPED) -> PCollection[int]:
+def windowed(sc: ScioContext, data: list[tuple[int, int]] = TIMESTAMPED) -> SCollection[int]:
     return sc.parallelize_timestamped(data).with_fixed_windows("1 second")
 
 
-def is_where_its_element_was(s: PCollection[tuple[int, Any]]) -> None:
+def is_where_its_element_was(s: SCollection[tuple[int, Any]]) -> None:
     """Nothing is missing, and nothing was grouped."""
     expect(s.keys()).to(contain_in_any_order(range(1, 101)))
     expect(s.keys()).to(

@@ -11,7 +11,7 @@ two casts to the global window are one.
 from typing import Any
 
 from beamlike import IntervalWindow, PaneInfo, Timing
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     be_empty,
     contain_in_any_order,
@@ -23,7 +23,7 @@ from beamlike.testing import (
 MINUTE = 60_000
 
 
-def letters(sc: ScioContext) -> PCollection[str]:
+def letters(sc: ScioContext) -> SCollection[str]:
     return sc.parallelize_timestamped("abcdef", range(6))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from game import BLUE_ONE, BLUE_TWO, RED_ONE, RED_TWO, GameActionInfo, User
 
 from beamlike.model.time import instant_ms
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     TimestampedValue,
     contain_in_any_order,
@@ -46,7 +46,7 @@ def event(user: User, score: int, time: str) -> Event:
     return TimestampedValue((user.team, GameActionInfo(user.name, user.team, score, at)), at)
 
 
-def events(sc: ScioContext, *of: Event) -> PCollection[tuple[str, GameActionInfo]]:
+def events(sc: ScioContext, *of: Event) -> SCollection[tuple[str, GameActionInfo]]:
     stream = test_stream_of().advance_watermark_to("00:00:00").add_elements(*of)
     return sc.test_stream(stream.advance_watermark_to_infinity())
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from beamlike.scio import PCollection, ScioContext
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     contain_in_any_order,
     element,
@@ -26,7 +26,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Row = Mapping[str, Any]
 
 
-def count_edits(rows: PCollection[Row], sampling_threshold: float) -> PCollection[tuple[str, int]]:
+def count_edits(rows: SCollection[Row], sampling_threshold: float) -> SCollection[tuple[str, int]]:
     """How many edits each session of a user has."""
     dice = Random(0)
     return (
@@ -46,7 +46,7 @@ def count_edits(rows: PCollection[Row], sampling_threshold: float) -> PCollectio
     )
 
 
-def top_of_each_month(edits: PCollection[tuple[str, int]]) -> PCollection[str]:
+def top_of_each_month(edits: SCollection[tuple[str, int]]) -> SCollection[str]:
     """The session with the most edits, in words."""
     return (
         edits.to_windowed()
@@ -65,7 +65,7 @@ def top_of_each_month(edits: PCollection[tuple[str, int]]) -> PCollection[str]:
     )
 
 
-def compute_top_sessions(rows: PCollection[Row], sampling_threshold: float) -> PCollection[str]:
+def compute_top_sessions(rows: SCollection[Row], sampling_threshold: float) -> SCollection[str]:
     return top_of_each_month(count_edits(rows, sampling_threshold))
 
 

@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from beamlike.scio import PCollection, ScioContext, WindowedValue
+from beamlike.scio import ScioContext, SCollection, WindowedValue
 from beamlike.testing import (
     contain_in_any_order,
     contain_single_value,
@@ -36,7 +36,7 @@ class Record(NamedTuple):
     processing_time: int
 
 
-def extract_flow_info(lines: PCollection[str]) -> PCollection[tuple[str, int]]:
+def extract_flow_info(lines: SCollection[str]) -> SCollection[tuple[str, int]]:
     """Freeway and flow of each line that has them."""
     return lines.flat_map(flow_info_of)
 
@@ -52,7 +52,7 @@ def flow_info_of(line: str) -> list[tuple[str, int]]:
     return [(freeway, total_flow)] if total_flow > 0 else []
 
 
-def total_flow(flow_info: PCollection[tuple[str, int]], trigger_type: str) -> PCollection[Record]:
+def total_flow(flow_info: SCollection[tuple[str, int]], trigger_type: str) -> SCollection[Record]:
     """A record for each pane."""
 
     def record(it: WindowedValue[tuple[str, list[int]]]) -> WindowedValue[Record]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from zlib import crc32
 
 from beamlike import AfterWatermark, Repeatedly
-from beamlike.scio import PCollection, ScioContext, WindowOptions
+from beamlike.scio import ScioContext, SCollection, WindowOptions
 from beamlike.testing import (
     FinishedTestStream,
     JobTest,
@@ -32,8 +32,8 @@ Counts = list[tuple[str, int]]
 
 
 def windowed_counter(
-    lines: PCollection[str], window_size: str, min_timestamp: int, max_timestamp: int
-) -> PCollection[tuple[str, int]]:
+    lines: SCollection[str], window_size: str, min_timestamp: int, max_timestamp: int
+) -> SCollection[tuple[str, int]]:
     """How often each word is there in each window."""
     span = max_timestamp - min_timestamp
     return (
@@ -44,7 +44,7 @@ def windowed_counter(
     )
 
 
-def in_global_window(counts: PCollection[tuple[str, int]]) -> PCollection[str]:
+def in_global_window(counts: SCollection[tuple[str, int]]) -> SCollection[str]:
     """The counts of each window, grouped by the window and taken apart again."""
     return (
         counts.with_window()
@@ -67,7 +67,7 @@ def windowed_word_count(sc: ScioContext, args: Mapping[str, str]) -> None:
     """The job. It writes one file; the original can also write one for each window."""
     min_timestamp = int(args["minTimestampMillis"])
     max_timestamp = int(args.get("maxTimestampMillis", min_timestamp + HOUR))
-    lines: PCollection[str] = sc.read(args["input"])
+    lines: SCollection[str] = sc.read(args["input"])
     counts = windowed_counter(
         lines, args.get("windowSize", "10 minutes"), min_timestamp, max_timestamp
     )

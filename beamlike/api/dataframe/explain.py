@@ -1,11 +1,10 @@
 """The plan of a query on Spark, shown before it runs."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
+from beamlike.api.dataframe.stage_plan import METADATA, StagePlan
 from beamlike.errors import ColumnError
 from beamlike.extras import needs
 
@@ -13,52 +12,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from beamlike.api.dataframe.stream import Stream
-    from beamlike.api.pipelines.collection import PCollection
-    from beamlike.api.pipelines.pipeline import Pipeline
+    from beamlike.api.pipelines.pipeline import PCollection, Pipeline
     from beamlike.api.pipelines.scio.context import ScioContext
-    from beamlike.runtime.plan import Plan
 
-__all__ = ["StagePlan", "explain_plan", "explained"]
+__all__ = ["explain_plan"]
 
-_METADATA = "beamlike"
 _NOTHING = "nothing is grouped here"
 _NAMED = ("machine", "transform")
 """Of a pipeline's stage: what its first line says."""
-
-
-@attrs.frozen(eq=False)
-class StagePlan:
-    """One grouping of a query: what it does, which machine does it, and why that one.
-
-    ``machine`` is ``"columnar"``, which steps all keys of a shard at once, or ``"reference"``,
-    which takes one key after the other and can call functions of yours. ``why`` is empty for the
-    columnar machine.
-    """
-
-    name: str
-    machine: str
-    why: str
-    does: Mapping[str, str]
-
-    @classmethod
-    def of(cls, plan: "Plan", does: Mapping[str, str] | None = None) -> "StagePlan":
-        from beamlike.runtime.stepping import choose_machine
-
-        choice = choose_machine(plan)
-        return cls(plan.name, choice.machine, choice.why, plan.identity if does is None else does)
-
-    def __str__(self) -> str:
-        because = f", because {self.why}" if self.why else ""
-        lines = [f"{self.name}: {self.machine} machine{because}"]
-        lines += [f"  {what}: {how}" for what, how in self.does.items() if what != "layout version"]
-        return "\n".join(lines)
-
-
-def explained(rows: "DataFrame", stage: StagePlan) -> "DataFrame":
-    """The same rows, which carry the explanation with them wherever the column ``pane`` goes."""
-    if "pane" not in rows.columns:
-        return rows
-    return rows.withMetadata("pane", {_METADATA: json.dumps(attrs.asdict(stage))})
 
 
 def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | ScioContext") -> str:
@@ -88,7 +49,7 @@ def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | Scio
     if isinstance(pipeline := getattr(panes, "pipeline", panes), Pipeline):
         return "\n".join(map(str, _stages_of(pipeline))) or _NOTHING
     fields = {field.name: field for field in getattr(panes, "schema", ())}
-    plan = fields["pane"].metadata.get(_METADATA) if "pane" in fields else None
+    plan = fields["pane"].metadata.get(METADATA) if "pane" in fields else None
     if plan is None:
         raise ColumnError(
             "explain_plan reads what windowed() wrote on the column 'pane', and this frame has no "

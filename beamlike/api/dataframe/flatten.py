@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.dataframe.stage import Inputs, stages_of
+from beamlike.api.dataframe.branches import Inputs, stages_of
 from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.compatible import check_flatten

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import attrs
 
 from beamlike.api.dataframe.arguments import check_choice, column_names
+from beamlike.api.dataframe.branches import OF_A_PANE, own_columns
 from beamlike.api.dataframe.flatten import check_streams, flatten
 from beamlike.api.dataframe.regrouping import RETRACTION, check_kept
 from beamlike.api.dataframe.stream import Stream
@@ -30,16 +31,12 @@ __all__ = [
     "columns_of",
     "join",
     "keys_of",
-    "own_columns",
     "row_type",
 ]
 
 KeyLike = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 _Names = dict[str, list[str]]
 """By the name of a stream, some of its columns. Those at the same place belong together."""
-
-_OF_A_PANE = ("window", "timestamp", "pane", "retraction")
-"""Columns that a grouping adds. They describe an earlier pane, and are not joined."""
 
 
 def co_group(
@@ -110,7 +107,7 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
         streams = {name: _signed(name, given) for name, given in streams.items()}
         shared[RETRACTION] = dict.fromkeys(streams, RETRACTION)
     for name in streams:
-        if duplicate(frame, name, [*streams, *shared, *_OF_A_PANE, "dropped"]):
+        if duplicate(frame, name, [*streams, *shared, *OF_A_PANE, "dropped"]):
             raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
     structs = {name: row_type(name, given, keys[name]) for name, given in streams.items()}
     tagged = {
@@ -187,12 +184,12 @@ def join(
                     f"{argument}: the column {name!r} has the name of a side of the "
                     "join; give it another name with select() before"
                 )
-    shown = {name: own_columns(sides[name], keys[name]) for name in sides}
+    shown = {name: own_columns(sides[name].inputs, keys[name]) for name in sides}
     check_both(left, [*keys["left"], *shown["left"]], shown["right"])
     grouped = _co_group(sides, keys, read, options)
     frames = grouped.inputs.frames
     pairs = grouped.inputs.each(
-        lambda rows: frames.pairs(rows, keys["left"], shown, _OF_A_PANE, how)
+        lambda rows: frames.pairs(rows, keys["left"], shown, OF_A_PANE, how)
     )
     return attrs.evolve(grouped, inputs=pairs)
 
@@ -298,18 +295,6 @@ def _others(own: Mapping[str, str]) -> str:
 # -- the rows of a stream --------------------------------------------------------------------
 
 
-def own_columns(stream: Stream, keys: Sequence[str]) -> list[str]:
-    """The columns that are joined: not the key, and none that is called as those of a pane."""
-    from beamlike.hosts.spark.inputs import duplicate
-
-    frame = stream.inputs.frame
-    return [
-        name
-        for name in stream.columns
-        if name not in keys and not duplicate(frame, name, [name, *_OF_A_PANE])
-    ]
-
-
 def row_type(name: str, stream: Stream, keys: Sequence[str]) -> "T.StructType":
     """The type of a stream's rows without their key.
 
@@ -320,7 +305,7 @@ def row_type(name: str, stream: Stream, keys: Sequence[str]) -> "T.StructType":
 
     from beamlike.hosts.spark.inputs import type_of
 
-    own = own_columns(stream, keys)
+    own = own_columns(stream.inputs, keys)
     if not own:
         raise ColumnError(
             f"streams: {name!r} has no column besides its key; add one, for example "

@@ -4,7 +4,7 @@ Source: Beam's stateful ``DoFn``, ``Deduplicate``.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from beamlike.api.dataframe.arguments import (
     A_KEY,
@@ -13,16 +13,11 @@ from beamlike.api.dataframe.arguments import (
     counted,
     positive_duration,
 )
+from beamlike.api.dataframe.branches import Branch, Inputs, own_columns
 from beamlike.api.dataframe.declared import TIMES
 from beamlike.api.dataframe.regrouping import repeated_in
-from beamlike.api.dataframe.stage import (
-    Branch,
-    Inputs,
-    given_columns,
-    own_windows,
-    run_stage,
-    stage_name,
-)
+from beamlike.api.dataframe.row_steps import RowSteps
+from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
 from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.machine.clocks import StageClock
@@ -33,8 +28,6 @@ from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 if TYPE_CHECKING:
     from pyspark.sql import types as T
 
-    from beamlike.api.dataframe.stream import Stream
-    from beamlike.model.strategy import WindowingStrategy
     from beamlike.runtime.plan import PlanOptions
 
 __all__ = ["KeyedSteps"]
@@ -43,14 +36,10 @@ _A_FUNCTION = "an object with a method process(self, row), such as fn=Visits()"
 _RETURNS = 'the columns of its results, such as returns="n int, total double"'
 
 
-class KeyedSteps:
+class KeyedSteps(RowSteps):
     """What a `Stream` does with its rows key by key, one after the other."""
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-        strategy: WindowingStrategy
-        inputs: Inputs
 
     @by_name("Stream.apply_per_key", WindowingError, key=A_KEY, fn=_A_FUNCTION, returns=_RETURNS)
     def apply_per_key(
@@ -64,7 +53,7 @@ class KeyedSteps:
         shards: int = SHARDS,
         buckets: int = BUCKETS,
         name: str | None = None,
-    ) -> "Stream":
+    ) -> Self:
         """Give each row to a function that has states and timers for each key and window.
 
         Rows are not grouped, and there is no trigger: what the function answers comes out at once.
@@ -137,11 +126,10 @@ class KeyedSteps:
         """
         from beamlike.hosts.spark.per_key import read_schema
 
-        stream = cast("Stream", self)
-        return _applied(
-            stream,
+        warn_of_numbers("Stream.apply_per_key", wake_every=wake_every)
+        return self._applied(
             column_names(key, "key"),
-            stream.columns,
+            self.inputs.columns,
             fn,
             read_schema(self.inputs.frame, returns),
             wake_every,
@@ -160,7 +148,7 @@ class KeyedSteps:
         shards: int = SHARDS,
         buckets: int = BUCKETS,
         name: str | None = None,
-    ) -> "Stream":
+    ) -> Self:
         """The first row of each key and window; others go on no earlier than a duration after it.
 
         What is known of a key is forgotten when the duration is over, or with its window. Which row
@@ -201,16 +189,14 @@ class KeyedSteps:
         from pyspark.sql import types as T
 
         from beamlike.api.dataframe.deduplicating import FirstByClock, FirstByEventTime
-        from beamlike.api.dataframe.joins import own_columns
 
-        stream, keys = cast("Stream", self), column_names(key, "key")
-        warn_of_numbers("Stream.deduplicate", within=within)
+        keys = column_names(key, "key")
+        warn_of_numbers("Stream.deduplicate", within=within, wake_every=wake_every)
         check_choice("time", time, TIMES)
         span = positive_duration("within", within)
-        own = own_columns(stream, keys)
+        own = own_columns(self.inputs, keys)
         frame = self.inputs.frame
-        return _applied(
-            stream,
+        return self._applied(
             keys,
             [*keys, *own],
             FirstByEventTime(span) if time == "event" else FirstByClock(span),
@@ -218,6 +204,57 @@ class KeyedSteps:
             wake_every,
             _options(self.inputs, on_error, shards, buckets, name, "deduplicate"),
         )
+
+    def _applied(
+        self,
+        key: Sequence[str],
+        columns: Sequence[str],
+        fn: object,
+        returns: "T.StructType",
+        wake_every: DurationLike,
+        options: "PlanOptions",
+    ) -> Self:
+        """The stream of everything that a function answers.
+
+        Args:
+            key: The columns of the key.
+            columns: Those that the function sees.
+            fn: The function.
+            returns: The columns of its results.
+            wake_every: See `Stream.group`.
+            options: How the step is done.
+        """
+        from beamlike.api.dataframe.row_functions import Rows, row_function
+        from beamlike.hosts.spark.per_key import bind_per_key
+
+        inputs, name = self.inputs, options["name"]
+        if inputs.retracting:
+            raise UnsupportedError(
+                f"{name!r}: rows that withdraw others cannot be given to a function with states, "
+                'which does not know what it made of them; use accumulation="discarding" or '
+                '"accumulating" in the grouping before'
+            )
+        strategy = self.strategy
+        if not strategy.already_merged:  # else every row has its window
+            strategy = strategy.configured(given_columns(strategy.window_fn, ()))
+        plan, values = bind_per_key(
+            inputs.frame,
+            strategy,
+            key,
+            columns,
+            lambda returned: row_function(fn, Rows(columns, key, returned), name),
+            returns,
+            "pane" if inputs.are_panes and "pane" in columns else None,
+            options,
+        )
+        windows = [own_windows(branch, self.strategy, ()) for branch in inputs.branches]
+        wake = positive_duration("wake_every", wake_every)
+        found, stage = run_stage(inputs, windows, plan, values, wake)
+        # A function that is given what panes repeat may bring it out again.
+        repeated = repeated_in(inputs.branches)
+        stages = {**inputs.stages, name: stage}
+        branch = Branch(found, StageClock(plan.shards), repeated=repeated, stages=stages)
+        return self._with(Inputs((branch,)))
 
 
 def _options(
@@ -237,57 +274,3 @@ def _options(
         "reports": inputs.is_streaming,
         "clocks": inputs.clocks,
     }
-
-
-def _applied(
-    given: "Stream",
-    key: Sequence[str],
-    columns: Sequence[str],
-    fn: object,
-    returns: "T.StructType",
-    wake_every: DurationLike,
-    options: "PlanOptions",
-) -> "Stream":
-    """The stream of everything that a function answers.
-
-    Args:
-        given: The stream that it is applied to.
-        key: The columns of the key.
-        columns: Those that the function sees.
-        fn: The function.
-        returns: The columns of its results.
-        wake_every: See `Stream.group`.
-        options: How the step is done.
-    """
-    from beamlike.api.dataframe.row_functions import Rows, row_function
-    from beamlike.api.dataframe.stream import Stream
-    from beamlike.hosts.spark.per_key import bind_per_key
-
-    inputs, name = given.inputs, options["name"]
-    if inputs.retracting:
-        raise UnsupportedError(
-            f"{name!r}: rows that withdraw others cannot be given to a function with states, which "
-            'does not know what it made of them; use accumulation="discarding" or "accumulating" '
-            "in the grouping before"
-        )
-    strategy = given.strategy
-    if not strategy.already_merged:  # else every row has its window
-        strategy = strategy.configured(given_columns(strategy.window_fn, ()))
-    plan, values = bind_per_key(
-        inputs.frame,
-        strategy,
-        key,
-        columns,
-        lambda returned: row_function(fn, Rows(columns, key, returned), name),
-        returns,
-        "pane" if inputs.are_panes and "pane" in columns else None,
-        options,
-    )
-    windows = [own_windows(branch, given.strategy, ()) for branch in inputs.branches]
-    wake = positive_duration("wake_every", wake_every)
-    found, stage = run_stage(inputs, windows, plan, values, wake)
-    # A function that is given what panes repeat may bring it out again.
-    repeated = repeated_in(inputs.branches)
-    stages = {**inputs.stages, name: stage}
-    branch = Branch(found, StageClock(plan.shards), repeated=repeated, stages=stages)
-    return Stream(given.strategy, Inputs((branch,)))

@@ -14,19 +14,13 @@ from beamlike.api.dataframe.arguments import (
     counted,
     positive_duration,
 )
+from beamlike.api.dataframe.branches import Branch, Inputs, own_columns, stages_of
 from beamlike.api.dataframe.flatten import check_streams
-from beamlike.api.dataframe.joins import KeyLike, check_both, keys_of, own_columns, row_type
+from beamlike.api.dataframe.joins import KeyLike, check_both, keys_of, row_type
 from beamlike.api.dataframe.regrouping import repeated_in
-from beamlike.api.dataframe.stage import (
-    Branch,
-    Inputs,
-    given_columns,
-    own_windows,
-    run_stage,
-    stage_name,
-    stages_of,
-)
+from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
 from beamlike.api.dataframe.stream import Stream
+from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
@@ -39,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
-    from beamlike.api.dataframe.explain import StagePlan
+    from beamlike.api.dataframe.stage_plan import StagePlan
     from beamlike.runtime.plan import PlanOptions
 
 __all__ = ["look_up"]
@@ -126,11 +120,12 @@ def look_up(
     check_choice("on_error", on_error, get_args(OnError))
     _check_corrections(main, side)
     keys = keys_of(sides, on, "on")
-    shown, rows = own_columns(main, keys["main"]), row_type("side", side, keys["side"])
+    shown, rows = own_columns(main.inputs, keys["main"]), row_type("side", side, keys["side"])
     check_both(main, [*keys["main"], *shown], rows.names)
     taken = stages_of((*main.inputs.branches, *side.inputs.branches))
     own = stage_name(name, taken, "look up")
     beside = stage_name(f"{own} side", taken)
+    warn_of_numbers("look_up", wake_every=wake_every)
     wake = positive_duration("wake_every", wake_every)
     panes = _side_panes(
         side, keys, rows, on_error=on_error, shards=shards, buckets=buckets, name=beside, wake=wake

@@ -4,25 +4,21 @@ Rows that withdraw others are taken back by aggregates, see `beamlike.model.comb
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
+from beamlike.api.dataframe.branches import Branch, Repeated, Retracting
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.repetition import Repetition, repetition
+from beamlike.model.repetition import repetition
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import show_duration
 from beamlike.runtime.options import Render
 
-if TYPE_CHECKING:
-    from beamlike.api.dataframe.stage import Branch
-
 __all__ = [
     "RETRACTION",
-    "Repeated",
-    "Retracting",
     "check_kept",
     "check_regroupable",
     "check_takes_back",
@@ -34,36 +30,6 @@ __all__ = [
 
 RETRACTION: Final = "retraction"
 """The column that says which rows withdraw others."""
-
-
-@attrs.frozen
-class Repeated:
-    """Rows among which some repeat elements of others.
-
-    Args:
-        stage: The name of the grouping that they come from.
-        how: What its strategy says.
-    """
-
-    stage: str
-    how: Repetition
-
-
-@attrs.frozen
-class Retracting:
-    """Rows of which some withdraw others.
-
-    Args:
-        stage: The name of the grouping that they come from.
-        lateness: How long after the end of a window that one corrects its results (ms).
-        render: How its corrections are shown.
-        cut: A condition has left some of them out.
-    """
-
-    stage: str
-    lateness: int
-    render: Render
-    cut: bool = False
 
 
 def retracted_by(strategy: WindowingStrategy, stage: str, render: Render) -> Retracting | None:
@@ -79,12 +45,12 @@ def repeated_by(strategy: WindowingStrategy, stage: str, is_streaming: bool) -> 
     return None if how is None else Repeated(stage, how)
 
 
-def repeated_in(branches: "Iterable[Branch]") -> Repeated | None:
+def repeated_in(branches: Iterable[Branch]) -> Repeated | None:
     """The first of the inputs whose rows repeat elements."""
     return next((it.repeated for it in branches if it.repeated is not None), None)
 
 
-def one_of_each(branch: "Branch", marks: Collection[str]) -> "Branch":
+def one_of_each(branch: Branch, marks: Collection[str]) -> Branch:
     """An input of which only panes with these marks are left, see `Repetition`.
 
     A condition that names the column for withdrawals, marked ``retraction``, may cut them off.
@@ -97,7 +63,7 @@ def one_of_each(branch: "Branch", marks: Collection[str]) -> "Branch":
 
 
 def check_regroupable(
-    branches: "Collection[Branch]",
+    branches: Collection[Branch],
     name: str,
     strategy: WindowingStrategy,
     columns: Collection[str],
@@ -142,7 +108,7 @@ def check_regroupable(
 
 
 def check_kept(
-    branches: "Collection[Branch]", name: str, columns: Collection[str]
+    branches: Collection[Branch], name: str, columns: Collection[str]
 ) -> Retracting | None:
     """The first of the inputs whose rows withdraw others; None: none does.
 
@@ -180,7 +146,7 @@ def check_takes_back(
             )
 
 
-def _check_repeated(branches: "Collection[Branch]", name: str) -> None:
+def _check_repeated(branches: Collection[Branch], name: str) -> None:
     found = repeated_in(branches)
     if found is None:
         return

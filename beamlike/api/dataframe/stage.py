@@ -1,22 +1,17 @@
 """One grouping of a query: its inputs, its plan, and the frame of everything that it emits."""
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Self, get_args
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, get_args
 
 import attrs
 
 from beamlike.api.dataframe.arguments import check_choice, check_name, counted
-from beamlike.api.dataframe.explain import StagePlan, explained
-from beamlike.api.dataframe.regrouping import (
-    Repeated,
-    Retracting,
-    check_regroupable,
-    check_takes_back,
-)
+from beamlike.api.dataframe.branches import Branch, Inputs
+from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
+from beamlike.api.dataframe.stage_plan import StagePlan, explained
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.hosts.describing import noted
-from beamlike.hosts.frames import Frames, frames_of
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import (
@@ -39,19 +34,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from beamlike.hosts.spark.inputs import Input
-    from beamlike.machine.clocks import Clocks, InputClock
     from beamlike.runtime.plan import Plan, PlanOptions
 
 __all__ = [
-    "Branch",
-    "Inputs",
     "given_columns",
     "group_rows",
     "own_windows",
     "run_stage",
     "stage_name",
     "stage_options",
-    "stages_of",
     "warn_of",
 ]
 
@@ -65,110 +56,7 @@ _BY_TIME = frozenset(
 """Those that look at the time only, unless the gap is a function."""
 
 
-@attrs.frozen(eq=False)
-class Branch:
-    """One input of what comes next: rows with the hidden column, and what is known of them.
-
-    Args:
-        rows: See `beamlike.runtime.row_metadata`.
-        clock: Where the watermark of these rows comes from; None: Spark's is used.
-        timestamp: The event-time column of a source; None after a grouping.
-        window_fn: Gives these rows their windows, if that is not for the next grouping to do:
-            a Flatten keeps the windows of its inputs.
-        retracting: What is to be known if some rows withdraw others.
-        repeated: What is to be known if some rows repeat what others hold.
-        stages: The groupings that these rows went through, by name: two streams may share a
-            grouping, but two groupings no name.
-    """
-
-    rows: "DataFrame"
-    clock: "InputClock | None"
-    timestamp: str | None = None
-    window_fn: WindowFn | None = None
-    retracting: Retracting | None = None
-    repeated: Repeated | None = None
-    stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
-
-
-@attrs.frozen(eq=False)
-class Inputs:
-    """The inputs of what comes next, which have the same columns."""
-
-    branches: tuple[Branch, ...]
-
-    @property
-    def frame(self) -> "DataFrame":
-        """Rows that have the columns of all."""
-        return self.branches[0].rows
-
-    @property
-    def columns(self) -> list[str]:
-        """Without the hidden one."""
-        from beamlike.hosts.spark.inputs import own_names
-
-        return own_names(self.frame)
-
-    @property
-    def is_streaming(self) -> bool:
-        return self.frame.isStreaming
-
-    @property
-    def retracting(self) -> bool:
-        """Some rows withdraw others."""
-        return any(branch.retracting is not None for branch in self.branches)
-
-    @property
-    def are_panes(self) -> bool:
-        """The rows are panes of a grouping before, and still say of which firing."""
-        return "pane" in self.columns and all(it.timestamp is None for it in self.branches)
-
-    @property
-    def stages(self) -> dict[str, StagePlan]:
-        """See `stages_of`."""
-        return stages_of(self.branches)
-
-    @property
-    def clocks(self) -> "Clocks | None":
-        """Where the watermark comes from; None: from Spark."""
-        from beamlike.hosts.spark.bind import clocks_of
-
-        return clocks_of(branch.clock for branch in self.branches)
-
-    @property
-    def frames(self) -> Frames:
-        """What the host of these rows does to them."""
-        return frames_of(self.frame)
-
-    @property
-    def union(self) -> "DataFrame":
-        """All rows, with the hidden column."""
-        union: DataFrame = self.frames.union([branch.rows for branch in self.branches])
-        return union
-
-    def each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
-        """The same inputs with other rows. The hidden column has to stay."""
-        changed = (attrs.evolve(it, rows=change(it.rows)) for it in self.branches)
-        return attrs.evolve(self, branches=tuple(changed))
-
-
 # -- names -----------------------------------------------------------------------------------
-
-
-def stages_of(branches: Iterable[Branch]) -> dict[str, StagePlan]:
-    """All groupings that some rows went through.
-
-    Raises:
-        WindowingError: Two of them have the same name, and so would their counters.
-    """
-    stages: dict[str, StagePlan] = {}
-    for branch in branches:
-        for name, one in branch.stages.items():
-            if stages.setdefault(name, one) is not one:
-                raise WindowingError(
-                    f"two groupings of this query are called {name!r}; give one of them another "
-                    'name, for example group(..., name="orders per hour")'
-                )
-    return stages
 
 
 def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -> str:
@@ -343,7 +231,7 @@ def run_stage(
         plan: What is done.
         inputs: The columns that its values come from.
         wake_every_ms: See `beamlike.windowed`.
-        untold: Columns that are not shown with rows that cannot be grouped.
+        hidden_columns: Columns that are not shown with rows that cannot be grouped.
     """
     stage, frames = StagePlan.of(plan), given.frames
     if (described := noted()) is not None:

@@ -7,7 +7,7 @@ downstream of another one gets its output watermark, so panes arrive there on ti
 Source: Beam ``PCollection``, ``Window``, ``GroupByKey``, ``Flatten``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 import attrs
@@ -22,19 +22,13 @@ from beamlike.api.dataframe.arguments import (
     column_names,
     positive_duration,
 )
+from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.keyed import KeyedSteps
-from beamlike.api.dataframe.regrouping import one_of_each, repeated_by, retracted_by
-from beamlike.api.dataframe.stage import (
-    Branch,
-    Inputs,
-    group_rows,
-    stage_name,
-    stage_options,
-    warn_of,
-)
+from beamlike.api.dataframe.regrouping import repeated_by, retracted_by
+from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.api.dataframe.warning import warn_of_numbers
-from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.frames import frames_of
+from beamlike.errors import WindowingError
+from beamlike.hosts.finding import frames_of
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
@@ -57,10 +51,9 @@ from beamlike.runtime.options import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
-
-__all__ = ["Stream", "stream"]
+__all__ = ["Stream", "put_into", "stream"]
 
 
 @by_name("stream", WindowingError, timestamp=A_TIMESTAMP)
@@ -194,74 +187,6 @@ class Stream(KeyedSteps, metaclass=Readable):
         dropped: DataFrame = self.inputs.frames.split(self.everything)[1]
         return dropped
 
-    # -- row by row --------------------------------------------------------------------------
-
-    def where(self, condition: "Column | str") -> "Stream":
-        """Only the rows for which a condition holds.
-
-        As in Beam, a row that is left out still moves the watermark of its source. To keep
-        rows from moving it, filter the DataFrame before `stream`.
-        """
-        from beamlike.hosts.spark.pane_conditions import marks_of_all
-
-        left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
-        marks = marks_of_all(condition)
-        return attrs.evolve(
-            self, inputs=Inputs(tuple(one_of_each(it, marks) for it in left.branches))
-        )
-
-    def select(self, *columns: "Column | str") -> "Stream":
-        """Other columns, as ``DataFrame.select``. Event time and window stay what they are.
-
-        Raises:
-            ColumnError: A column is called ``dropped``; an expression such as ``F.explode``,
-                for which there is `explode`; a ``*`` inside an expression.
-        """
-        from beamlike.hosts.spark.inputs import check_free
-
-        given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
-        changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
-        check_free(changed.frame, changed.frame.columns[:-1], "select")
-        return attrs.evolve(self, inputs=changed)
-
-    def with_columns(self, columns: Mapping[str, "Column"]) -> "Stream":
-        """More columns, as ``DataFrame.withColumns``. Event time and window stay.
-
-        Raises:
-            ColumnError: As `select`.
-        """
-        from beamlike.hosts.spark.inputs import check_free
-
-        if not isinstance(columns, Mapping):
-            raise ColumnError(
-                f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
-            )
-        check_free(self.inputs.frame, columns, "with_columns")
-        return self._each(lambda rows: self.inputs.frames.with_columns(rows, columns))
-
-    def explode(self, column: "Column | str", as_: str) -> "Stream":
-        """A row for each item of an array, in a column of this name.
-
-        Each keeps the event time and the window of its row. A row whose array is empty or null
-        is left out, as by `where`.
-
-        Args:
-            column: The name of an array column, or an expression that makes an array.
-            as_: The column of the items; one that is there is replaced.
-
-        Raises:
-            ColumnError: It is no array; as `select`.
-
-        Source: Beam ``FlatMapElements``, Scio ``flatMap``.
-        """
-        from beamlike.hosts.spark.inputs import check_free
-
-        check_free(self.inputs.frame, [as_], "as_")
-        return self._each(lambda rows: self.inputs.frames.explode(rows, column, as_))
-
-    def _each(self, change: Callable[["DataFrame"], "DataFrame"]) -> "Stream":
-        return attrs.evolve(self, inputs=self.inputs.each(change))
-
     # -- windows -----------------------------------------------------------------------------
 
     @by_name("Stream.window", WindowingError, others=StrategyParts.__annotations__)
@@ -301,19 +226,15 @@ class Stream(KeyedSteps, metaclass=Readable):
         Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
         """
         lateness = parts.get("allowed_lateness")
-        warn_of_numbers("Stream.window", window, allowed_lateness=lateness)
+        trigger = parts.get("trigger")
+        warn_of_numbers("Stream.window", window, trigger, strategy, allowed_lateness=lateness)
         if strategy is None:
             strategy = self.strategy.configured(window, **parts)
             if window is None:
                 return attrs.evolve(self, strategy=strategy)
         else:
             check_alone("Stream.window", strategy, window, parts)
-        without_window = self.inputs.frames.without_window
-        loose = (
-            attrs.evolve(it, rows=without_window(it.rows), window_fn=None)
-            for it in self.inputs.branches
-        )
-        return Stream(strategy, Inputs(tuple(loose)))
+        return put_into(self, strategy)
 
     def remerge(self) -> "Stream":
         """The same windows, to be merged once more by the next grouping.
@@ -369,6 +290,7 @@ class Stream(KeyedSteps, metaclass=Readable):
         Source: Beam ``GroupByKey``, ``Combine.perKey``.
         """
         keys, wanted = column_names(key, "key"), aggregates(aggregate)
+        warn_of_numbers("Stream.group", wake_every=wake_every)
         self.strategy.check_groupable(unbounded=self.inputs.is_streaming)
         if self.inputs.is_streaming:
             warn_of(self.strategy)
@@ -406,3 +328,13 @@ class Stream(KeyedSteps, metaclass=Readable):
             stages={**taken, own: stage},
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))
+
+
+def put_into(given: Stream, strategy: WindowingStrategy) -> Stream:
+    """The rows of a stream, put anew into the windows of a strategy."""
+    without_window = given.inputs.frames.without_window
+    loose = (
+        attrs.evolve(it, rows=without_window(it.rows), window_fn=None)
+        for it in given.inputs.branches
+    )
+    return Stream(strategy, Inputs(tuple(loose)))

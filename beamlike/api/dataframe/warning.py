@@ -4,7 +4,9 @@ import inspect
 import warnings
 
 from beamlike.errors import DurationWarning
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import without_unit
+from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
 
 __all__ = ["warn_of_numbers", "warn_user"]
@@ -18,18 +20,33 @@ def warn_user(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, level + 1)
 
 
-def warn_of_numbers(owner: str, window: WindowFn | None = None, **durations: object) -> None:
+def warn_of_numbers(
+    owner: str,
+    window: WindowFn | None = None,
+    trigger: Trigger | None = None,
+    strategy: WindowingStrategy | None = None,
+    **durations: object,
+) -> None:
     """Warn of durations that were given as numbers and may not be meant in milliseconds.
 
     Args:
         owner: What was given them; it opens the message.
         window: A window function with durations of its own.
+        trigger: A trigger, some of whose parts may have durations of their own.
+        strategy: A strategy with both, and with a lateness.
         durations: Other durations, by argument.
     """
-    if window is not None:
-        inside = window.without_unit.items()
-        durations |= {f"{type(window).__name__} {name}": it for name, it in inside}
-    for argument, number in without_unit(**durations).items():
+    found = dict(without_unit(**durations))
+    if strategy is not None:
+        found |= strategy.without_unit
+        window, trigger = strategy.window_fn, strategy.trigger
+    parts: list[WindowFn | Trigger] = [
+        *([] if window is None else [window]),
+        *([] if trigger is None else trigger.walk()),
+    ]
+    for part in parts:
+        found |= {f"{type(part).__name__} {name}": it for name, it in part.without_unit.items()}
+    for argument, number in found.items():
         warn_user(
             f"{owner}: {argument}={number} is {number} milliseconds; write "
             f'"{number} seconds" or "{number} minutes" if that is meant, and "{number} ms" if not',

@@ -14,17 +14,12 @@ from beamlike.api.dataframe.arguments import (
     column_names,
     positive_duration,
 )
-from beamlike.api.dataframe.stage import (
-    Branch,
-    Inputs,
-    group_rows,
-    stage_options,
-    warn_of,
-)
+from beamlike.api.dataframe.branches import Branch, Inputs
+from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.describing import noted
-from beamlike.hosts.frames import frames_of
+from beamlike.hosts.finding import frames_of
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.strategy import StrategyParts, WindowingStrategy
@@ -230,8 +225,7 @@ def windowed(
     )
     warn_of_numbers(
         "windowed",
-        window,
-        allowed_lateness=parts.get("allowed_lateness"),
+        strategy=strategy,
         watermark=watermark,
         max_ahead=max_ahead,
         wake_every=wake_every,

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import cloudpickle
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError

@@ -10,10 +10,11 @@ from typing import Any
 import attrs
 
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
-from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map, ParDo
 from beamlike.api.pipelines.keyed_batches import BatchByKey
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError, PipelineTypeError

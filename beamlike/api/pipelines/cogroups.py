@@ -6,11 +6,12 @@ Source: Beam Python ``CoGroupByKey``, ``Distinct``.
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map, ParDo
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
 from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import Flatten

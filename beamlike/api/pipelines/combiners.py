@@ -10,7 +10,7 @@ Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Ja
 from collections.abc import Callable
 from typing import Any, Final
 
-from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.combine_fns import (
     CountCombineFn,
     Largest,
@@ -32,6 +32,7 @@ from beamlike.api.pipelines.groups import (
     check_defaults,
 )
 from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError

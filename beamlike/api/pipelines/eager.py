@@ -6,10 +6,9 @@ Source: Beam Python ``PTransform.__ror__``.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from beamlike.api.pipelines.collection import PCollection, apply
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.outputs import DoOutputs
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline, apply
 from beamlike.api.pipelines.transform import PTransform
 
 __all__ = ["apply_to_lists"]
@@ -90,3 +89,6 @@ class _Lists(DoOutputs):
 
     def __getitem__(self, tag: str | None) -> Any:
         return _elements(super().__getitem__(tag))
+
+
+PTransform.applied_to_lists = staticmethod(apply_to_lists)

@@ -4,11 +4,11 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, overload
 
 from beamlike.api.pipelines.calling import Calling, Filtering, Made
 from beamlike.api.pipelines.checked import CheckedDoing
-from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn, Located, Timestamped
 from beamlike.api.pipelines.doing import Doing, views_of
 from beamlike.api.pipelines.hints.declared import IOTypeHints
@@ -16,7 +16,7 @@ from beamlike.api.pipelines.hints.values import union_of
 from beamlike.api.pipelines.hints.wanted import check_arguments, made_type
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.outputs import DoOutputs
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.splittable import in_parts
 from beamlike.api.pipelines.stateful_doing import remembering
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -113,6 +113,10 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
 
     hinted_as = "ParDo"
 
+    handled: ClassVar[Callable[["ParDo[Any, Any]", str, str, dict[str, Any]], Any]]
+    """What `with_exception_handling` makes. It is made of other transforms: `error_handling`
+    sets it."""
+
     def __init__(self, fn: DoFn[In, T], *args: Any, **kwargs: Any) -> None:
         if not isinstance(fn, DoFn):
             if isinstance(fn, type) or not callable(fn):
@@ -160,13 +164,8 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
 
         Source: Beam ``ParDo.with_exception_handling``.
         """
-        from beamlike.api.pipelines.error_handling import ExceptionHandling, Handling
-
-        try:
-            handling = Handling(main_tag, dead_letter_tag, **how)
-        except TypeError as error:
-            raise PipelineError(f"with_exception_handling: {error}; leave it out") from error
-        return ExceptionHandling(self, handling)
+        made: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
+        return made
 
     def default_type_hints(self) -> IOTypeHints | None:
         return self.fn.get_type_hints()
@@ -377,6 +376,8 @@ class Filter(_OfFunction[In, In], Generic[In]):
         # Not `Applied`: what comes out are the elements of the collection that it is applied to,
         # also where nothing is known of what its function takes.
         expand: None  # type: ignore[assignment]
+
+        def keeps(self, element: In, /) -> bool: ...
 
     @overload
     def __init__(

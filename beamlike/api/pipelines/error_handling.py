@@ -15,11 +15,11 @@ from typing import Any, Self
 import attrs
 import cloudpickle
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
 from beamlike.api.pipelines.elements import Map, ParDo, WithOutputs
 from beamlike.api.pipelines.groups import CombineGlobally
 from beamlike.api.pipelines.outputs import DoOutputs
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.splittable import in_parts
 from beamlike.api.pipelines.transform import PTransform
@@ -365,3 +365,16 @@ class CollectingErrorHandler(ErrorHandler):
 class _Itself(PTransform[Any, Any]):
     def expand(self, given: Any) -> Any:
         return given
+
+
+def _handled(
+    pardo: ParDo[Any, Any], main_tag: str, dead_letter_tag: str, how: dict[str, Any]
+) -> ExceptionHandling:
+    try:
+        handling = Handling(main_tag, dead_letter_tag, **how)
+    except TypeError as error:
+        raise PipelineError(f"with_exception_handling: {error}; leave it out") from error
+    return ExceptionHandling(pardo, handling)
+
+
+ParDo.handled = staticmethod(_handled)

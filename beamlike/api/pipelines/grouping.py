@@ -3,8 +3,8 @@
 from typing import Any
 
 from beamlike.api.dataframe.warning import warn_user
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.option_classes import TypeOptions
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.repeating import warn_of_repeated
 from beamlike.api.pipelines.types import declared_type, value_type
 from beamlike.errors import (

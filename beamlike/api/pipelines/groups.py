@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, Self, overload
 
-from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.combine_types import types_of
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
@@ -19,6 +19,7 @@ from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.hints.declared import IOTypeHints
 from beamlike.api.pipelines.hints.wanted import check_element, made_type
 from beamlike.api.pipelines.option_classes import TypeOptions
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.api.pipelines.views import AsSingleton, IsThere

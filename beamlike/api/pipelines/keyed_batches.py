@@ -8,10 +8,10 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import FlatMap, ParDo
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.pipeline import PCollection, rewindowed
 from beamlike.api.pipelines.stateful import ApplyPerKey
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
@@ -75,7 +75,7 @@ class BatchByKey(PTransform[Any, Any]):
             )
 
         def as_given(collection: PCollection[Any]) -> PCollection[Any]:
-            return PCollection(given.pipeline, collection.edge, windowing, given.is_bounded)
+            return rewindowed(collection, windowing)
 
         timed = given | "Timed" >> ParDo(_Timed(self._make_pairs))
         # A pane for each bundle, and an empty one when the window expires.

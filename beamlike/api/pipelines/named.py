@@ -5,8 +5,7 @@ Source: Scio ``customInput``, ``saveAsCustomOutput``, ``CustomIO``.
 
 from typing import Any, Generic
 
-from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
 from beamlike.errors import PipelineError

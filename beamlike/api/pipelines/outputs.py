@@ -6,7 +6,8 @@ Source: Beam Python ``pvalue.DoOutputsTuple``.
 from collections.abc import Mapping
 from typing import Any
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.given import Collections
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Edge
 
@@ -19,7 +20,7 @@ class MissingOutputError(PipelineError, KeyError):
     __str__ = PipelineError.__str__
 
 
-class DoOutputs:
+class DoOutputs(Collections):
     """The outputs of a transform by name: ``outputs.name`` or ``outputs["name"]``.
 
     Source: Beam ``DoOutputsTuple``.
@@ -45,7 +46,7 @@ class DoOutputs:
             raise MissingOutputError(f"there is no output {tag!r}; the outputs are {named}")
         main = self._main
         edge = Edge(main.edge.node, tag)
-        output: PCollection[Any] = PCollection(main.pipeline, edge, main.windowing, main.is_bounded)
+        output = type(main)(main.pipeline, edge, main.windowing, main.is_bounded)
         output.element_type = self.kinds.get(tag, Any)
         return output
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, Generic, Protocol, overload
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
 from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.errors import PipelineError

@@ -1,15 +1,13 @@
-"""The pipeline itself: it names its transforms, holds their graph, and runs."""
+"""A pipeline and its collections: what is applied to what, and the run of all of it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
-
-import attrs
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
 
 from beamlike.api.pipelines.coders import PickleCoder
-from beamlike.api.pipelines.collection import PCollection, apply
-from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
+from beamlike.api.pipelines.given import Elements, Start, collections_in, pipelines_of
+from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
 from beamlike.api.pipelines.options_context import OptionsContext
@@ -17,13 +15,13 @@ from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.runners import DirectRunner, PipelineRunner, SparkRunner
-from beamlike.api.pipelines.transform import Applied, PTransform
+from beamlike.api.pipelines.running import Built, run_on
+from beamlike.api.pipelines.transform import Applied, KeepsElements, PTransform
 from beamlike.api.pipelines.type_checks import check_given, type_made
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
-from beamlike.api.pipelines.visiting import AppliedPTransform, PipelineVisitor
+from beamlike.api.pipelines.visiting import PipelineVisitor, TransformTree
 from beamlike.errors import PipelineError
-from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.model.coders import keys_by
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
@@ -31,17 +29,15 @@ from beamlike.model.strategy import WindowingStrategy
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.api.pipelines.error_handling import ErrorHandler
     from beamlike.hosts.spark.graph.running import Sink
 
-__all__ = ["Host", "Pipeline"]
+__all__ = ["PCollection", "Pipeline", "apply", "as_class", "rewindowed"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
 
 
-class LabelTakenError(PipelineError, RuntimeError):
-    """A pipeline has a transform of this name already."""
-
-
-class Pipeline:
+class Pipeline(Start):
     """Transforms under names, applied to one another. It is built first and run afterwards.
 
     As a context manager it runs at the end of the block; ``result`` then has its outcome.
@@ -96,13 +92,12 @@ class Pipeline:
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []
         self.result: PipelineResult | None = None
-        self.error_handlers: list[ErrorHandler] = []
+        self.error_handlers: list[Any] = []  # that must be closed before it runs
         self.on_end: list[Callable[[PipelineResult], None]] = []
         self.on_finish: list[Callable[[], None]] = []  # called whatever comes of a run
         self.writes_itself = False  # functions of it write, and not only sinks
-        self._scope: list[str] = []
-        self.transforms_stack = [AppliedPTransform(None, None, "")]
-        self._labels: dict[str, None] = {}
+        self.tree = TransformTree()
+        self._collections: type[PCollection[Any]] = PCollection
 
     def __or__(self, transform: "Applied[Pipeline, Out]") -> Out:
         """Apply a transform that starts from nothing, such as ``Create``."""
@@ -126,50 +121,38 @@ class Pipeline:
         return apply(label >> transform if label else transform, pvalueish or self)
 
     def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
-        """What a transform makes; `apply` has found that it is one."""
-        nodes, labels, sinks = len(self.nodes), len(self._labels), len(self.sinks)
-        parts = self.transforms_stack[-1].parts
-        before = len(parts)
+        """What a transform makes; `apply` has found that it is one.
+
+        It makes collections of the class of the first that it is given.
+        """
+        nodes, sinks = len(self.nodes), len(self.sinks)
+        made_of = next(map(type, collections_in(given)), self._collections)
         try:
-            with self._named(transform, given) as applied:
+            with self.tree.applying(transform, given) as applied, self.making(made_of):
                 check_given(transform, given, self.options)
                 made = transform.expand(given)
                 applied.add_outputs(made)
                 kind = transform.output_type(given)
                 if isinstance(made, PCollection) and kind is not Any:
                     made.declared_type = kind
-                type_made(given, made, self.transforms_stack, self.options)
+                type_made(given, made, self.tree.stack, self.options)
                 return made
         except BaseException:
-            del self.nodes[nodes:], self.sinks[sinks:], parts[before:]
-            while len(self._labels) > labels:
-                self._labels.popitem()
+            del self.nodes[nodes:], self.sinks[sinks:]
             raise
 
     @contextmanager
-    def _named(self, transform: PTransform[Any, Any], given: Any) -> Iterator[AppliedPTransform]:
-        label = str(transform.label)
-        full = "/".join([*self._scope, label])
-        if full in self._labels:
-            raise LabelTakenError(
-                f"a transform named {full!r} is in this pipeline already; give this one a name "
-                f'of its own: "another name" >> {transform.default_label().partition("(")[0]}(...)'
-            )
-        self._labels[full] = None
-        self._scope.append(label)
-        parent = self.transforms_stack[-1]
-        applied = AppliedPTransform(parent, transform, full, given)
-        parent.parts.append(applied)
-        self.transforms_stack.append(applied)
+    def making(self, collections: "type[PCollection[Any]]") -> Iterator[None]:
+        """Have what is applied in a block make collections of this class."""
+        before, self._collections = self._collections, collections
         try:
-            yield applied
+            yield
         finally:
-            self._scope.pop()
-            self.transforms_stack.pop()
+            self._collections = before
 
     def visit(self, visitor: PipelineVisitor) -> None:
         """Show every transform to a visitor. Source: Beam ``Pipeline.visit``."""
-        self.transforms_stack[0].visit(visitor)
+        self.tree.stack[0].visit(visitor)
 
     @property
     def host(self) -> Host:
@@ -179,7 +162,7 @@ class Pipeline:
     @property
     def applied_labels(self) -> set[str]:
         """The full names of all transforms."""
-        return {*self._labels}
+        return {*self.tree.labels}
 
     @property
     def _options(self) -> PipelineOptions:  # as Beam's tests read them
@@ -196,23 +179,18 @@ class Pipeline:
     @property
     def label(self) -> str:
         """The full name of the transform that is being applied."""
-        return "/".join(self._scope)
+        return self.tree.label
 
     def free_label(self, name: str) -> str:
         """The name, with a number after it if a transform has it where one is being applied."""
-        scope = f"{self.label}/" if self._scope else ""
-        label, number = name, 1
-        while scope + label in self._labels:
-            number += 1
-            label = f"{name}{number}"
-        return label
+        return self.tree.free_label(name)
 
     def add(
         self, node: Node, windowing: WindowingStrategy, is_bounded: bool, tag: str = MAIN
-    ) -> PCollection[Any]:
+    ) -> "PCollection[Any]":
         """A node of the graph, made by the transform that is being applied; its output."""
         self.nodes.append(node)
-        return PCollection(self, Edge(node, tag), windowing, is_bounded)
+        return self._collections(self, Edge(node, tag), windowing, is_bounded)
 
     def run(
         self,
@@ -253,8 +231,6 @@ class Pipeline:
             UnsupportedError: It reads what the host cannot read.
         """
         host = Pipeline.forced_host or host or self._host
-        if host not in get_args(Host):
-            raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
         woken = None if wake_every is None else in_millis(wake_every, "wake_every")
         options = SparkOptions(spark, checkpoint, trigger, shards, woken)
         RuntimeValueProvider.set_runtime_options(self.options._values)
@@ -264,7 +240,7 @@ class Pipeline:
         try:
             pickles = self.options.view_as(TypeOptions).allow_non_deterministic_key_coders
             with with_own_types(), keys_by(PickleCoder() if pickles else None):
-                self.result = self._run_on(host, options)
+                self.result = run_on(host, self._built(), options)
         finally:
             if self.result is None or self.result.state != PipelineState.RUNNING:
                 for finish in self.on_finish:
@@ -273,31 +249,9 @@ class Pipeline:
             ask(self.result)
         return self.result
 
-    def _run_on(self, host: Host, options: SparkOptions) -> PipelineResult:
-        if host == "spark":
-            return run_on_spark(
-                self.nodes,
-                self.outputs,
-                self.sinks,
-                options,
-                writes=self.writes_itself,
-                keeps=self.keeps_outputs or bool(self.on_end),
-            )
-        if options != SparkOptions():
-            given = attrs.asdict(options, recurse=False)
-            name = next(name for name, value in given.items() if value is not None)
-            what = "a Spark session" if name == "spark" else f"{name}="
-            raise PipelineError(f'{what} was given, but the host is "{host}"; add host="spark"')
-        if self.sinks:
-            label = self.sinks[0].edge.node.label
-            raise PipelineError(
-                f'what {label!r} brings out is written as rows, which Spark does: run(host="spark")'
-            )
-        if host == "memory":
-            return PipelineResult(run_pipeline(self.nodes))
-        from beamlike.hosts.local.nodes import local_worker_of
-
-        return PipelineResult(run_pipeline(self.nodes, local_worker_of))
+    def _built(self) -> Built:
+        keeps = self.keeps_outputs or bool(self.on_end)
+        return Built(self.nodes, self.outputs, self.sinks, self.writes_itself, keeps)
 
     @property
     def outputs(self) -> list[Edge]:
@@ -316,3 +270,134 @@ class Pipeline:
     ) -> None:
         if kind is None:
             self.run()
+
+
+PipelineRunner.new_pipeline = staticmethod(Pipeline)
+
+
+class PCollection(Elements, Generic[T_co]):
+    """Elements of one type on their way through a pipeline. Immutable; many may read it.
+
+    Transforms make collections: ``pcoll | "name" >> Map(f)``.
+
+    Source: Beam ``PCollection``.
+
+    Attributes:
+        pipeline: What it belongs to.
+        edge: Where in the graph it comes out.
+        windowing: How it is windowed, and what a grouping of it does.
+        is_bounded: Whether it comes to an end by itself.
+        element_type: The type of its elements, if hints say it or it can be inferred; else ``Any``.
+            None: types are not checked.
+        declared_type: The same, only of what its user declares.
+    """
+
+    def __init__(
+        self, pipeline: "Pipeline", edge: Edge, windowing: WindowingStrategy, is_bounded: bool
+    ) -> None:
+        self.pipeline: Pipeline = pipeline
+        self.edge = edge
+        self.windowing = windowing
+        self.is_bounded = is_bounded
+        self.element_type: Any = Any
+        self.declared_type: Any = Any
+        pipeline.edges[edge] = None
+
+    @overload
+    def __or__(self, transform: KeepsElements[T_co]) -> "PCollection[T_co]": ...
+
+    @overload
+    def __or__(self, transform: "Applied[PCollection[T_co], Out]") -> Out: ...
+
+    def __or__(self, transform: Any) -> Any:
+        """Apply a transform.
+
+        Raises:
+            PipelineError: It is no transform, or its name is taken.
+        """
+        return apply(transform, self)
+
+    @overload
+    def apply(self, label: str, transform: KeepsElements[T_co]) -> "PCollection[T_co]": ...
+
+    @overload
+    def apply(self, label: str, transform: "Applied[PCollection[T_co], Out]") -> Out: ...
+
+    @overload
+    def apply(self, transform: "Applied[PCollection[T_co], Out]", label: str = "") -> Out: ...
+
+    def apply(self, *parts: Any, **named: Any) -> Any:
+        """Apply a transform under a name; Scio's way to write ``|`` and ``>>``.
+
+        Beam Python's order is taken too: ``apply(transform)``, ``apply(transform, label)``.
+        """
+        given = [*parts, *named.values()]
+        label = next((it for it in given if isinstance(it, str)), "")
+        transform: Any = next((it for it in given if not isinstance(it, str)), None)
+        return apply(label >> transform if label and transform else transform, self)
+
+    if not TYPE_CHECKING:  # a type checker knows that there is neither
+
+        def __iter__(self) -> NoReturn:
+            raise PipelineError(
+                f"{self!r} has no elements before the pipeline runs, and none to iterate over; "
+                "apply FlatMap(...) or Map(...) to it, or look at the result of run() with "
+                "out_of(collection.edge)"
+            )
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(
+                f"a PCollection has no {name!r}; write collection | a transform, or take Scio's "
+                "verbs: ScioContext(pipeline).wrap(collection)"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same output of a transform, windowed in the same way."""
+        if not isinstance(other, PCollection):
+            return NotImplemented
+        return self.edge == other.edge and self.windowing == other.windowing
+
+    def __hash__(self) -> int:
+        return hash(self.edge)
+
+    def __repr__(self) -> str:
+        tag = f", output {self.edge.tag!r}" if self.edge.tag else ""
+        return f"<{type(self).__name__} of {self.edge.node.label!r}{tag}>"
+
+
+C = TypeVar("C", bound=PCollection[Any])
+
+
+def rewindowed(collection: PCollection[T], windowing: WindowingStrategy) -> PCollection[T]:
+    """The same elements, which a grouping treats in another way."""
+    kind: type[PCollection[T]] = type(collection)
+    return kind(collection.pipeline, collection.edge, windowing, collection.is_bounded)
+
+
+def as_class(collection: PCollection[Any], kind: type[C]) -> C:
+    """The same collection as one of another class."""
+    it = kind(collection.pipeline, collection.edge, collection.windowing, collection.is_bounded)
+    it.element_type, it.declared_type = collection.element_type, collection.declared_type
+    return it
+
+
+def apply(transform: PTransform[Any, Any], given: Any) -> Any:
+    """Apply a transform to a collection, to several, or to a pipeline.
+
+    Raises:
+        PipelineError: It is no transform, nothing is given, or what is given belongs to several
+            pipelines.
+    """
+    if not isinstance(transform, PTransform):
+        call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
+        raise PipelineError(f"| needs a transform such as Map(f), got {transform!r}{call}")
+    pipelines = list(dict.fromkeys(pipelines_of(given, transform.label)))
+    if not pipelines and getattr(transform, "pipeline", None) is not None:
+        pipelines = [transform.pipeline]  # type: ignore[attr-defined]
+    if len(pipelines) != 1:
+        number = "no pipeline" if not pipelines else "several pipelines"
+        raise PipelineError(
+            f"{transform.label!r} was given collections of {number}; "
+            "give it collections that one pipeline has"
+        )
+    return pipelines[0].applied(transform, given)

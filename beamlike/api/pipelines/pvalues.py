@@ -6,8 +6,7 @@ Source: Beam Python ``pvalue``.
 from abc import ABCMeta
 from typing import Any
 
-from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 
 __all__ = ["PBegin", "PDone", "PValue"]
 

@@ -7,11 +7,11 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import combine_fn as checked_combine_fn
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map, ParDo
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
 from beamlike.errors import PipelineError

@@ -3,15 +3,13 @@
 Source: Beam Python ``runners``.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
 
 from beamlike.api.pipelines.options import Host, PipelineOptions, host_of
+from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
-
-if TYPE_CHECKING:
-    from beamlike.api.pipelines.pipeline import Pipeline
-    from beamlike.api.pipelines.result import PipelineResult
-    from beamlike.api.pipelines.transform import PTransform
 
 __all__ = [
     "BundleBasedDirectRunner",
@@ -26,27 +24,36 @@ __all__ = [
 ]
 
 
+class Runnable(Protocol):
+    """A pipeline, to what runs it."""
+
+    def __or__(self, transform: Any, /) -> Any: ...
+
+    def run(self, host: Host | None = None, /) -> PipelineResult: ...
+
+
 class PipelineRunner:
     """What runs pipelines: ``Pipeline(runner=DirectRunner())``. Source: Beam ``PipelineRunner``."""
 
     host: ClassVar[Host] = "local"
 
+    new_pipeline: ClassVar[Callable[["PipelineRunner", PipelineOptions | None], Runnable]]
+    """Makes a pipeline for a runner. `Pipeline` sets it: pipelines name their runners."""
+
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         """Settings of Beam's runner count for nothing."""
 
     def run(
-        self, transform: "PTransform[Any, Any]", options: PipelineOptions | None = None
-    ) -> "PipelineResult":
+        self, transform: PTransform[Any, Any], options: PipelineOptions | None = None
+    ) -> PipelineResult:
         """Run a transform that starts from nothing, as a pipeline of its own."""
-        from beamlike.api.pipelines.pipeline import Pipeline
-
-        pipeline = Pipeline(self, options)
+        pipeline = PipelineRunner.new_pipeline(self, options)
         _ = pipeline | transform
         return pipeline.run()
 
     def run_pipeline(
-        self, pipeline: "Pipeline", options: PipelineOptions | None = None
-    ) -> "PipelineResult":
+        self, pipeline: Runnable, options: PipelineOptions | None = None
+    ) -> PipelineResult:
         """Run a pipeline here, whatever runner it was made for."""
         return pipeline.run(self.host)
 

@@ -6,7 +6,7 @@ Source: Beam's stateful ``DoFn``, Scio ``applyPerKeyDoFn``.
 from collections.abc import Callable, Iterable
 from typing import Any, Generic
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import R
 from beamlike.errors import PipelineError

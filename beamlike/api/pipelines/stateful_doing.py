@@ -5,9 +5,9 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.doing import Doing, asked_by, read, views_of
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
     expiration_of,
     get_dofn_specs,

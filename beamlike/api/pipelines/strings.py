@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Generic
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import FlatMap, Map
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import R
 from beamlike.errors import PipelineError

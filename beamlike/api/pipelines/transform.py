@@ -6,16 +6,16 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
+from beamlike.api.pipelines.given import collections_in
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, of_collections
 from beamlike.api.pipelines.hints.wanted import check_collections, made_type
-from beamlike.api.pipelines.visiting import collections_in
 from beamlike.errors import PipelineError
 from beamlike.model.fingerprint import stable_repr
 
 _LONGEST: Final = 19
 """The most letters of an argument in a label. Source: Beam Python ``ptransform_fn``."""
 
-__all__ = ["Applied", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
+__all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
 
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
@@ -46,6 +46,12 @@ class Applied(Protocol[In_contra, Out_co]):
     """
 
     def expand(self, given: In_contra, /) -> Out_co: ...
+
+
+class KeepsElements(Protocol[In_contra]):
+    """A transform whose output are elements of its input, also where their type is not known."""
+
+    def keeps(self, element: In_contra, /) -> bool: ...
 
 
 def _check_label(label: object, transform: object) -> None:
@@ -79,6 +85,9 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
 
     takes_several: ClassVar[bool] = False
     """Whether a list that it is applied to is one of collections, and not of elements."""
+
+    applied_to_lists: ClassVar[Callable[["PTransform[Any, Any]", Any], Any]]
+    """What applies a transform to lists. It makes pipelines, so `eager` sets it."""
 
     def __init__(self, label: str | None = None) -> None:
         if label is not None:
@@ -133,10 +142,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         A list of elements in place of a collection is one too. If there is no collection at
         all, everything runs at once, in memory, and lists come out: ``[1, 2] | Map(str)``.
         """
-        # Circular otherwise: collections apply transforms.
-        from beamlike.api.pipelines.eager import apply_to_lists
-
-        return apply_to_lists(self, given)
+        return PTransform.applied_to_lists(self, given)
 
     def with_resource_hints(self, **_hints: Any) -> Self:
         """The same. In Beam it says what a worker should have, which hosts decide here."""

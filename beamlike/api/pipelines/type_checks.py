@@ -6,12 +6,12 @@ Source: Beam Python ``Pipeline.apply``.
 from collections.abc import Sequence
 from typing import Any
 
+from beamlike.api.pipelines.given import Collections, collections_in
 from beamlike.api.pipelines.hints.wanted import made_type, no_hint
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import PipelineOptions
-from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.visiting import AppliedPTransform, collections_in
+from beamlike.api.pipelines.visiting import AppliedPTransform
 
 __all__ = ["check_given", "type_made"]
 
@@ -54,7 +54,7 @@ def type_made(
         _demand_hint(transform, stack)
     kinds = [it.element_type for it in read]
     hints = transform.get_type_hints()
-    if isinstance(made, DoOutputs):
+    if isinstance(made, Collections):
         made.kinds = {tag: made_type(hints, kinds, tag) for tag in hints.tagged_output_types()}
         outputs = [made[None]]
     for it in outputs:

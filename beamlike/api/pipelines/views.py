@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.hints.forms import form
 from beamlike.api.pipelines.hints.values import type_of
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.value_providers import ValueProvider
 from beamlike.errors import PipelineError, WindowingError

@@ -4,14 +4,20 @@ Source: Beam Python ``pipeline.AppliedPTransform`` and ``pipeline.PipelineVisito
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ProxyType, proxy
 
-if TYPE_CHECKING:
-    from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.given import collections_in
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import PipelineError
 
-__all__ = ["AppliedPTransform", "PipelineVisitor", "collections_in"]
+__all__ = ["AppliedPTransform", "PipelineVisitor", "TransformTree"]
+
+
+class LabelTakenError(PipelineError, RuntimeError):
+    """A pipeline has a transform of this name already."""
 
 
 class AppliedPTransform:
@@ -29,7 +35,7 @@ class AppliedPTransform:
     def __init__(
         self,
         parent: "AppliedPTransform | None",
-        transform: "PTransform[Any, Any] | None",
+        transform: PTransform[Any, Any] | None,
         full_label: str,
         main_inputs: Any = None,
     ) -> None:
@@ -64,21 +70,6 @@ class AppliedPTransform:
         return f"AppliedPTransform({self.full_label!r})"
 
 
-def collections_in(given: Any) -> Iterator[Any]:
-    """The collections in what a transform was given or made."""
-    # Circular otherwise: collections belong to pipelines, which keep this tree.
-    from beamlike.api.pipelines.collection import PCollection
-    from beamlike.api.pipelines.outputs import DoOutputs
-
-    if isinstance(given, PCollection):
-        yield given
-    elif isinstance(given, Mapping):
-        yield from collections_in(list(given.values()))
-    elif isinstance(given, tuple | list | DoOutputs):
-        for each in given:
-            yield from collections_in(each)
-
-
 def _light(collection: Any) -> Any:
     """The same collection, which does not keep its pipeline: that one keeps this tree."""
     light = copy(collection)
@@ -101,3 +92,63 @@ class PipelineVisitor:
 
     def leave_composite_transform(self, transform_node: AppliedPTransform) -> None:
         """The same after these."""
+
+
+class TransformTree:
+    """The transforms of a pipeline under their names, as they are applied.
+
+    Attributes:
+        stack: The transforms that are being applied, the innermost last; first the root.
+        labels: The full names that are taken.
+    """
+
+    def __init__(self) -> None:
+        self.stack = [AppliedPTransform(None, None, "")]
+        self.labels: dict[str, None] = {}
+
+    @property
+    def label(self) -> str:
+        """The full name of the transform that is being applied."""
+        return self.stack[-1].full_label
+
+    def free_label(self, name: str) -> str:
+        """The name, with a number after it if a transform has it where one is being applied."""
+        label, number = name, 1
+        while self._full(label) in self.labels:
+            number += 1
+            label = f"{name}{number}"
+        return label
+
+    @contextmanager
+    def applying(self, transform: PTransform[Any, Any], given: Any) -> Iterator[AppliedPTransform]:
+        """Take the name of a transform, and hold its place in the tree while it is applied.
+
+        A transform that cannot be applied leaves nothing behind, also no name.
+
+        Raises:
+            LabelTakenError: Another transform has the name.
+        """
+        label = str(transform.label)
+        full = self._full(label)
+        parts, known, before = self.stack[-1].parts, len(self.labels), len(self.stack[-1].parts)
+        if full in self.labels:
+            raise LabelTakenError(
+                f"a transform named {full!r} is in this pipeline already; give this one a name "
+                f'of its own: "another name" >> {transform.default_label().partition("(")[0]}(...)'
+            )
+        applied = AppliedPTransform(self.stack[-1], transform, full, given)
+        self.labels[full] = None
+        parts.append(applied)
+        self.stack.append(applied)
+        try:
+            yield applied
+        except BaseException:
+            del parts[before:]
+            while len(self.labels) > known:
+                self.labels.popitem()
+            raise
+        finally:
+            self.stack.pop()
+
+    def _full(self, label: str) -> str:
+        return f"{self.label}/{label}" if len(self.stack) > 1 else label

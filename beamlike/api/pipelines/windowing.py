@@ -6,8 +6,9 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.pipeline import PCollection, rewindowed
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.types import declared_type
 from beamlike.api.pipelines.variables import T
@@ -95,7 +96,7 @@ class WindowInto(PTransform[Any, Any]):
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         if window_fn is None:
-            return PCollection(pipeline, given.edge, windowing, given.is_bounded)
+            return rewindowed(given, windowing)
         node = WindowNode(label, (given.edge,), window_fn)
         return pipeline.add(node, windowing, given.is_bounded)
 
@@ -125,7 +126,7 @@ class Remerge(PTransform[Any, Any]):
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         check_collection(given, self)
         windowing = given.windowing.remerge()
-        return PCollection(given.pipeline, given.edge, windowing, given.is_bounded)
+        return rewindowed(given, windowing)
 
 
 class Flatten(PTransform[Any, Any]):

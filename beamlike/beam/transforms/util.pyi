@@ -6,7 +6,6 @@ from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchE
 from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.cogroups import Distinct as Distinct
 from beamlike.api.pipelines.cogroups import Distinct as _RemoveDuplicates
-from beamlike.api.pipelines.collection import PCollection as PCollection
 from beamlike.api.pipelines.combiners import CountCombineFn as CountCombineFn
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
@@ -24,6 +23,7 @@ from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
 from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
+from beamlike.api.pipelines.pipeline import PCollection as PCollection
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp

@@ -3,7 +3,7 @@
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import pyarrow as pa
@@ -18,10 +18,6 @@ from beamlike.runtime.row_metadata import MARKS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-    from beamlike.hosts.local.tables.frame import TableFrame
-
-    Frame: TypeAlias = DataFrame | TableFrame
 
 __all__ = [
     "Input",
@@ -39,6 +35,18 @@ __all__ = [
 # PySpark 4.3 requires the zone of timestamps; before that it was always UTC.
 _TAKES_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
 _IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _TAKES_ZONE else {}
+
+
+class Frame(Protocol):
+    """Rows of any host, as far as their columns go."""
+
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def schema(self) -> T.StructType: ...
+    @property
+    def sparkSession(self) -> Any: ...
+
 
 _NEEDED = (MARKS, "dropped")
 
@@ -58,7 +66,7 @@ def is_data() -> "Column":
     return mark("kind").isNull()
 
 
-def type_of(df: "Frame", name: str, argument: str) -> T.DataType:
+def type_of(df: Frame, name: str, argument: str) -> T.DataType:
     """The type of a column, which has to be there once.
 
     Raises:
@@ -76,14 +84,14 @@ def type_of(df: "Frame", name: str, argument: str) -> T.DataType:
     return df.schema[name].dataType
 
 
-def duplicate(df: "Frame", name: str, names: Sequence[str]) -> bool:
+def duplicate(df: Frame, name: str, names: Sequence[str]) -> bool:
     """Whether a name is there twice, as Spark reads names."""
     if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
         return names.count(name) > 1
     return Counter(other.lower() for other in names)[name.lower()] > 1
 
 
-def own_names(df: "Frame") -> list[str]:
+def own_names(df: Frame) -> list[str]:
     """The names of the columns, without the hidden one."""
     return [name for name in df.columns if name != MARKS]
 

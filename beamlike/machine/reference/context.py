@@ -5,19 +5,18 @@ effects go, and where new elements hold the output watermark.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn, Protocol
 
 from beamlike.machine.events import Drop, DropReason, Effect, Item, Lifted, TraceEvent
-from beamlike.machine.failures import Failure
-from beamlike.machine.reference.running import Now
+from beamlike.machine.failures import Failure, OnFailure
+from beamlike.machine.reference.running import Now, Running
 from beamlike.machine.reference.state import KeyState, TriggerState
-from beamlike.model.strategy import TimestampCombiner
+from beamlike.model.combine import CombineFn
+from beamlike.model.strategy import TimestampCombiner, WindowingStrategy
+from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-if TYPE_CHECKING:
-    from beamlike.machine.reference.step import Grouping
-
-__all__ = ["Arrival", "Failed", "StepContext", "count_of"]
+__all__ = ["Arrival", "Failed", "Rules", "StepContext", "count_of"]
 
 Arrival = tuple[Window, Item]
 """An element with one of its windows, as it is before any merging."""
@@ -40,20 +39,35 @@ class Failed(Exception):
         self.arrivals = arrivals
 
 
+class Rules(Protocol):
+    """What every step of a grouping keeps to."""
+
+    strategy: WindowingStrategy
+    combine: CombineFn
+    trigger: Running
+    needs_clock: bool
+    keeps_processing_timers: bool
+    needs_event_time_timers: bool
+    merging_fn: MergingWindowFn | None
+    needs_sizes: bool
+    on_error: OnFailure
+    drops_failures: bool
+
+
 class StepContext:
     """The working copy. ``effects`` and ``trace`` are in the order in which things happened."""
 
-    def __init__(self, grouping: "Grouping", state: KeyState, *, tracing: bool) -> None:
-        self.strategy = grouping.strategy
-        self.combine = grouping.combine
-        self.trigger = grouping.trigger
-        self.needs_clock = grouping.needs_clock
-        self.keeps_processing_timers = grouping.keeps_processing_timers
-        self.needs_event_time_timers = grouping.needs_event_time_timers
-        self.merging_fn = grouping.merging_fn
-        self.needs_sizes = grouping.needs_sizes
-        self.on_error = grouping.on_error
-        self.drops_failures = grouping.drops_failures
+    def __init__(self, rules: Rules, state: KeyState, *, tracing: bool) -> None:
+        self.strategy = rules.strategy
+        self.combine = rules.combine
+        self.trigger = rules.trigger
+        self.needs_clock = rules.needs_clock
+        self.keeps_processing_timers = rules.keeps_processing_timers
+        self.needs_event_time_timers = rules.needs_event_time_timers
+        self.merging_fn = rules.merging_fn
+        self.needs_sizes = rules.needs_sizes
+        self.on_error = rules.on_error
+        self.drops_failures = rules.drops_failures
         self.watermark = state.watermark
         self.clock = state.clock
         self.output_watermark = state.output_watermark

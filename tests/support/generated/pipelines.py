@@ -10,12 +10,11 @@ from typing import Any
 import attrs
 
 from beamlike.api.pipelines.cogroups import CoGroupByKey
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.groups import CombineGlobally
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.stateful import ApplyPerKey
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.views import AsList

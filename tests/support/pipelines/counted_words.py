@@ -1,9 +1,8 @@
 """A stream of words that are counted, with panes of all timings and a drop: to be asked about."""
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.groups import CombinePerKey
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.model.combine import Count
 from beamlike.model.triggers import AfterCount, AfterWatermark

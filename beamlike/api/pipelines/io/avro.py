@@ -8,7 +8,6 @@ from functools import partial
 from io import BytesIO
 from typing import Any
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.io.file_sinks import FileBasedSink
 from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles
@@ -16,6 +15,7 @@ from beamlike.api.pipelines.io.range_trackers import RangeTracker
 from beamlike.api.pipelines.io.records_of_rows import record_of, row_of
 from beamlike.api.pipelines.io.sinks import Write
 from beamlike.api.pipelines.io.sources import Read
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.extras import missing

@@ -6,10 +6,10 @@ Source: Beam Python ``io.kafka``.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
-from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.frames import FromDataFrame, WriteRows
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.rows import Row
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import EnvironmentProblem, PipelineError, UnsupportedError

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.io.errors import check_number
 from beamlike.api.pipelines.io.file_sinks import FileBasedSink
@@ -16,6 +15,7 @@ from beamlike.api.pipelines.io.range_trackers import RangeTracker
 from beamlike.api.pipelines.io.records_of_rows import record_of, row_of
 from beamlike.api.pipelines.io.sinks import Write
 from beamlike.api.pipelines.io.sources import Read
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.extras import missing
 

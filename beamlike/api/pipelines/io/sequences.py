@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import Create, FlatMap, ParDo
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.reading import Instant, length, moment
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP, Timestamp

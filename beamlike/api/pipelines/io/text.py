@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from beamlike.api.pipelines.coders import StrUtf8Coder
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.io.compression import CompressionTypes
 from beamlike.api.pipelines.io.file_sources import ReadAllFiles
 from beamlike.api.pipelines.io.sinks import Write
@@ -15,6 +14,7 @@ from beamlike.api.pipelines.io.sources import Read
 from beamlike.api.pipelines.io.text_sinks import TextSink
 from beamlike.api.pipelines.io.text_sources import TextSource, TextSourceWithFilename
 from beamlike.api.pipelines.more_coders import ToBytesCoder
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.value_providers import ValueProvider
 from beamlike.model.coders import Coder

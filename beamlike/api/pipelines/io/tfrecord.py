@@ -11,13 +11,13 @@ from functools import cache, partial
 from typing import Any, Final
 
 from beamlike.api.pipelines.coders import BytesCoder
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.io.errors import BeamIOError
 from beamlike.api.pipelines.io.file_sinks import FileBasedSink
 from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles
 from beamlike.api.pipelines.io.range_trackers import RangeTracker
 from beamlike.api.pipelines.io.sinks import Write
 from beamlike.api.pipelines.io.sources import Read
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.model.coders import Coder
 

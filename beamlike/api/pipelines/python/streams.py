@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.reading import Instant, Length, length, moment
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP, MIN_TIMESTAMP, Timestamp

@@ -6,7 +6,7 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 from typing import TYPE_CHECKING, Any, Final, Never
 
 from beamlike.api.dataframe.warning import warn_user
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.pipeline import PCollection, rewindowed
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
@@ -189,10 +189,7 @@ class WindowInto(AnyWindowInto):
             return super().expand(given)
         self._take_defaults(given.pipeline.label)
         # The windows before have no say, as in Beam Python.
-        fresh: PCollection[T] = PCollection(
-            given.pipeline, given.edge, WindowingStrategy.unwindowed(), given.is_bounded
-        )
-        return super().expand(fresh)
+        return super().expand(rewindowed(given, WindowingStrategy.unwindowed()))
 
     def _take_defaults(self, label: str) -> None:
         """Say what Beam Python has by default, and warn where Beam Java asks."""

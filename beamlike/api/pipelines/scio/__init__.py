@@ -1,6 +1,6 @@
 """Scio's verbs: what a collection can do by itself, without ``|`` and ``>>``.
 
-Each verb is a method of `PCollection`, which inherits them from the classes here; each applies
+Each verb is a method of `SCollection`, which inherits them from the classes here; each applies
 Beam's transforms and has no rules of its own but those about empty panes.
 
 Read in this order: `steps` (what every verb is made of), `functions` and `dofns` (what runs),
@@ -8,6 +8,6 @@ Read in this order: `steps` (what every verb is made of), `functions` and `dofns
 and `timing` (windows, times and panes), `windowed` (all of these at once), `sampling` (elements by
 chance), `by_key` and `global_combines` (one value for each pane), `joining` and `multi` (several
 collections by key), `views`, `sides` and `side_lookups` (side inputs and side outputs), `hints`
-(what is the same here), `saving` (where a job ends), `verbs` (all of them together), `caches` (what
-is known from a file), `context` (where a job begins), `results` (the result of a run).
+(what is the same here), `saving` (where a job ends), `collection` (all of them together), `caches`
+(what is known from a file), `context` (where a job begins), `results` (the result of a run).
 """

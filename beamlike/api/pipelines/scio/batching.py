@@ -6,6 +6,10 @@ Source: Scio ``SCollection.batch`` and its siblings.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
+from beamlike.api.pipelines.buffered_batches import BufferedBatches
+from beamlike.api.pipelines.elements import ParDo
+from beamlike.api.pipelines.keyed_batches import BatchByKey
+from beamlike.api.pipelines.scio.dofns import Batching
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,
@@ -20,7 +24,7 @@ from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["BatchingVerbs"]
 
@@ -39,7 +43,7 @@ class BatchingVerbs(Verbs[T_co]):
 
     def batch(
         self: "BatchingVerbs[T]", batch_size: int, max_live_windows: int = 10
-    ) -> "PCollection[list[T]]":
+    ) -> "SCollection[list[T]]":
         """Lists of elements of one window.
 
         A list holds elements of one bundle, and comes out when it is full or at the end of the
@@ -58,13 +62,11 @@ class BatchingVerbs(Verbs[T_co]):
         batch_weight: int,
         cost: Callable[[T], int],
         max_live_windows: int = 10,
-    ) -> "PCollection[list[T]]":
+    ) -> "SCollection[list[T]]":
         """As `batch`; a list is full when what its elements cost is enough.
 
         Source: Scio ``batchWeighted``.
         """
-        from beamlike.api.pipelines.scio.dofns import Batching
-
         _check(self, "batch", "the size", batch_weight)
         _check(self, "batch", "max_live_windows", max_live_windows)
         counted = checked(self, "batch", cost)
@@ -82,7 +84,7 @@ class BatchingVerbs(Verbs[T_co]):
         self: "BatchingVerbs[tuple[K, V]]",
         batch_size: int,
         max_buffering_duration: DurationLike = 0,
-    ) -> "PCollection[tuple[K, list[V]]]":
+    ) -> "SCollection[tuple[K, list[V]]]":
         """Lists of values of one key and window, from as many bundles as it takes.
 
         A list comes out with the pair that makes it full. What is left comes out when the window
@@ -106,7 +108,7 @@ class BatchingVerbs(Verbs[T_co]):
         weight: int,
         cost: Callable[[V], int],
         max_buffering_duration: DurationLike = 0,
-    ) -> "PCollection[tuple[K, list[V]]]":
+    ) -> "SCollection[tuple[K, list[V]]]":
         """As `batch_by_key`; a list is full when what its values cost is enough.
 
         A value that would make a list cost too much begins the next one.
@@ -142,17 +144,13 @@ def _by_key(
     enough: int,
     cost: Callable[[Any], int] | None,
     max_buffering_duration: DurationLike,
-) -> "PCollection[Any]":
-    from beamlike.api.pipelines.buffered_batches import BufferedBatches
-    from beamlike.api.pipelines.elements import ParDo
-    from beamlike.api.pipelines.keyed_batches import BatchByKey
-
+) -> "SCollection[Any]":
     _check(given, verb, "the size", enough)
     limit = made(given, verb, lambda: duration_ms(max_buffering_duration, "max_buffering_duration"))
     if limit:
         buffered = ParDo[Any, Any](BufferedBatches(enough, limit, cost))
-        return cast("PCollection[Any]", stepped(given, verb, buffered))
-    return cast("PCollection[Any]", stepped(given, verb, BatchByKey(enough, cost)))
+        return cast("SCollection[Any]", stepped(given, verb, buffered))
+    return cast("SCollection[Any]", stepped(given, verb, BatchByKey(enough, cost)))
 
 
 def _check(given: Verbs[Any], verb: str, argument: str, number: Any) -> None:

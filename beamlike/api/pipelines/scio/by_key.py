@@ -25,6 +25,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from beamlike.api.pipelines.scio.dofns import Present
 from beamlike.api.pipelines.scio.functions import Aggregated, Combined, distinct_within
 from beamlike.api.pipelines.scio.sampling import drawn_by_key
 from beamlike.api.pipelines.scio.steps import (
@@ -48,7 +49,7 @@ from beamlike.model.combine import (
 )
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["ByKeyVerbs", "as_number", "extreme", "zeroed"]
 
@@ -69,7 +70,7 @@ class ByKeyVerbs(Verbs[T_co]):
     @overload
     def aggregate_by_key(
         self: "ByKeyVerbs[tuple[K, V]]", zero: CombineFn
-    ) -> "PCollection[tuple[K, Any]]": ...
+    ) -> "SCollection[tuple[K, Any]]": ...
 
     @overload
     def aggregate_by_key(
@@ -77,11 +78,11 @@ class ByKeyVerbs(Verbs[T_co]):
         zero: U,
         seq_op: Callable[[U, V], U],
         comb_op: Callable[[U, U], U],
-    ) -> "PCollection[tuple[K, U]]": ...
+    ) -> "SCollection[tuple[K, U]]": ...
 
     def aggregate_by_key(
         self: Any, zero: Any, seq_op: Any = None, comb_op: Any = None
-    ) -> "PCollection[tuple[Any, Any]]":
+    ) -> "SCollection[tuple[Any, Any]]":
         """The values of each key added to a zero. Empty pane: the zero.
 
         With a combine function alone, what that makes of the values.
@@ -99,7 +100,7 @@ class ByKeyVerbs(Verbs[T_co]):
 
     def fold_by_key(
         self: "ByKeyVerbs[tuple[K, V]]", zero: V, op: Callable[[V, V], V] = operator.add
-    ) -> "PCollection[tuple[K, V]]":
+    ) -> "SCollection[tuple[K, V]]":
         """The values of each key combined with a zero. Empty pane: the zero.
 
         Args:
@@ -116,7 +117,7 @@ class ByKeyVerbs(Verbs[T_co]):
         create_combiner: Callable[[V], C],
         merge_value: Callable[[C, V], C],
         merge_combiners: Callable[[C, C], C],
-    ) -> "PCollection[tuple[K, C]]":
+    ) -> "SCollection[tuple[K, C]]":
         """The values of each key combined, starting with the first of them.
 
         Args:
@@ -137,7 +138,7 @@ class ByKeyVerbs(Verbs[T_co]):
 
     def reduce_by_key(
         self: "ByKeyVerbs[tuple[K, V]]", op: Callable[[V, V], V]
-    ) -> "PCollection[tuple[K, V]]":
+    ) -> "SCollection[tuple[K, V]]":
         """The values of each key combined two by two, in any order.
 
         Raises:
@@ -149,7 +150,7 @@ class ByKeyVerbs(Verbs[T_co]):
 
     def sum_by_key(
         self: "ByKeyVerbs[tuple[K, V]]", semigroup: Callable[[V, V], V] = operator.add
-    ) -> "PCollection[tuple[K, V]]":
+    ) -> "SCollection[tuple[K, V]]":
         """The sum of the values of each key.
 
         Args:
@@ -165,7 +166,7 @@ class ByKeyVerbs(Verbs[T_co]):
 
     def min_by_key(
         self: "ByKeyVerbs[tuple[K, V]]", key: Callable[[V], Any] | None = None
-    ) -> "PCollection[tuple[K, V]]":
+    ) -> "SCollection[tuple[K, V]]":
         """The least value of each key.
 
         Args:
@@ -180,7 +181,7 @@ class ByKeyVerbs(Verbs[T_co]):
 
     def max_by_key(
         self: "ByKeyVerbs[tuple[K, V]]", key: Callable[[V], Any] | None = None
-    ) -> "PCollection[tuple[K, V]]":
+    ) -> "SCollection[tuple[K, V]]":
         """The greatest value of each key.
 
         Args:
@@ -193,7 +194,7 @@ class ByKeyVerbs(Verbs[T_co]):
         """
         return _failing(self, "max_by_key", extreme(max, key))
 
-    def latest_by_key(self: "ByKeyVerbs[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+    def latest_by_key(self: "ByKeyVerbs[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
         """The value of each key with the greatest event time. Empty pane: None.
 
         Source: Scio ``latestByKey``.
@@ -202,22 +203,22 @@ class ByKeyVerbs(Verbs[T_co]):
 
     def mean_by_key(
         self: "ByKeyVerbs[tuple[K, float]]",
-    ) -> "PCollection[tuple[K, float]]":
+    ) -> "SCollection[tuple[K, float]]":
         """The mean of the values of each key. Empty pane: NaN. Source: Scio ``meanByKey``."""
 
-        def build(given: "PCollection[tuple[K, float]]") -> "PCollection[tuple[K, float]]":
+        def build(given: "SCollection[tuple[K, float]]") -> "SCollection[tuple[K, float]]":
             return combined(given, Mean()).map_values(as_number)
 
         return composed(self, "mean_by_key", build)
 
-    def count_by_key(self: "ByKeyVerbs[tuple[K, V]]") -> "PCollection[tuple[K, int]]":
+    def count_by_key(self: "ByKeyVerbs[tuple[K, V]]") -> "SCollection[tuple[K, int]]":
         """How many values each key has. Empty pane: 0. Source: Scio ``countByKey``."""
         return _combined(self, "count_by_key", Count())
 
-    def count_by_value(self: Verbs[T]) -> "PCollection[tuple[T, int]]":
+    def count_by_value(self: Verbs[T]) -> "SCollection[tuple[T, int]]":
         """How often each element is there. Empty pane: 0. Source: Scio ``countByValue``."""
 
-        def build(given: "PCollection[T]") -> "PCollection[tuple[T, int]]":
+        def build(given: "SCollection[T]") -> "SCollection[tuple[T, int]]":
             return combined(given.map(lambda it: (it, it)), Count())
 
         return composed(self, "count_by_value", build)
@@ -228,7 +229,7 @@ class ByKeyVerbs(Verbs[T_co]):
         key: Callable[[V], Any] | None = None,
         *,
         reverse: bool = False,
-    ) -> "PCollection[tuple[K, list[V]]]":
+    ) -> "SCollection[tuple[K, list[V]]]":
         """The greatest values of each key, the greatest first. Empty pane: the empty list.
 
         Args:
@@ -244,7 +245,7 @@ class ByKeyVerbs(Verbs[T_co]):
     @overload
     def sample_by_key(
         self: "ByKeyVerbs[tuple[K, V]]", sample_size: int, *, seed: int = 0
-    ) -> "PCollection[tuple[K, list[V]]]": ...
+    ) -> "SCollection[tuple[K, list[V]]]": ...
 
     @overload
     def sample_by_key(
@@ -253,7 +254,7 @@ class ByKeyVerbs(Verbs[T_co]):
         /,
         fractions: Mapping[K, float],
         seed: int | None = None,
-    ) -> "PCollection[tuple[K, V]]": ...
+    ) -> "SCollection[tuple[K, V]]": ...
 
     @overload
     def sample_by_key(
@@ -262,7 +263,7 @@ class ByKeyVerbs(Verbs[T_co]):
         with_replacement: bool,
         fractions: Mapping[K, float],
         seed: int | None = None,
-    ) -> "PCollection[tuple[K, V]]": ...
+    ) -> "SCollection[tuple[K, V]]": ...
 
     def sample_by_key(
         self: Any,
@@ -271,7 +272,7 @@ class ByKeyVerbs(Verbs[T_co]):
         seed: Any = None,
         *,
         with_replacement: Any = None,
-    ) -> "PCollection[tuple[Any, Any]]":
+    ) -> "SCollection[tuple[Any, Any]]":
         """Values of each key by chance, as ``sample`` of a collection.
 
         With a number alone, so many values of each key drawn without replacement, as one list for
@@ -297,7 +298,7 @@ class ByKeyVerbs(Verbs[T_co]):
 
     def approx_quantiles_by_key(
         self: "ByKeyVerbs[tuple[K, float]]", num_quantiles: int
-    ) -> "PCollection[tuple[K, list[float]]]":
+    ) -> "SCollection[tuple[K, list[float]]]":
         """Estimates of quantiles of the numbers of each key. Empty pane: the empty list.
 
         Args:
@@ -310,7 +311,7 @@ class ByKeyVerbs(Verbs[T_co]):
 
     def count_approx_distinct_by_key(
         self: "ByKeyVerbs[tuple[K, V]]", error: float = 0.02
-    ) -> "PCollection[tuple[K, int]]":
+    ) -> "SCollection[tuple[K, int]]":
         """An estimate of how many different values each key has. Empty pane: 0.
 
         Args:
@@ -364,17 +365,15 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _combined(given: Verbs[Any], verb: str, fn: CombineFn) -> "PCollection[tuple[Any, Any]]":
+def _combined(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[tuple[Any, Any]]":
     return composed(given, verb, lambda it: combined(it, fn))
 
 
-def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "PCollection[tuple[Any, Any]]":
-    from beamlike.api.pipelines.scio.dofns import Present
-
+def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[tuple[Any, Any]]":
     instead = "fold_by_key(zero, op) or aggregate_by_key(zero, seq_op, comb_op)"
     label = full_name(given, verb)
 
-    def build(it: "PCollection[tuple[Any, Any]]") -> "PCollection[tuple[Any, Any]]":
+    def build(it: "SCollection[tuple[Any, Any]]") -> "SCollection[tuple[Any, Any]]":
         return done(combined(it, fn), "Present", Present(label, instead, keyed=True))
 
     return composed(given, verb, build)

@@ -9,13 +9,14 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import Timestamped, TimestampedValue
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.named import Read
-from beamlike.api.pipelines.pipeline import Host, Pipeline
+from beamlike.api.pipelines.options import Host
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline, as_class
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.caches import DistCache
+from beamlike.api.pipelines.scio.collection import SCollection
 from beamlike.api.pipelines.scio.steps import checked_name, free_label, joined, named
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
@@ -79,7 +80,7 @@ class ScioContext:
         context._next_name = checked_name(name)
         return context
 
-    def parallelize(self, elements: Iterable[T], name: str | None = None) -> PCollection[T]:
+    def parallelize(self, elements: Iterable[T], name: str | None = None) -> SCollection[T]:
         """Elements that are there from the start, at the minimum timestamp.
 
         Args:
@@ -103,7 +104,7 @@ class ScioContext:
         elements: Iterable[tuple[T, InstantLike]],
         timestamps: None = None,
         name: str | None = None,
-    ) -> PCollection[T]: ...
+    ) -> SCollection[T]: ...
 
     @overload
     def parallelize_timestamped(
@@ -111,19 +112,19 @@ class ScioContext:
         elements: Iterable[Timestamped[T]],
         timestamps: None = None,
         name: str | None = None,
-    ) -> PCollection[T]: ...
+    ) -> SCollection[T]: ...
 
     @overload
     def parallelize_timestamped(
         self, elements: Iterable[T], timestamps: Iterable[InstantLike], name: str | None = None
-    ) -> PCollection[T]: ...
+    ) -> SCollection[T]: ...
 
     def parallelize_timestamped(
         self,
         elements: Iterable[Any],
         timestamps: Iterable[InstantLike] | None = None,
         name: str | None = None,
-    ) -> PCollection[Any]:
+    ) -> SCollection[Any]:
         """Elements that are there from the start, each at its own event time.
 
         Args:
@@ -151,7 +152,7 @@ class ScioContext:
 
     def test_stream(
         self, stream: "Stepwise | PTransform[Pipeline, PCollection[Any]]", name: str | None = None
-    ) -> PCollection[Any]:
+    ) -> SCollection[Any]:
         """The elements of a scripted stream, such as a finished ``TestStream``.
 
         Args:
@@ -178,7 +179,7 @@ class ScioContext:
 
     def read(
         self, name: str, source: PTransform[Pipeline, PCollection[T]] | None = None
-    ) -> PCollection[T]:
+    ) -> SCollection[T]:
         """An input with a name, for which a ``JobTest`` has elements of its own.
 
         Args:
@@ -191,7 +192,7 @@ class ScioContext:
         Source: Scio ``customInput``.
         """
         read = Read[T](name, source)
-        return self.pipeline | (read if self._next_name is None else self._next_name >> read)
+        return self._apply(read if self._next_name is None else self._next_name >> read)
 
     named_input = read
     """The same as `read`."""
@@ -224,17 +225,35 @@ class ScioContext:
             )
         return DistCache(lambda: make(files))
 
-    def union_all(self, collections: "Iterable[PCollection[T]]") -> PCollection[T]:
+    def union_all(self, collections: "Iterable[SCollection[T]]") -> SCollection[T]:
         """The elements of several collections as one; of none, an empty one.
 
         Source: Scio ``unionAll``.
         """
         given = list(collections) if isinstance(collections, Iterable) else [collections]
-        if self._next_name is not None and given and isinstance(given[0], PCollection):
+        if self._next_name is not None and given and isinstance(given[0], SCollection):
             given[0] = named(given[0], self._next_name)
         return joined(given, "union_all") if given else self.empty()
 
-    def empty(self) -> PCollection[Any]:
+    def wrap(self, collection: PCollection[T]) -> SCollection[T]:
+        """A collection of Beam's with Scio's verbs; its `internal` is the way back.
+
+            lines = pipeline | beam.io.ReadFromText("words.txt")
+            words = ScioContext(pipeline).wrap(lines).flat_map(str.split)
+
+        Raises:
+            PipelineError: It is no collection of this pipeline.
+
+        Source: Scio ``wrap``.
+        """
+        if not isinstance(collection, PCollection) or collection.pipeline is not self.pipeline:
+            raise PipelineError(
+                f"wrap needs a collection of this pipeline, got {collection!r}; make the context "
+                "with ScioContext(pipeline), of the pipeline that has it"
+            )
+        return as_class(collection, SCollection)
+
+    def empty(self) -> SCollection[Any]:
         """A collection without elements. Source: Scio ``empty``."""
         return self._create([], "empty", None)
 
@@ -288,13 +307,19 @@ class ScioContext:
         if kind is None:
             self.run()
 
-    def _create(self, elements: list[Any], verb: str, name: str | None) -> PCollection[Any]:
+    def _create(self, elements: list[Any], verb: str, name: str | None) -> SCollection[Any]:
         return self._start(Create(elements), verb, name)
 
-    def _start(self, transform: PTransform[Pipeline, T], verb: str, name: str | None) -> T:
+    def _start(
+        self, transform: PTransform[Pipeline, PCollection[T]], verb: str, name: str | None
+    ) -> SCollection[T]:
         given = self._next_name if name is None else name
         label = free_label(self.pipeline, verb) if given is None else given
-        return self.pipeline | label >> transform
+        return self._apply(label >> transform)
+
+    def _apply(self, transform: PTransform[Pipeline, PCollection[T]]) -> SCollection[T]:
+        with self.pipeline.making(SCollection):
+            return cast("SCollection[T]", self.pipeline | transform)
 
 
 def _milliseconds(wake_every: DurationLike) -> timedelta:

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast, overload
 
+from beamlike.api.pipelines.elements import ParDo
+from beamlike.api.pipelines.pairs import Partition
+from beamlike.api.pipelines.scio.dofns import Catching
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,
@@ -27,7 +30,7 @@ from beamlike.errors import PipelineError
 from beamlike.model.combine.plain import digest
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["ElementVerbs"]
 
@@ -40,7 +43,7 @@ K = TypeVar("K")
 class ElementVerbs(Verbs[T_co]):
     """What one can do with the elements of a collection, one by one."""
 
-    def with_name(self: "ElementVerbs[T]", name: str) -> "PCollection[T]":
+    def with_name(self: "ElementVerbs[T]", name: str) -> "SCollection[T]":
         """The same collection; the next verb that is called on it has this name.
 
         A name can be used once. Without one, verbs are named after themselves and numbered.
@@ -52,11 +55,11 @@ class ElementVerbs(Verbs[T_co]):
         """
         return named(self, checked_name(name))
 
-    def transform(self: "ElementVerbs[T]", name: str, fn: "Callable[[PCollection[T]], U]") -> U:
+    def transform(self: "ElementVerbs[T]", name: str, fn: "Callable[[SCollection[T]], U]") -> U:
         """Several verbs under one name. Source: Scio ``transform``."""
         return composed(named(self, name), "transform", checked(self, "transform", fn))
 
-    def apply_transform(self: "ElementVerbs[T]", transform: "PTransform[PCollection[T], U]") -> U:
+    def apply_transform(self: "ElementVerbs[T]", transform: "PTransform[SCollection[T], U]") -> U:
         """A transform of Beam's, named after itself or by `with_name`.
 
         Source: Scio ``applyTransform``.
@@ -66,42 +69,39 @@ class ElementVerbs(Verbs[T_co]):
         label = transform.label
         return cast(U, stepped(self, label, transform))
 
-    def map(self: "ElementVerbs[T]", fn: Callable[[T], U]) -> "PCollection[U]":
+    def map(self: "ElementVerbs[T]", fn: Callable[[T], U]) -> "SCollection[U]":
         """Each element becomes what a function makes of it. Source: Scio ``map``."""
         return mapped(self, "map", checked(self, "map", fn), fn)
 
     def flat_map(
         self: "ElementVerbs[T]", fn: Callable[[T], Iterable[U] | None]
-    ) -> "PCollection[U]":
+    ) -> "SCollection[U]":
         """Each element becomes what a function lists, None nothing. Source: Scio ``flatMap``."""
         return flat_mapped(self, "flat_map", checked(self, "flat_map", fn), fn)
 
     def safe_flat_map(
         self: "ElementVerbs[T]", fn: Callable[[T], Iterable[U] | None]
-    ) -> "tuple[PCollection[U], PCollection[tuple[T, Exception]]]":
+    ) -> "tuple[SCollection[U], SCollection[tuple[T, Exception]]]":
         """As `flat_map`, and the elements for which the function raised, each with the exception.
 
         Source: Scio ``safeFlatMap``, of its module ``extra``.
         """
-        from beamlike.api.pipelines.elements import ParDo
-        from beamlike.api.pipelines.scio.dofns import Catching
-
         caught = Catching(checked(self, "safe_flat_map", fn))
         pardo = ParDo(caught).with_outputs(Catching.FAILED, main="main output")
         outputs = stepped(self, "safe_flat_map", pardo, fn)
         return outputs["main output"], outputs[Catching.FAILED]
 
-    def filter(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
+    def filter(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "SCollection[T]":
         """Elements for which a function is true. Source: Scio ``filter``."""
         keep = checked(self, "filter", fn)
         return flat_mapped(self, "filter", lambda it: (it,) if keep(it) else (), fn)
 
-    def filter_not(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
+    def filter_not(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "SCollection[T]":
         """Elements for which a function is false. Source: Scio ``filterNot``."""
         drop = checked(self, "filter_not", fn)
         return flat_mapped(self, "filter_not", lambda it: () if drop(it) else (it,), fn)
 
-    def collect(self: "ElementVerbs[T]", fn: Callable[[T], U | None]) -> "PCollection[U]":
+    def collect(self: "ElementVerbs[T]", fn: Callable[[T], U | None]) -> "SCollection[U]":
         """What a function makes of the elements for which it is defined.
 
         Where Scala has a partial function, here is a function that returns None for elements
@@ -118,16 +118,16 @@ class ElementVerbs(Verbs[T_co]):
 
         return flat_mapped(self, "collect", chosen, fn)
 
-    def flatten(self: "ElementVerbs[Iterable[U]]") -> "PCollection[U]":
+    def flatten(self: "ElementVerbs[Iterable[U]]") -> "SCollection[U]":
         """The items of elements that are lists. Source: Scio ``flatten``."""
         return flat_mapped(self, "flatten", iter)
 
-    def key_by(self: "ElementVerbs[T]", fn: Callable[[T], K]) -> "PCollection[tuple[K, T]]":
+    def key_by(self: "ElementVerbs[T]", fn: Callable[[T], K]) -> "SCollection[tuple[K, T]]":
         """Each element with its key before it. Source: Scio ``keyBy``."""
         key_of = checked(self, "key_by", fn)
         return mapped(self, "key_by", lambda it: (key_of(it), it), fn)
 
-    def tap(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
+    def tap(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "SCollection[T]":
         """The same elements, each shown to a function first. Source: Scio ``tap``."""
         look = checked(self, "tap", fn)
 
@@ -142,7 +142,7 @@ class ElementVerbs(Verbs[T_co]):
         out: Callable[[], TextIO] = lambda: sys.stdout,
         prefix: str = "",
         enabled: bool = True,
-    ) -> "PCollection[T]":
+    ) -> "SCollection[T]":
         """The same elements, each printed. For panes, after `with_pane_info` or `with_window`.
 
         Args:
@@ -163,7 +163,7 @@ class ElementVerbs(Verbs[T_co]):
 
     def hash_partition(
         self: "ElementVerbs[T]", num_partitions: int
-    ) -> "tuple[PCollection[T], ...]":
+    ) -> "tuple[SCollection[T], ...]":
         """The collection in several parts, equal elements in one. Elements are plain data.
 
         Source: Scio ``hashPartition``.
@@ -171,7 +171,7 @@ class ElementVerbs(Verbs[T_co]):
         part = partial(_hashed, num_partitions)
         return _parts(self, "hash_partition", num_partitions, part, None)
 
-    def union(self: Verbs[T], *others: "PCollection[T]") -> "PCollection[T]":
+    def union(self: Verbs[T], *others: "SCollection[T]") -> "SCollection[T]":
         """The elements of several collections as one; their windows have to be compatible.
 
         Source: Scio ``union``, ``++``.
@@ -179,7 +179,7 @@ class ElementVerbs(Verbs[T_co]):
         return joined([self, *others], "union")
 
     @staticmethod
-    def union_all(collections: "Iterable[PCollection[T]]") -> "PCollection[T]":
+    def union_all(collections: "Iterable[SCollection[T]]") -> "SCollection[T]":
         """The elements of several collections as one; ``SCollection.union_all([one, other])``.
 
         Raises:
@@ -195,21 +195,21 @@ class ElementVerbs(Verbs[T_co]):
             )
         return joined(given, "union_all")
 
-    def __add__(self: Verbs[T], other: "PCollection[T]") -> "PCollection[T]":
+    def __add__(self: Verbs[T], other: "SCollection[T]") -> "SCollection[T]":
         """As `union`. Source: Scio ``++``."""
         return joined([self, other], "union")
 
     @overload
     def partition(
         self: "ElementVerbs[T]", number: Callable[[T], Any]
-    ) -> "tuple[PCollection[T], PCollection[T]]": ...
+    ) -> "tuple[SCollection[T], SCollection[T]]": ...
 
     @overload
     def partition(
         self: "ElementVerbs[T]", number: int, fn: Callable[[T], int]
-    ) -> "tuple[PCollection[T], ...]": ...
+    ) -> "tuple[SCollection[T], ...]": ...
 
-    def partition(self: Any, number: Any, fn: Any = None) -> "tuple[PCollection[Any], ...]":
+    def partition(self: Any, number: Any, fn: Any = None) -> "tuple[SCollection[Any], ...]":
         """The collection in several parts: ``partition(3, lambda it: it % 3)``.
 
         With a predicate alone, two parts: where it is true, and where it is not.
@@ -237,7 +237,7 @@ class ElementVerbs(Verbs[T_co]):
 
     def partition_by_key(
         self: "ElementVerbs[T]", keys: Iterable[K], fn: Callable[[T], K]
-    ) -> "dict[K, PCollection[T]]":
+    ) -> "dict[K, SCollection[T]]":
         """A collection for each of these keys.
 
         Args:
@@ -274,8 +274,6 @@ def _hashed(number: int, element: Any) -> int:
 
 def _parts(
     given: Verbs[T], verb: str, number: int, part: Callable[[T], Any], of: Any
-) -> "tuple[PCollection[T], ...]":
-    from beamlike.api.pipelines.pairs import Partition
-
+) -> "tuple[SCollection[T], ...]":
     transform = made(given, verb, lambda: Partition(lambda it, _: part(it), number))
-    return cast("tuple[PCollection[T], ...]", stepped(given, verb, transform, of))
+    return cast("tuple[SCollection[T], ...]", stepped(given, verb, transform, of))

@@ -23,7 +23,10 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
+from beamlike.api.pipelines.cogroups import Distinct
+from beamlike.api.pipelines.groups import CombineGlobally
 from beamlike.api.pipelines.scio.by_key import as_number, extreme, zeroed
+from beamlike.api.pipelines.scio.dofns import Present
 from beamlike.api.pipelines.scio.functions import (
     Aggregated,
     Combined,
@@ -55,7 +58,7 @@ from beamlike.model.options import whole_number
 from beamlike.model.strategy import WindowingStrategy
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["OverallVerbs"]
 
@@ -74,7 +77,7 @@ class OverallVerbs(Verbs[T_co]):
     """
 
     @overload
-    def aggregate(self, zero: CombineFn) -> "PCollection[Any]": ...
+    def aggregate(self, zero: CombineFn) -> "SCollection[Any]": ...
 
     @overload
     def aggregate(
@@ -82,9 +85,9 @@ class OverallVerbs(Verbs[T_co]):
         zero: U,
         seq_op: Callable[[U, T_co], U],
         comb_op: Callable[[U, U], U],
-    ) -> "PCollection[U]": ...
+    ) -> "SCollection[U]": ...
 
-    def aggregate(self, zero: Any, seq_op: Any = None, comb_op: Any = None) -> "PCollection[Any]":
+    def aggregate(self, zero: Any, seq_op: Any = None, comb_op: Any = None) -> "SCollection[Any]":
         """All elements added to a zero; or with a combine function alone, what that makes.
 
         Args:
@@ -100,7 +103,7 @@ class OverallVerbs(Verbs[T_co]):
 
     def fold(
         self: "OverallVerbs[T]", zero: T, op: Callable[[T, T], T] = operator.add
-    ) -> "PCollection[T]":
+    ) -> "SCollection[T]":
         """All elements combined with a zero.
 
         Args:
@@ -116,7 +119,7 @@ class OverallVerbs(Verbs[T_co]):
         create_combiner: Callable[[T], C],
         merge_value: Callable[[C, T], C],
         merge_combiners: Callable[[C, C], C],
-    ) -> "PCollection[C]":
+    ) -> "SCollection[C]":
         """All elements combined, starting with the first of them. Source: Scio ``combine``.
 
         Raises:
@@ -126,7 +129,7 @@ class OverallVerbs(Verbs[T_co]):
             checked(self, "combine", fn)
         return _failing(self, "combine", Combined(create_combiner, merge_value, merge_combiners))
 
-    def reduce(self: "OverallVerbs[T]", op: Callable[[T, T], T]) -> "PCollection[T]":
+    def reduce(self: "OverallVerbs[T]", op: Callable[[T, T], T]) -> "SCollection[T]":
         """All elements combined two by two, in any order. Source: Scio ``reduce``.
 
         Raises:
@@ -136,7 +139,7 @@ class OverallVerbs(Verbs[T_co]):
 
     def sum(
         self: "OverallVerbs[T]", semigroup: Callable[[T, T], T] = operator.add
-    ) -> "PCollection[T]":
+    ) -> "SCollection[T]":
         """The sum of all elements; ``+`` by default. Source: Scio ``sum``.
 
         Raises:
@@ -144,7 +147,7 @@ class OverallVerbs(Verbs[T_co]):
         """
         return _failing(self, "sum", _reduced(checked(self, "sum", semigroup)))
 
-    def min(self, key: Callable[[T_co], Any] | None = None) -> "PCollection[T_co]":
+    def min(self, key: Callable[[T_co], Any] | None = None) -> "SCollection[T_co]":
         """The least element, or that for which ``key`` is least. Source: Scio ``min``.
 
         Raises:
@@ -152,7 +155,7 @@ class OverallVerbs(Verbs[T_co]):
         """
         return _failing(self, "min", extreme(min, key))
 
-    def max(self, key: Callable[[T_co], Any] | None = None) -> "PCollection[T_co]":
+    def max(self, key: Callable[[T_co], Any] | None = None) -> "SCollection[T_co]":
         """The greatest element, or that for which ``key`` is greatest. Source: Scio ``max``.
 
         Raises:
@@ -160,33 +163,33 @@ class OverallVerbs(Verbs[T_co]):
         """
         return _failing(self, "max", extreme(max, key))
 
-    def latest(self: "OverallVerbs[T]") -> "PCollection[T]":
+    def latest(self: "OverallVerbs[T]") -> "SCollection[T]":
         """The element with the greatest event time. Source: Scio ``latest``.
 
         Raises:
             TransformError: In the run: a pane is empty.
         """
 
-        def build(given: "PCollection[T]") -> "PCollection[T]":
+        def build(given: "SCollection[T]") -> "SCollection[T]":
             return given.with_timestamp().max(key=lambda found: found[1]).keys()
 
         return composed(self, "latest", build)
 
-    def mean(self: "OverallVerbs[float]") -> "PCollection[float]":
+    def mean(self: "OverallVerbs[float]") -> "SCollection[float]":
         """The mean of all numbers. Source: Scio ``mean``."""
 
-        def build(given: "PCollection[float]") -> "PCollection[float]":
+        def build(given: "SCollection[float]") -> "SCollection[float]":
             return _globally(given, Mean(), has_default=False).map(as_number)
 
         return composed(self, "mean", build)
 
-    def count(self) -> "PCollection[int]":
+    def count(self) -> "SCollection[int]":
         """How many elements. Source: Scio ``count``."""
         return _with_default(self, "count", Count())
 
     def top(
         self, num: int, key: Callable[[T_co], Any] | None = None, *, reverse: bool = False
-    ) -> "PCollection[list[T_co]]":
+    ) -> "SCollection[list[T_co]]":
         """The greatest elements as a list, the greatest first. Source: Scio ``top``.
 
         Args:
@@ -198,7 +201,7 @@ class OverallVerbs(Verbs[T_co]):
         return _with_default(self, "top", fn)
 
     @overload
-    def sample(self, sample_size: int, *, seed: int = 0) -> "PCollection[list[T_co]]": ...
+    def sample(self, sample_size: int, *, seed: int = 0) -> "SCollection[list[T_co]]": ...
 
     @overload
     def sample(
@@ -207,7 +210,7 @@ class OverallVerbs(Verbs[T_co]):
         /,
         fraction: float,
         seed: int | None = None,
-    ) -> "PCollection[T]": ...
+    ) -> "SCollection[T]": ...
 
     @overload
     def sample(
@@ -216,7 +219,7 @@ class OverallVerbs(Verbs[T_co]):
         with_replacement: bool,
         fraction: float,
         seed: int | None = None,
-    ) -> "PCollection[T]": ...
+    ) -> "SCollection[T]": ...
 
     def sample(
         self: Any,
@@ -225,7 +228,7 @@ class OverallVerbs(Verbs[T_co]):
         seed: Any = None,
         *,
         with_replacement: Any = None,
-    ) -> "PCollection[Any]":
+    ) -> "SCollection[Any]":
         """Elements by chance: ``sample(10)`` of each pane, ``sample(False, 0.1)`` one by one.
 
         With a number alone, so many elements drawn without replacement, as one list. With a choice
@@ -253,7 +256,7 @@ class OverallVerbs(Verbs[T_co]):
 
     def sample_weighted(
         self, total_weight: float, cost: Callable[[T_co], float], *, seed: int = 0
-    ) -> "PCollection[list[T_co]]":
+    ) -> "SCollection[list[T_co]]":
         """Elements drawn without replacement that cost so much together at most, as a list.
 
         The same elements at the same times give the same sample. Elements are plain data.
@@ -277,23 +280,23 @@ class OverallVerbs(Verbs[T_co]):
         fn = Weighed(total_weight, checked(self, "sample_weighted", cost), seed)
         return _with_default(self, "sample_weighted", fn)
 
-    def take(self: "OverallVerbs[T]", num: int) -> "PCollection[T]":
+    def take(self: "OverallVerbs[T]", num: int) -> "SCollection[T]":
         """Any elements, so many at most of each pane. Source: Scio ``take``."""
         made(self, "take", lambda: whole_number(num, 1, "num", CombineError))
 
-        def build(given: "PCollection[T]") -> "PCollection[T]":
+        def build(given: "SCollection[T]") -> "SCollection[T]":
             return _globally(given, FirstOf(num), has_default=False).flatten()
 
         return composed(self, "take", build)
 
     def quantiles_approx(
         self: "OverallVerbs[float]", num_quantiles: int
-    ) -> "PCollection[list[float]]":
+    ) -> "SCollection[list[float]]":
         """Estimates of quantiles of all numbers, as a list. Source: Scio ``quantilesApprox``."""
         fn = made(self, "quantiles_approx", lambda: ApproxQuantiles(num_quantiles))
         return _with_default(self, "quantiles_approx", fn)
 
-    def count_approx_distinct(self, error: float = 0.02) -> "PCollection[int]":
+    def count_approx_distinct(self, error: float = 0.02) -> "SCollection[int]":
         """An estimate of how many different elements. Source: Scio ``countApproxDistinct``.
 
         Args:
@@ -303,7 +306,7 @@ class OverallVerbs(Verbs[T_co]):
         fn = made(self, "count_approx_distinct", lambda: distinct_within(error))
         return _with_default(self, "count_approx_distinct", fn)
 
-    def distinct(self: "OverallVerbs[T]") -> "PCollection[T]":
+    def distinct(self: "OverallVerbs[T]") -> "SCollection[T]":
         """Each element once in each window: when the first pane with it comes out.
 
         Raises:
@@ -311,26 +314,24 @@ class OverallVerbs(Verbs[T_co]):
 
         Source: Scio ``distinct``, Beam ``Distinct``.
         """
-        from beamlike.api.pipelines.cogroups import Distinct
+        return cast("SCollection[T]", stepped(self, "distinct", Distinct()))
 
-        return cast("PCollection[T]", stepped(self, "distinct", Distinct()))
-
-    def distinct_by(self: "OverallVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
+    def distinct_by(self: "OverallVerbs[T]", fn: Callable[[T], Any]) -> "SCollection[T]":
         """One element of all for which a function gives the same, for each pane that has one.
 
         Source: Scio ``distinctBy``.
         """
         same = checked(self, "distinct_by", fn)
 
-        def build(given: "PCollection[T]") -> "PCollection[T]":
+        def build(given: "SCollection[T]") -> "SCollection[T]":
             return given.key_by(same).aggregate_by_key(FirstOf(1)).values().flatten()
 
         return composed(self, "distinct_by", build, fn)
 
-    def distinct_by_key(self: "OverallVerbs[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+    def distinct_by_key(self: "OverallVerbs[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
         """One pair of each key, for each pane that has one. Source: Scio ``distinctByKey``."""
 
-        def build(given: "PCollection[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+        def build(given: "SCollection[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
             return given.distinct_by(lambda pair: pair[0])
 
         return composed(self, "distinct_by_key", build)
@@ -340,28 +341,24 @@ def _reduced(op: Callable[[Any, Any], Any]) -> CombineFn:
     return Combined(lambda value: value, op, op)
 
 
-def _globally(given: Verbs[Any], fn: CombineFn, *, has_default: bool) -> "PCollection[Any]":
-    from beamlike.api.pipelines.groups import CombineGlobally
-
+def _globally(given: Verbs[Any], fn: CombineFn, *, has_default: bool) -> "SCollection[Any]":
     combine = CombineGlobally(fn)
     globally = combine if has_default else combine.without_defaults()
-    return cast("PCollection[Any]", stepped(given, "Combine", globally))
+    return cast("SCollection[Any]", stepped(given, "Combine", globally))
 
 
-def _with_default(given: Verbs[Any], verb: str, fn: CombineFn) -> "PCollection[Any]":
+def _with_default(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[Any]":
     windowing = here(given).windowing
     # A window without elements has no value: such windows are not known.
     is_windowed = windowing != WindowingStrategy.unwindowed() or windowing.said - {"window_fn"}
     return composed(given, verb, lambda it: _globally(it, fn, has_default=not is_windowed))
 
 
-def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "PCollection[Any]":
-    from beamlike.api.pipelines.scio.dofns import Present
-
+def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[Any]":
     label = full_name(given, verb)
     present = Present(label, "fold(zero, op) or aggregate(zero, seq_op, comb_op)", keyed=False)
 
-    def build(it: "PCollection[Any]") -> "PCollection[Any]":
+    def build(it: "SCollection[Any]") -> "SCollection[Any]":
         return done(_globally(it, fn, has_default=False), "Present", present)
 
     return composed(given, verb, build)

@@ -10,7 +10,7 @@ from beamlike.api.pipelines.scio.steps import Verbs, composed, full_name, here
 from beamlike.errors import PipelineError
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["HintVerbs"]
 
@@ -40,89 +40,89 @@ class HintVerbs(Verbs[T_co]):
     the number of keys and a share of wrong answers in hand. Hosts here need neither.
     """
 
-    def with_fanout(self, fanout: int) -> "PCollection[T_co]":
+    def with_fanout(self, fanout: int) -> "SCollection[T_co]":
         """The same collection. Source: Scio ``withFanout``."""
         return here(self)
 
     def with_hot_key_fanout(
         self: "HintVerbs[tuple[K, V]]", fanout: int | Callable[[K], int]
-    ) -> "PCollection[tuple[K, V]]":
+    ) -> "SCollection[tuple[K, V]]":
         """The same collection. Source: Scio ``withHotKeyFanout``."""
         return here(self)
 
     def sparse_join(
         self: "HintVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]]",
+        rhs: "SCollection[tuple[K, W]]",
         rhs_num_keys: int,
         fp_prob: float = 0.01,
-    ) -> "PCollection[tuple[K, tuple[V, W]]]":
+    ) -> "SCollection[tuple[K, tuple[V, W]]]":
         """As ``join``. Source: Scio ``sparseJoin``."""
         return here(self).join(rhs)
 
     def sparse_left_outer_join(
         self: "HintVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]]",
+        rhs: "SCollection[tuple[K, W]]",
         rhs_num_keys: int,
         fp_prob: float = 0.01,
-    ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+    ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
         """As ``left_outer_join``. Source: Scio ``sparseLeftOuterJoin``."""
         return here(self).left_outer_join(rhs)
 
     def sparse_right_outer_join(
         self: "HintVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]]",
+        rhs: "SCollection[tuple[K, W]]",
         rhs_num_keys: int,
         fp_prob: float = 0.01,
-    ) -> "PCollection[tuple[K, tuple[V | None, W]]]":
+    ) -> "SCollection[tuple[K, tuple[V | None, W]]]":
         """As ``right_outer_join``. Source: Scio ``sparseRightOuterJoin``."""
         return here(self).right_outer_join(rhs)
 
     def sparse_full_outer_join(
         self: "HintVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]]",
+        rhs: "SCollection[tuple[K, W]]",
         rhs_num_keys: int,
         fp_prob: float = 0.01,
-    ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+    ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
         """As ``full_outer_join``. Source: Scio ``sparseFullOuterJoin``."""
         return here(self).full_outer_join(rhs)
 
     def sparse_intersect_by_key(
         self: "HintVerbs[tuple[K, V]]",
-        rhs: "PCollection[K]",
+        rhs: "SCollection[K]",
         rhs_num_keys: int,
         compute_exact: bool = True,
         fp_prob: float = 0.01,
-    ) -> "PCollection[tuple[K, V]]":
+    ) -> "SCollection[tuple[K, V]]":
         """As ``intersect_by_key``; always exact. Source: Scio ``sparseIntersectByKey``."""
         return here(self).intersect_by_key(rhs)
 
     def skewed_join(
-        self: "HintVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]", **hints: Any
-    ) -> "PCollection[tuple[K, tuple[V, W]]]":
+        self: "HintVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]", **hints: Any
+    ) -> "SCollection[tuple[K, tuple[V, W]]]":
         """As ``join``; which keys are hot plays no part. Source: Scio ``skewedJoin``."""
         _check_hints(self, "skewed_join", hints)
         return here(self).join(rhs)
 
     def skewed_left_outer_join(
-        self: "HintVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]", **hints: Any
-    ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+        self: "HintVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]", **hints: Any
+    ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
         """As ``left_outer_join``. Source: Scio ``skewedLeftOuterJoin``."""
         _check_hints(self, "skewed_left_outer_join", hints)
         return here(self).left_outer_join(rhs)
 
     def skewed_full_outer_join(
-        self: "HintVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]", **hints: Any
-    ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+        self: "HintVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]", **hints: Any
+    ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
         """As ``full_outer_join``. Source: Scio ``skewedFullOuterJoin``."""
         _check_hints(self, "skewed_full_outer_join", hints)
         return here(self).full_outer_join(rhs)
 
     def sparse_lookup(
         self: "HintVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]]",
+        rhs: "SCollection[tuple[K, W]]",
         this_num_keys: int,
         fp_prob: float = 0.01,
-    ) -> "PCollection[tuple[K, tuple[V, list[W]]]]":
+    ) -> "SCollection[tuple[K, tuple[V, list[W]]]]":
         """Each value with all values that the other side has for its key.
 
         Source: Scio ``sparseLookup``.
@@ -135,8 +135,8 @@ class HintVerbs(Verbs[T_co]):
             return [(key, (value, theirs)) for value in ours]
 
         def build(
-            given: "PCollection[tuple[K, V]]",
-        ) -> "PCollection[tuple[K, tuple[V, list[W]]]]":
+            given: "SCollection[tuple[K, V]]",
+        ) -> "SCollection[tuple[K, tuple[V, list[W]]]]":
             return given.cogroup(rhs).flat_map(pairs)
 
         return composed(self, "sparse_lookup", build)

@@ -9,10 +9,11 @@ Source: Scio ``PairSCollectionFunctions`` and ``SCollection``.
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from beamlike.api.pipelines.cogroups import CoGroupByKey
 from beamlike.api.pipelines.scio.steps import Verbs, composed, other
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["JoinVerbs"]
 
@@ -34,32 +35,32 @@ class JoinVerbs(Verbs[T_co]):
 
     @overload
     def cogroup(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]", /
-    ) -> "PCollection[tuple[K, tuple[list[V], list[W]]]]": ...
+        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]", /
+    ) -> "SCollection[tuple[K, tuple[list[V], list[W]]]]": ...
 
     @overload
     def cogroup(
         self: "JoinVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]]",
-        rhs2: "PCollection[tuple[K, X]]",
+        rhs: "SCollection[tuple[K, W]]",
+        rhs2: "SCollection[tuple[K, X]]",
         /,
-    ) -> "PCollection[tuple[K, tuple[list[V], list[W], list[X]]]]": ...
+    ) -> "SCollection[tuple[K, tuple[list[V], list[W], list[X]]]]": ...
 
     @overload
     def cogroup(
         self: "JoinVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]]",
-        rhs2: "PCollection[tuple[K, X]]",
-        rhs3: "PCollection[tuple[K, Y]]",
+        rhs: "SCollection[tuple[K, W]]",
+        rhs2: "SCollection[tuple[K, X]]",
+        rhs3: "SCollection[tuple[K, Y]]",
         /,
-    ) -> "PCollection[tuple[K, tuple[list[V], list[W], list[X], list[Y]]]]": ...
+    ) -> "SCollection[tuple[K, tuple[list[V], list[W], list[X], list[Y]]]]": ...
 
     @overload
     def cogroup(
-        self: "JoinVerbs[tuple[K, Any]]", *others: "PCollection[tuple[K, Any]]"
-    ) -> "PCollection[tuple[K, tuple[list[Any], ...]]]": ...
+        self: "JoinVerbs[tuple[K, Any]]", *others: "SCollection[tuple[K, Any]]"
+    ) -> "SCollection[tuple[K, tuple[list[Any], ...]]]": ...
 
-    def cogroup(self: Any, *others: Any) -> "PCollection[tuple[Any, Any]]":
+    def cogroup(self: Any, *others: Any) -> "SCollection[tuple[Any, Any]]":
         """Each key with the values that each collection has for it, as a tuple of lists.
 
         Source: Scio ``cogroup``, ``MultiJoin.cogroup``.
@@ -70,14 +71,14 @@ class JoinVerbs(Verbs[T_co]):
     """The same as `cogroup`. Source: Scio ``groupWith``."""
 
     def join(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]"
-    ) -> "PCollection[tuple[K, tuple[V, W]]]":
+        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]"
+    ) -> "SCollection[tuple[K, tuple[V, W]]]":
         """Each pair of values that both sides have for a key. Source: Scio ``join``."""
         return _joined(self, "join", rhs, _as_is, _as_is)
 
     def left_outer_join(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]"
-    ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]"
+    ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
         """As `join`; a value that the right side has none for comes with None.
 
         Source: Scio ``leftOuterJoin``.
@@ -85,8 +86,8 @@ class JoinVerbs(Verbs[T_co]):
         return _joined(self, "left_outer_join", rhs, _as_is, _or_none)
 
     def right_outer_join(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]"
-    ) -> "PCollection[tuple[K, tuple[V | None, W]]]":
+        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]"
+    ) -> "SCollection[tuple[K, tuple[V | None, W]]]":
         """As `join`; a value that the left side has none for comes with None.
 
         Source: Scio ``rightOuterJoin``.
@@ -94,8 +95,8 @@ class JoinVerbs(Verbs[T_co]):
         return _joined(self, "right_outer_join", rhs, _or_none, _as_is)
 
     def full_outer_join(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]"
-    ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]"
+    ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
         """As `join`; a value that the other side has none for comes with None.
 
         An empty pane gives one pair of None and None, as in Scio.
@@ -105,8 +106,8 @@ class JoinVerbs(Verbs[T_co]):
         return _joined(self, "full_outer_join", rhs, _or_none, _or_none)
 
     def intersect_by_key(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[K]"
-    ) -> "PCollection[tuple[K, V]]":
+        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[K]"
+    ) -> "SCollection[tuple[K, V]]":
         """The pairs whose key is an element of the other collection.
 
         Source: Scio ``intersectByKey``.
@@ -114,15 +115,15 @@ class JoinVerbs(Verbs[T_co]):
         return _kept(self, "intersect_by_key", rhs, lambda there: bool(there))
 
     def subtract_by_key(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[K]"
-    ) -> "PCollection[tuple[K, V]]":
+        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[K]"
+    ) -> "SCollection[tuple[K, V]]":
         """The pairs whose key is no element of the other collection.
 
         Source: Scio ``subtractByKey``.
         """
         return _kept(self, "subtract_by_key", rhs, lambda there: not there)
 
-    def intersection(self: "JoinVerbs[T]", that: "PCollection[T]") -> "PCollection[T]":
+    def intersection(self: "JoinVerbs[T]", that: "SCollection[T]") -> "SCollection[T]":
         """The elements that both collections have, each once for each pane.
 
         Source: Scio ``intersection``.
@@ -130,17 +131,17 @@ class JoinVerbs(Verbs[T_co]):
 
         other(self, "intersection", that)
 
-        def build(given: "PCollection[T]") -> "PCollection[T]":
+        def build(given: "SCollection[T]") -> "SCollection[T]":
             sides = given.map(_marked).cogroup(that.map(_marked))
             return sides.filter(lambda found: all(found[1])).keys()
 
         return composed(self, "intersection", build)
 
-    def subtract(self: "JoinVerbs[T]", that: "PCollection[T]") -> "PCollection[T]":
+    def subtract(self: "JoinVerbs[T]", that: "SCollection[T]") -> "SCollection[T]":
         """The elements that the other collection does not have. Source: Scio ``subtract``."""
         other(self, "subtract", that)
 
-        def build(given: "PCollection[T]") -> "PCollection[T]":
+        def build(given: "SCollection[T]") -> "SCollection[T]":
             return given.map(_marked).subtract_by_key(that).keys()
 
         return composed(self, "subtract", build)
@@ -158,9 +159,7 @@ def _or_none(values: list[Any]) -> list[Any]:
     return values or [None]
 
 
-def _cogrouped(given: Verbs[Any], verb: str, others: Sequence[Any]) -> "PCollection[Any]":
-    from beamlike.api.pipelines.cogroups import CoGroupByKey
-
+def _cogrouped(given: Verbs[Any], verb: str, others: Sequence[Any]) -> "SCollection[Any]":
     for rhs in others:
         other(given, verb, rhs)
     return composed(given, verb, lambda it: (it, *others) | "CoGroupByKey" >> CoGroupByKey())
@@ -172,27 +171,27 @@ def _joined(
     rhs: Any,
     left: Callable[[list[Any]], list[Any]],
     right: Callable[[list[Any]], list[Any]],
-) -> "PCollection[Any]":
+) -> "SCollection[Any]":
     def pairs(found: tuple[Any, tuple[list[Any], list[Any]]]) -> Iterable[Any]:
         key, (ours, theirs) = found
         return [(key, (one, other)) for other in right(theirs) for one in left(ours)]
 
-    def build(it: "PCollection[Any]") -> "PCollection[Any]":
+    def build(it: "SCollection[Any]") -> "SCollection[Any]":
         return _cogrouped(it, "cogroup", (rhs,)).flat_map(pairs)
 
     return composed(given, verb, build)
 
 
 def _kept(
-    given: Verbs[Any], verb: str, rhs: "PCollection[Any]", keep: Callable[[list[Any]], bool]
-) -> "PCollection[Any]":
-    keys: PCollection[Any] = other(given, verb, rhs)
+    given: Verbs[Any], verb: str, rhs: "SCollection[Any]", keep: Callable[[list[Any]], bool]
+) -> "SCollection[Any]":
+    keys: SCollection[Any] = other(given, verb, rhs)
 
     def pairs(found: tuple[Any, tuple[list[Any], list[Any]]]) -> Iterable[Any]:
         key, (ours, there) = found
         return [(key, value) for value in ours] if keep(there) else []
 
-    def build(it: "PCollection[Any]") -> "PCollection[Any]":
+    def build(it: "SCollection[Any]") -> "SCollection[Any]":
         return _cogrouped(it, "cogroup", (keys.map(_marked),)).flat_map(pairs)
 
     return composed(given, verb, build)

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.scio.collection import SCollection
 from beamlike.api.pipelines.scio.steps import composed
 
 __all__ = ["MultiJoin"]
@@ -27,22 +27,22 @@ class MultiJoin:
 
     @staticmethod
     def cogroup(
-        first: PCollection[tuple[K, Any]], *others: PCollection[tuple[K, Any]]
-    ) -> PCollection[tuple[K, tuple[list[Any], ...]]]:
+        first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]
+    ) -> SCollection[tuple[K, tuple[list[Any], ...]]]:
         """Each key with the values that each collection has. Source: Scio ``MultiJoin.cogroup``."""
         return first.cogroup(*others)
 
     @staticmethod
     def join(
-        first: PCollection[tuple[K, Any]], *others: PCollection[tuple[K, Any]]
-    ) -> PCollection[tuple[K, tuple[Any, ...]]]:
+        first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]
+    ) -> SCollection[tuple[K, tuple[Any, ...]]]:
         """The values of all for a key, one of each. Source: Scio ``MultiJoin.apply``."""
         return _joined("MultiJoin", first, others, lambda sides: sides)
 
     @staticmethod
     def left(
-        first: PCollection[tuple[K, Any]], *others: PCollection[tuple[K, Any]]
-    ) -> PCollection[tuple[K, tuple[Any, ...]]]:
+        first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]
+    ) -> SCollection[tuple[K, tuple[Any, ...]]]:
         """As `join`; what the others lack for a value of the first is None.
 
         Source: Scio ``MultiJoin.left``.
@@ -53,8 +53,8 @@ class MultiJoin:
 
     @staticmethod
     def outer(
-        first: PCollection[tuple[K, Any]], *others: PCollection[tuple[K, Any]]
-    ) -> PCollection[tuple[K, tuple[Any, ...]]]:
+        first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]
+    ) -> SCollection[tuple[K, tuple[Any, ...]]]:
         """As `join`; what any of them lacks is None. Source: Scio ``MultiJoin.outer``."""
         return _joined("MultiJoin.outer", first, others, _or_none)
 
@@ -64,8 +64,8 @@ def _or_none(sides: Sides) -> Sides:
 
 
 def _joined(
-    name: str, first: PCollection[Any], others: tuple[Any, ...], change: Callable[[Sides], Sides]
-) -> PCollection[Any]:
+    name: str, first: SCollection[Any], others: tuple[Any, ...], change: Callable[[Sides], Sides]
+) -> SCollection[Any]:
     def pairs(found: tuple[Any, Sides]) -> list[tuple[Any, tuple[Any, ...]]]:
         key, sides = found
         return [(key, values) for values in itertools.product(*change(sides))]

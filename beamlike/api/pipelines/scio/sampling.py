@@ -21,12 +21,13 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
+from beamlike.api.pipelines.scio.dofns import Copies
 from beamlike.api.pipelines.scio.steps import Verbs, composed, done, full_name
 from beamlike.errors import PipelineError
 from beamlike.model.combine.plain import digest
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["SamplingVerbs", "drawn", "drawn_by_key"]
 
@@ -45,21 +46,21 @@ class SamplingVerbs(Verbs[T_co]):
     @overload
     def random_split(
         self: "SamplingVerbs[T]", weights: Iterable[float], *, seed: int | None = None
-    ) -> "tuple[PCollection[T], ...]": ...
+    ) -> "tuple[SCollection[T], ...]": ...
 
     @overload
     def random_split(
         self: "SamplingVerbs[T]", weights: float, *, seed: int | None = None
-    ) -> "tuple[PCollection[T], PCollection[T]]": ...
+    ) -> "tuple[SCollection[T], SCollection[T]]": ...
 
     @overload
     def random_split(
         self: "SamplingVerbs[T]", weights: float, weight_b: float, *, seed: int | None = None
-    ) -> "tuple[PCollection[T], PCollection[T], PCollection[T]]": ...
+    ) -> "tuple[SCollection[T], SCollection[T], SCollection[T]]": ...
 
     def random_split(
         self: Any, weights: Any, weight_b: Any = None, *, seed: int | None = None
-    ) -> "tuple[PCollection[Any], ...]":
+    ) -> "tuple[SCollection[Any], ...]":
         """The collection in several parts, each element in one of them by chance.
 
         ``random_split(0.8)`` has two parts, ``random_split(0.6, 0.2)`` three, and
@@ -85,7 +86,7 @@ class SamplingVerbs(Verbs[T_co]):
         def part(timed: tuple[Any, int]) -> int:
             return bisect.bisect_right(bounds, _chance(salt, *timed))
 
-        def build(given: "PCollection[Any]") -> "tuple[PCollection[Any], ...]":
+        def build(given: "SCollection[Any]") -> "tuple[SCollection[Any], ...]":
             return tuple(it.keys() for it in given.with_timestamp().partition(len(parts), part))
 
         return composed(self, "random_split", build)
@@ -93,7 +94,7 @@ class SamplingVerbs(Verbs[T_co]):
 
 def drawn(
     given: Verbs[T], with_replacement: Any, fraction: Any, seed: int | None
-) -> "PCollection[T]":
+) -> "SCollection[T]":
     """Elements by chance, for ``sample``.
 
     Raises:
@@ -106,7 +107,7 @@ def drawn(
 
 def drawn_by_key(
     given: Verbs[tuple[Any, Any]], with_replacement: Any, fractions: Any, seed: int | None
-) -> "PCollection[tuple[Any, Any]]":
+) -> "SCollection[tuple[Any, Any]]":
     """Pairs by chance, for ``sample_by_key``.
 
     Raises:
@@ -139,9 +140,7 @@ def _drawn(
     with_replacement: bool,
     fraction_of: Callable[[T], float],
     seed: int | None,
-) -> "PCollection[T]":
-    from beamlike.api.pipelines.scio.dofns import Copies
-
+) -> "SCollection[T]":
     salt = _salt(given, verb, seed)
     number = _poisson if with_replacement else _bernoulli
 

@@ -5,11 +5,13 @@ Source: Scio ``saveAsCustomOutput``.
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from beamlike.api.pipelines.named import SaveAs
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.scio.steps import Verbs, here
+from beamlike.api.pipelines.transform import PTransform
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
-    from beamlike.api.pipelines.transform import PTransform
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["SavingVerbs"]
 
@@ -21,8 +23,8 @@ class SavingVerbs(Verbs[T_co]):
     """The verb that ends a job."""
 
     def save_as(
-        self: "SavingVerbs[T]", name: str, sink: "PTransform[PCollection[T], Any] | None" = None
-    ) -> "PCollection[T]":
+        self: "SavingVerbs[T]", name: str, sink: PTransform[PCollection[T], Any] | None = None
+    ) -> "SCollection[T]":
         """Write the elements somewhere; a ``JobTest`` looks at them instead, under this name.
 
         Args:
@@ -34,6 +36,4 @@ class SavingVerbs(Verbs[T_co]):
 
         Source: Scio ``saveAsCustomOutput``.
         """
-        from beamlike.api.pipelines.named import SaveAs
-
         return here(self) | SaveAs(name, sink)

@@ -10,19 +10,22 @@ Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.scio.sides import (
+    SCollectionWithSideInput,
+    SCollectionWithSideOutput,
+    SideInput,
+    SideOutput,
+)
 from beamlike.api.pipelines.scio.steps import Verbs, composed, here, joined, other
+from beamlike.api.pipelines.scio.views import AsOne, AsSet, AsUniqueDict
+from beamlike.api.pipelines.views import AsList, AsMultiMap, AsSingleton
 from beamlike.errors import PipelineError
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
-    from beamlike.api.pipelines.scio.sides import (
-        SCollectionWithSideInput,
-        SCollectionWithSideOutput,
-        SideInput,
-        SideOutput,
-    )
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["LookingVerbs"]
 
@@ -52,19 +55,12 @@ class LookingVerbs(Verbs[T_co]):
 
         Source: Scio ``asSingletonSideInput``.
         """
-        from beamlike.api.pipelines.scio.sides import SideInput
-        from beamlike.api.pipelines.scio.views import AsOne
-        from beamlike.api.pipelines.views import AsSingleton
-
         if default_value is _NO_DEFAULT:
             return SideInput(AsOne(here(self)))
         return SideInput(AsSingleton(here(self), default_value))
 
     def as_list_side_input(self: "LookingVerbs[T]") -> "SideInput[list[T]]":
         """The elements of each window as a list. Source: Scio ``asListSideInput``."""
-        from beamlike.api.pipelines.scio.sides import SideInput
-        from beamlike.api.pipelines.views import AsList
-
         return SideInput(AsList(here(self)))
 
     def as_iterable_side_input(self: "LookingVerbs[T]") -> "SideInput[Iterable[T]]":
@@ -73,9 +69,6 @@ class LookingVerbs(Verbs[T_co]):
 
     def as_set_singleton_side_input(self: "LookingVerbs[T]") -> "SideInput[Set[T]]":
         """The elements of each window as a set. Source: Scio ``asSetSingletonSideInput``."""
-        from beamlike.api.pipelines.scio.sides import SideInput
-        from beamlike.api.pipelines.scio.views import AsSet
-
         return SideInput(AsSet(here(self)))
 
     def as_map_side_input(
@@ -85,9 +78,6 @@ class LookingVerbs(Verbs[T_co]):
 
         Source: Scio ``asMapSideInput``, ``asMapSingletonSideInput``.
         """
-        from beamlike.api.pipelines.scio.sides import SideInput
-        from beamlike.api.pipelines.scio.views import AsUniqueDict
-
         return SideInput(AsUniqueDict(here(self)))
 
     def as_multi_map_side_input(
@@ -97,9 +87,6 @@ class LookingVerbs(Verbs[T_co]):
 
         Source: Scio ``asMultiMapSideInput``, ``asMultiMapSingletonSideInput``.
         """
-        from beamlike.api.pipelines.scio.sides import SideInput
-        from beamlike.api.pipelines.views import AsMultiMap
-
         return SideInput(AsMultiMap(here(self)))
 
     def with_side_inputs(
@@ -116,8 +103,6 @@ class LookingVerbs(Verbs[T_co]):
 
         Source: Scio ``withSideInputs``.
         """
-        from beamlike.api.pipelines.scio.sides import SCollectionWithSideInput, SideInput
-
         for side in sides:
             if not isinstance(side, SideInput):
                 raise PipelineError(
@@ -128,19 +113,19 @@ class LookingVerbs(Verbs[T_co]):
 
     def reify_side_input_as_values(
         self: "LookingVerbs[T]", side: "SideInput[U]"
-    ) -> "PCollection[tuple[T, U]]":
+    ) -> "SCollection[tuple[T, U]]":
         """Each element with what it sees of a side input.
 
         Source: Scio ``reifySideInputAsValues``.
         """
 
-        def build(given: "PCollection[T]") -> "PCollection[tuple[T, U]]":
+        def build(given: "SCollection[T]") -> "SCollection[tuple[T, U]]":
             seeing = given.with_side_inputs(side)
             return seeing.map(lambda it, context: (it, context(side))).to_scollection()
 
         return composed(self, "reify_side_input_as_values", build)
 
-    def reify_as_list_in_global_window(self: "LookingVerbs[T]") -> "PCollection[list[T]]":
+    def reify_as_list_in_global_window(self: "LookingVerbs[T]") -> "SCollection[list[T]]":
         """All elements of the global window as one list, an empty one of none.
 
         Source: Scio ``reifyAsListInGlobalWindow``.
@@ -148,14 +133,14 @@ class LookingVerbs(Verbs[T_co]):
         verb = "reify_as_list_in_global_window"
         return _reified(self, verb, lambda it: it.as_list_side_input())
 
-    def reify_as_iterable_in_global_window(self: "LookingVerbs[T]") -> "PCollection[Iterable[T]]":
+    def reify_as_iterable_in_global_window(self: "LookingVerbs[T]") -> "SCollection[Iterable[T]]":
         """The same as a list. Source: Scio ``reifyAsIterableInGlobalWindow``."""
         verb = "reify_as_iterable_in_global_window"
         return _reified(self, verb, lambda it: it.as_iterable_side_input())
 
     def reify_as_map_in_global_window(
         self: "LookingVerbs[tuple[K, V]]",
-    ) -> "PCollection[Mapping[K, V]]":
+    ) -> "SCollection[Mapping[K, V]]":
         """All pairs of the global window as one mapping; it fails if a key is there twice.
 
         Source: Scio ``reifyAsMapInGlobalWindow``.
@@ -165,7 +150,7 @@ class LookingVerbs(Verbs[T_co]):
 
     def reify_as_multi_map_in_global_window(
         self: "LookingVerbs[tuple[K, V]]",
-    ) -> "PCollection[Mapping[K, list[V]]]":
+    ) -> "SCollection[Mapping[K, list[V]]]":
         """All pairs of the global window as one mapping to lists.
 
         Source: Scio ``reifyAsMultiMapInGlobalWindow``.
@@ -183,8 +168,6 @@ class LookingVerbs(Verbs[T_co]):
 
         Source: Scio ``withSideOutputs``.
         """
-        from beamlike.api.pipelines.scio.sides import SCollectionWithSideOutput, SideOutput
-
         for side in sides:
             if not isinstance(side, SideOutput):
                 raise PipelineError(
@@ -193,11 +176,11 @@ class LookingVerbs(Verbs[T_co]):
                 )
         return SCollectionWithSideOutput(here(self), sides)
 
-    def cross(self: "LookingVerbs[T]", that: "PCollection[U]") -> "PCollection[tuple[T, U]]":
+    def cross(self: "LookingVerbs[T]", that: "SCollection[U]") -> "SCollection[tuple[T, U]]":
         """Each element with each of a small collection. Source: Scio ``cross``."""
-        small: PCollection[U] = other(self, "cross", that)
+        small: SCollection[U] = other(self, "cross", that)
 
-        def build(given: "PCollection[T]") -> "PCollection[tuple[T, U]]":
+        def build(given: "SCollection[T]") -> "SCollection[tuple[T, U]]":
             side = small.as_list_side_input()
             seeing = given.with_side_inputs(side)
             return seeing.flat_map(
@@ -207,15 +190,15 @@ class LookingVerbs(Verbs[T_co]):
         return composed(self, "cross", build)
 
     def hash_lookup(
-        self: "LookingVerbs[T]", that: "PCollection[tuple[T, V]]"
-    ) -> "PCollection[tuple[T, list[V]]]":
+        self: "LookingVerbs[T]", that: "SCollection[tuple[T, V]]"
+    ) -> "SCollection[tuple[T, list[V]]]":
         """Each element with the values that a small collection has under it.
 
         Source: Scio ``hashLookup``.
         """
-        small: PCollection[tuple[T, V]] = other(self, "hash_lookup", that)
+        small: SCollection[tuple[T, V]] = other(self, "hash_lookup", that)
 
-        def build(given: "PCollection[T]") -> "PCollection[tuple[T, list[V]]]":
+        def build(given: "SCollection[T]") -> "SCollection[tuple[T, list[V]]]":
             side = small.as_multi_map_side_input()
             seeing = given.with_side_inputs(side)
             return seeing.map(lambda it, context: (it, context(side).get(it, []))).to_scollection()
@@ -223,11 +206,11 @@ class LookingVerbs(Verbs[T_co]):
         return composed(self, "hash_lookup", build)
 
     def hash_filter(
-        self: "LookingVerbs[T]", that: "PCollection[T] | SideInput[Set[T]]"
-    ) -> "PCollection[T]":
+        self: "LookingVerbs[T]", that: "SCollection[T] | SideInput[Set[T]]"
+    ) -> "SCollection[T]":
         """The elements that a small collection has too. Source: Scio ``hashFilter``."""
 
-        def build(given: "PCollection[T]") -> "PCollection[T]":
+        def build(given: "SCollection[T]") -> "SCollection[T]":
             side = _set(given, that)
             seeing = given.with_side_inputs(side)
             return seeing.filter(lambda it, context: it in context(side)).to_scollection()
@@ -236,14 +219,14 @@ class LookingVerbs(Verbs[T_co]):
 
     def hash_join(
         self: "LookingVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
-    ) -> "PCollection[tuple[K, tuple[V, W]]]":
+        rhs: "SCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
+    ) -> "SCollection[tuple[K, tuple[V, W]]]":
         """Each value with each that a small collection has for its key.
 
         Source: Scio ``hashJoin``.
         """
 
-        def build(given: "PCollection[tuple[K, V]]") -> "PCollection[tuple[K, tuple[V, W]]]":
+        def build(given: "SCollection[tuple[K, V]]") -> "SCollection[tuple[K, tuple[V, W]]]":
             side = _multi_map(given, rhs)
             return (
                 given.with_side_inputs(side)
@@ -259,16 +242,16 @@ class LookingVerbs(Verbs[T_co]):
 
     def hash_left_outer_join(
         self: "LookingVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
-    ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+        rhs: "SCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
+    ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
         """As `hash_join`; a value whose key the other side does not have comes with None.
 
         Source: Scio ``hashLeftOuterJoin``.
         """
 
         def build(
-            given: "PCollection[tuple[K, V]]",
-        ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+            given: "SCollection[tuple[K, V]]",
+        ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
             side = _multi_map(given, rhs)
             return (
                 given.with_side_inputs(side)
@@ -284,8 +267,8 @@ class LookingVerbs(Verbs[T_co]):
 
     def hash_full_outer_join(
         self: "LookingVerbs[tuple[K, V]]",
-        rhs: "PCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
-    ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+        rhs: "SCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
+    ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
         """As `hash_left_outer_join`; what no element has looked up comes with None as well.
 
         That is known only when all elements of the window have been seen: it comes out with the
@@ -296,17 +279,17 @@ class LookingVerbs(Verbs[T_co]):
         """
 
         def build(
-            given: "PCollection[tuple[K, V]]",
-        ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+            given: "SCollection[tuple[K, V]]",
+        ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
             side = _multi_map(given, rhs)
-            ours: PCollection[Any] = here(given).hash_left_outer_join(side)
+            ours: SCollection[Any] = here(given).hash_left_outer_join(side)
             found = given.with_side_inputs(side).filter(lambda it, see: it[0] in see(side))
-            keys: PCollection[frozenset[K]] = (
+            keys: SCollection[frozenset[K]] = (
                 found.to_scollection()
                 .keys()
                 .aggregate(frozenset(), lambda known, key: known | {key}, frozenset.union)
             )
-            theirs: PCollection[Any] = (
+            theirs: SCollection[Any] = (
                 keys.with_side_inputs(side)
                 .flat_map(
                     lambda known, context: [
@@ -323,11 +306,11 @@ class LookingVerbs(Verbs[T_co]):
         return composed(self, "hash_full_outer_join", build)
 
     def hash_intersect_by_key(
-        self: "LookingVerbs[tuple[K, V]]", rhs: "PCollection[K] | SideInput[Set[K]]"
-    ) -> "PCollection[tuple[K, V]]":
+        self: "LookingVerbs[tuple[K, V]]", rhs: "SCollection[K] | SideInput[Set[K]]"
+    ) -> "SCollection[tuple[K, V]]":
         """The pairs whose key a small collection has. Source: Scio ``hashIntersectByKey``."""
 
-        def build(given: "PCollection[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+        def build(given: "SCollection[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
             side = _set(given, rhs)
             seeing = given.with_side_inputs(side)
             return seeing.filter(lambda it, context: it[0] in context(side)).to_scollection()
@@ -335,11 +318,11 @@ class LookingVerbs(Verbs[T_co]):
         return composed(self, "hash_intersect_by_key", build)
 
     def hash_subtract_by_key(
-        self: "LookingVerbs[tuple[K, V]]", rhs: "PCollection[K] | SideInput[Set[K]]"
-    ) -> "PCollection[tuple[K, V]]":
+        self: "LookingVerbs[tuple[K, V]]", rhs: "SCollection[K] | SideInput[Set[K]]"
+    ) -> "SCollection[tuple[K, V]]":
         """The pairs whose key a small collection has not. Source: Scio ``hashSubtractByKey``."""
 
-        def build(given: "PCollection[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+        def build(given: "SCollection[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
             side = _set(given, rhs)
             seeing = given.with_side_inputs(side)
             return seeing.filter(lambda it, context: it[0] not in context(side)).to_scollection()
@@ -348,34 +331,30 @@ class LookingVerbs(Verbs[T_co]):
 
 
 def _reified(
-    given: Verbs[T], verb: str, side: "Callable[[PCollection[T]], SideInput[U]]"
-) -> "PCollection[U]":
-    from beamlike.api.pipelines.scio.context import ScioContext
-
-    def build(it: "PCollection[T]") -> "PCollection[U]":
-        once = ScioContext(it.pipeline).parallelize([None], name="Once")
+    given: Verbs[T], verb: str, side: "Callable[[SCollection[T]], SideInput[U]]"
+) -> "SCollection[U]":
+    def build(it: "SCollection[T]") -> "SCollection[U]":
+        once = cast("SCollection[None]", it.pipeline | "Once" >> Create([None]))
         return once.reify_side_input_as_values(side(it.with_global_window())).values()
 
     return composed(given, verb, build)
 
 
 def _multi_map(
-    given: Verbs[Any], side: "PCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]"
+    given: Verbs[Any], side: "SCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]"
 ) -> "SideInput[Mapping[K, list[W]]]":
     if isinstance(side, Verbs):
         return here(side).as_multi_map_side_input()
     return _checked(given, side)
 
 
-def _set(given: Verbs[Any], side: "PCollection[K] | SideInput[Set[K]]") -> "SideInput[Set[K]]":
+def _set(given: Verbs[Any], side: "SCollection[K] | SideInput[Set[K]]") -> "SideInput[Set[K]]":
     if isinstance(side, Verbs):
         return here(side).as_set_singleton_side_input()
     return _checked(given, side)
 
 
 def _checked(given: Verbs[Any], side: Any) -> "SideInput[Any]":
-    from beamlike.api.pipelines.scio.sides import SideInput
-
     if not isinstance(side, SideInput):
         raise PipelineError(
             f"{here(given).pipeline.label!r} needs another collection or a side input, got {side!r}"

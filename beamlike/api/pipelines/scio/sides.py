@@ -6,9 +6,8 @@ Source: Scio ``SideInput``, ``SCollectionWithSideInput``, ``SideOutput``,
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
 from beamlike.api.pipelines.elements import FlatMap, ParDo
 from beamlike.api.pipelines.outputs import DoOutputs
@@ -23,6 +22,9 @@ from beamlike.api.pipelines.scio.steps import (
 from beamlike.api.pipelines.views import AsSideInput
 from beamlike.errors import PipelineError
 from beamlike.model.time import InstantLike
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = [
     "SCollectionWithSideInput",
@@ -126,7 +128,7 @@ class SCollectionWithSideInput(Generic[T_co]):
     Source: Scio ``SCollectionWithSideInput``.
     """
 
-    def __init__(self, collection: PCollection[T_co], sides: tuple[SideInput[Any], ...]) -> None:
+    def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideInput[Any], ...]) -> None:
         self._collection, self._sides = collection, sides
 
     def with_name(self, name: str) -> "SCollectionWithSideInput[T_co]":
@@ -201,7 +203,7 @@ class SCollectionWithSideInput(Generic[T_co]):
         batches = self._collection.batch_weighted(batch_weight, cost, max_live_windows)
         return SCollectionWithSideInput(batches, self._sides)
 
-    def to_scollection(self: "SCollectionWithSideInput[T]") -> PCollection[T]:
+    def to_scollection(self: "SCollectionWithSideInput[T]") -> "SCollection[T]":
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)
 
@@ -273,7 +275,7 @@ class SideOutputCollections:
     def __init__(self, outputs: DoOutputs, tags: dict[int, str]) -> None:
         self._outputs, self._tags = outputs, tags
 
-    def __call__(self, side: SideOutput[S]) -> PCollection[S]:
+    def __call__(self, side: SideOutput[S]) -> "SCollection[S]":
         """The collection of a side output.
 
         Raises:
@@ -281,7 +283,7 @@ class SideOutputCollections:
         """
         if side.number not in self._tags:
             raise PipelineError(f"{side!r} is not among the side outputs that were named")
-        return self._outputs[self._tags[side.number]]
+        return cast("SCollection[S]", self._outputs[self._tags[side.number]])
 
 
 class SCollectionWithSideOutput(Generic[T_co]):
@@ -290,7 +292,7 @@ class SCollectionWithSideOutput(Generic[T_co]):
     Source: Scio ``SCollectionWithSideOutput``.
     """
 
-    def __init__(self, collection: PCollection[T_co], sides: tuple[SideOutput[Any], ...]) -> None:
+    def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideOutput[Any], ...]) -> None:
         self._collection, self._sides = collection, sides
 
     def with_name(self, name: str) -> "SCollectionWithSideOutput[T_co]":
@@ -305,7 +307,7 @@ class SCollectionWithSideOutput(Generic[T_co]):
 
     def map(
         self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], U]
-    ) -> tuple[PCollection[U], SideOutputCollections]:
+    ) -> "tuple[SCollection[U], SideOutputCollections]":
         """What a function makes of each element, and what it put elsewhere.
 
         Source: Scio ``map``.
@@ -316,7 +318,7 @@ class SCollectionWithSideOutput(Generic[T_co]):
     def flat_map(
         self: "SCollectionWithSideOutput[T]",
         fn: Callable[[T, SideOutputContext], Iterable[U] | None],
-    ) -> tuple[PCollection[U], SideOutputCollections]:
+    ) -> "tuple[SCollection[U], SideOutputCollections]":
         """What a function lists for each element, and what it put elsewhere.
 
         Source: Scio ``flatMap``.
@@ -328,7 +330,7 @@ class SCollectionWithSideOutput(Generic[T_co]):
         verb: str,
         fn: Callable[[T, SideOutputContext], Iterable[U] | None],
         of: Any,
-    ) -> tuple[PCollection[U], SideOutputCollections]:
+    ) -> "tuple[SCollection[U], SideOutputCollections]":
         tags = {side.number: side.name or f"side{at}" for at, side in enumerate(self._sides)}
         if len(set(tags.values())) < len(self._sides):
             raise PipelineError(

@@ -1,19 +1,19 @@
-"""What every verb is made of: a transform with a generated name.
-
-Collections inherit their verbs, so this module and those of the verbs are imported before
-`PCollection` exists. What is made of collections they import when a verb is called.
-"""
+"""What every verb is made of: a transform with a generated name."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
+from beamlike.api.pipelines.groups import CombinePerKey
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import BeamlikeError, PipelineError
+from beamlike.model.combine import CombineFn
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
-    from beamlike.api.pipelines.dofn import DoFn
-    from beamlike.model.combine import CombineFn
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = [
     "Verbs",
@@ -43,18 +43,18 @@ V = TypeVar("V")
 
 
 class Verbs(Generic[T_co]):
-    """A collection, as its verbs see it. There is no other subclass than `PCollection`."""
+    """A collection, as its verbs see it: `SCollection` inherits all of them."""
 
     next_name: str | None = None
     """The name that `with_name` set for the next verb."""
 
 
-def here(given: Verbs[T]) -> "PCollection[T]":
+def here(given: Verbs[T]) -> "SCollection[T]":
     """The collection that a verb was called on."""
-    return cast("PCollection[T]", given)
+    return cast("SCollection[T]", given)
 
 
-def named(given: Verbs[T], name: str | None) -> "PCollection[T]":
+def named(given: Verbs[T], name: str | None) -> "SCollection[T]":
     """The same collection, with this name for the next verb."""
     it = here(given)
     copy = type(it)(it.pipeline, it.edge, it.windowing, it.is_bounded)
@@ -73,7 +73,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def unnamed(given: Verbs[T]) -> "PCollection[T]":
+def unnamed(given: Verbs[T]) -> "SCollection[T]":
     """The same collection, without a name that no verb has taken."""
     return here(given) if given.next_name is None else named(given, None)
 
@@ -91,60 +91,48 @@ def stepped(given: Verbs[Any], verb: str, transform: PTransform[Any, Any], fn: A
 
 
 def composed(
-    given: Verbs[T], verb: str, build: "Callable[[PCollection[T]], U]", fn: Any = None
+    given: Verbs[T], verb: str, build: "Callable[[SCollection[T]], U]", fn: Any = None
 ) -> U:
     """Apply several transforms, which `build` says, under the name of one verb."""
     return cast(U, stepped(given, verb, _Composed(build), fn))
 
 
-def mapped(given: Verbs[T], verb: str, fn: Callable[[T], U], of: Any = None) -> "PCollection[U]":
+def mapped(given: Verbs[T], verb: str, fn: Callable[[T], U], of: Any = None) -> "SCollection[U]":
     """Each element becomes what a function makes of it; ``of`` is the user's, for the name."""
-    from beamlike.api.pipelines.elements import Map
-
-    return cast("PCollection[U]", stepped(given, verb, Map(fn), of))
+    return cast("SCollection[U]", stepped(given, verb, Map(fn), of))
 
 
 def flat_mapped(
     given: Verbs[T], verb: str, fn: Callable[[T], Iterable[U] | None], of: Any = None
-) -> "PCollection[U]":
+) -> "SCollection[U]":
     """Each element becomes what a function lists."""
-    from beamlike.api.pipelines.elements import FlatMap
-
-    return cast("PCollection[U]", stepped(given, verb, FlatMap(fn), of))
+    return cast("SCollection[U]", stepped(given, verb, FlatMap(fn), of))
 
 
-def done(given: Verbs[T], verb: str, fn: "DoFn[T, U]", of: Any = None) -> "PCollection[U]":
+def done(given: Verbs[T], verb: str, fn: "DoFn[T, U]", of: Any = None) -> "SCollection[U]":
     """Each element becomes what a `DoFn` answers."""
-    from beamlike.api.pipelines.elements import ParDo
-
-    return cast("PCollection[U]", stepped(given, verb, ParDo(fn), of))
+    return cast("SCollection[U]", stepped(given, verb, ParDo(fn), of))
 
 
-def combined(given: Verbs[tuple[K, V]], fn: "CombineFn") -> "PCollection[tuple[K, Any]]":
+def combined(given: Verbs[tuple[K, V]], fn: "CombineFn") -> "SCollection[tuple[K, Any]]":
     """The values of each key and pane made into one."""
-    from beamlike.api.pipelines.groups import CombinePerKey
-
-    return cast("PCollection[tuple[K, Any]]", stepped(given, "Combine", CombinePerKey(fn)))
+    return cast("SCollection[tuple[K, Any]]", stepped(given, "Combine", CombinePerKey(fn)))
 
 
-def joined(collections: Iterable[Verbs[T]], verb: str) -> "PCollection[T]":
+def joined(collections: Iterable[Verbs[T]], verb: str) -> "SCollection[T]":
     """Several collections as one.
 
     Raises:
         PipelineError: One of them is none.
     """
-    from beamlike.api.pipelines.collection import PCollection
-    from beamlike.api.pipelines.windowing import Flatten
-
     collections = list(collections) if isinstance(collections, Iterable) else [collections]
     for each in collections:
-        if not isinstance(each, PCollection):
+        if not isinstance(each, Verbs):
             raise PipelineError(
-                f"{verb} needs collections of a pipeline, got {each!r}; make one of elements with "
-                "sc.parallelize([...])"
+                f"{verb} needs collections of a pipeline, got {each!r}; {_made_with(each)}"
             )
     all_of = tuple(here(each) for each in collections)
-    return cast("PCollection[T]", all_of | _name(all_of[0], verb) >> Flatten())
+    return cast("SCollection[T]", all_of | _name(all_of[0], verb) >> Flatten())
 
 
 def checked(given: Verbs[Any], verb: str, fn: Callable[..., U]) -> Callable[..., U]:
@@ -168,8 +156,18 @@ def other(given: Verbs[Any], verb: str, rhs: Any) -> Any:
         PipelineError: It is none.
     """
     if not isinstance(rhs, Verbs):
-        raise PipelineError(f"{full_name(given, verb)!r} needs another collection, got {rhs!r}")
+        hint = f"; {_made_with(rhs)}" if isinstance(rhs, PCollection) else ""
+        raise PipelineError(
+            f"{full_name(given, verb)!r} needs another collection, got {rhs!r}{hint}"
+        )
     return rhs
+
+
+def _made_with(given: Any) -> str:
+    """How to make a collection with verbs of something else."""
+    if isinstance(given, PCollection):
+        return "give a collection of Beam's its verbs with sc.wrap(collection)"
+    return "make one of elements with sc.parallelize([...])"
 
 
 def made(given: Verbs[Any], verb: str, make: Callable[[], U]) -> U:

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 
+from beamlike.api.pipelines.scio.dofns import (
+    WithPaneInfo,
+    WithTimestamp,
+    WithTimestampedValue,
+    WithWindow,
+)
 from beamlike.api.pipelines.scio.options import WindowOptions
 from beamlike.api.pipelines.scio.steps import Verbs, checked, done, full_name, here, made, stepped
+from beamlike.api.pipelines.scio.windowed import WindowedSCollection
+from beamlike.api.pipelines.times import WithTimestamps
+from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.options import AccumulationMode
@@ -21,8 +30,7 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import Window
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.collection import PCollection
-    from beamlike.api.pipelines.scio.windowed import WindowedSCollection
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["TimingVerbs"]
 
@@ -41,7 +49,7 @@ class TimingVerbs(Verbs[T_co]):
 
     def with_window_fn(
         self, fn: WindowFn, options: WindowOptions | None = None
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Windows of a function. Source: Scio ``withWindowFn``.
 
         Raises:
@@ -54,7 +62,7 @@ class TimingVerbs(Verbs[T_co]):
         duration: DurationLike,
         offset: DurationLike = 0,
         options: WindowOptions | None = None,
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Windows of one size, end to end. Source: Scio ``withFixedWindows``.
 
         Raises:
@@ -70,7 +78,7 @@ class TimingVerbs(Verbs[T_co]):
         period: DurationLike | None = None,
         offset: DurationLike = 0,
         options: WindowOptions | None = None,
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Windows of one size that overlap. Source: Scio ``withSlidingWindows``.
 
         Args:
@@ -90,7 +98,7 @@ class TimingVerbs(Verbs[T_co]):
 
     def with_session_windows(
         self, gap_duration: DurationLike, options: WindowOptions | None = None
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Windows that end after a gap without elements. Source: Scio ``withSessionWindows``.
 
         Raises:
@@ -99,7 +107,7 @@ class TimingVerbs(Verbs[T_co]):
         _check_durations(self, "with_session_windows", gap_duration)
         return _windowed(self, "with_session_windows", lambda: Sessions(gap_duration), options)
 
-    def with_global_window(self, options: WindowOptions | None = None) -> "PCollection[T_co]":
+    def with_global_window(self, options: WindowOptions | None = None) -> "SCollection[T_co]":
         """One window for everything. Source: Scio ``withGlobalWindow``.
 
         Raises:
@@ -109,7 +117,7 @@ class TimingVerbs(Verbs[T_co]):
 
     def window_by_days(
         self, number: int = 1, options: WindowOptions | None = None
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Windows of whole days, UTC. Source: Scio ``windowByDays``.
 
         For another time zone or another first day, ``with_window_fn(CalendarDays(...))``.
@@ -124,7 +132,7 @@ class TimingVerbs(Verbs[T_co]):
         number: int = 1,
         start_day_of_week: int = 1,
         options: WindowOptions | None = None,
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Windows of whole weeks, UTC. Source: Scio ``windowByWeeks``.
 
         Args:
@@ -143,7 +151,7 @@ class TimingVerbs(Verbs[T_co]):
 
     def window_by_months(
         self, number: int = 1, options: WindowOptions | None = None
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Windows of whole months, UTC. Source: Scio ``windowByMonths``.
 
         Raises:
@@ -153,7 +161,7 @@ class TimingVerbs(Verbs[T_co]):
 
     def window_by_years(
         self, number: int = 1, options: WindowOptions | None = None
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Windows of whole years, UTC. Source: Scio ``windowByYears``.
 
         Raises:
@@ -161,35 +169,27 @@ class TimingVerbs(Verbs[T_co]):
         """
         return _windowed(self, "window_by_years", lambda: CalendarYears(number), options)
 
-    def with_timestamp(self) -> "PCollection[tuple[T_co, int]]":
+    def with_timestamp(self) -> "SCollection[tuple[T_co, int]]":
         """Each element with its event time (ms). Source: Scio ``withTimestamp``."""
-        from beamlike.api.pipelines.scio.dofns import WithTimestamp
-
         return done(self, "with_timestamp", WithTimestamp())
 
-    def with_pane_info(self) -> "PCollection[tuple[T_co, PaneInfo]]":
+    def with_pane_info(self) -> "SCollection[tuple[T_co, PaneInfo]]":
         """Each element with the pane that it came in. Source: Scio ``withPaneInfo``."""
-        from beamlike.api.pipelines.scio.dofns import WithPaneInfo
-
         return done(self, "with_pane_info", WithPaneInfo())
 
-    def with_window(self) -> "PCollection[tuple[T_co, Window]]":
+    def with_window(self) -> "SCollection[tuple[T_co, Window]]":
         """Each element with its window, once for each of them. Source: Scio ``withWindow``."""
-        from beamlike.api.pipelines.scio.dofns import WithWindow
-
         return done(self, "with_window", WithWindow())
 
     def with_timestamped_values(
         self: "TimingVerbs[tuple[K, V]]",
-    ) -> "PCollection[tuple[K, tuple[V, int]]]":
+    ) -> "SCollection[tuple[K, tuple[V, int]]]":
         """Pairs, each value with its event time (ms). Source: Scio ``withTimestampedValues``."""
-        from beamlike.api.pipelines.scio.dofns import WithTimestampedValue
-
         return done(self, "with_timestamped_values", WithTimestampedValue())
 
     def timestamp_by(
         self, fn: Callable[[T_co], InstantLike], allowed_timestamp_skew: DurationLike = 0
-    ) -> "PCollection[T_co]":
+    ) -> "SCollection[T_co]":
         """Elements at event times that a function says. Their windows stay as they are.
 
         Args:
@@ -202,19 +202,15 @@ class TimingVerbs(Verbs[T_co]):
 
         Source: Scio ``timestampBy``.
         """
-        from beamlike.api.pipelines.times import WithTimestamps
-
         verb, skew = "timestamp_by", allowed_timestamp_skew
         stamping = made(self, verb, lambda: WithTimestamps(checked(self, verb, fn), skew))
-        return cast("PCollection[T_co]", stepped(self, verb, stamping, fn))
+        return cast("SCollection[T_co]", stepped(self, verb, stamping, fn))
 
     def to_windowed(self) -> "WindowedSCollection[T_co]":
         """The same elements, for functions of element, time, window and pane together.
 
         Source: Scio ``toWindowed``.
         """
-        from beamlike.api.pipelines.scio.windowed import WindowedSCollection
-
         return WindowedSCollection(here(self))
 
 
@@ -238,9 +234,7 @@ def _check_durations(given: Verbs[Any], verb: str, *durations: Any) -> None:
 
 def _windowed(
     given: Verbs[T], verb: str, make: Callable[[], WindowFn], options: WindowOptions | None
-) -> "PCollection[T]":
-    from beamlike.api.pipelines.windowing import WindowInto
-
+) -> "SCollection[T]":
     label = full_name(given, verb)
     if options is not None and not isinstance(options, WindowOptions):
         raise PipelineError(
@@ -271,4 +265,4 @@ def _windowed(
         closing_behavior=chosen.closing_behavior,
         on_time_behavior=chosen.on_time_behavior,
     )
-    return cast("PCollection[T]", stepped(given, verb, into))
+    return cast("SCollection[T]", stepped(given, verb, into))

@@ -4,17 +4,19 @@ Source: Scio ``WindowedSCollection``, ``WindowedValue``.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
 from beamlike.api.pipelines.scio.steps import checked, checked_name, done, full_name, named, unnamed
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.model.windows import Window
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.scio.collection import SCollection
 
 __all__ = ["WindowedSCollection", "WindowedValue"]
 
@@ -68,7 +70,7 @@ class WindowedSCollection(Generic[T_co]):
     Source: Scio ``WindowedSCollection``.
     """
 
-    def __init__(self, collection: PCollection[T_co]) -> None:
+    def __init__(self, collection: "SCollection[T_co]") -> None:
         self._collection = collection
 
     def with_name(self, name: str) -> "WindowedSCollection[T_co]":
@@ -121,7 +123,7 @@ class WindowedSCollection(Generic[T_co]):
 
         return self._each("key_by", keyed, fn)
 
-    def to_scollection(self: "WindowedSCollection[T]") -> PCollection[T]:
+    def to_scollection(self: "WindowedSCollection[T]") -> "SCollection[T]":
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)
 

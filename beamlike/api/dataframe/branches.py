@@ -1,0 +1,176 @@
+"""The inputs of a grouping, and what is known of their rows."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Self
+
+import attrs
+
+from beamlike.api.dataframe.stage_plan import StagePlan
+from beamlike.errors import WindowingError
+from beamlike.hosts.finding import frames_of
+from beamlike.hosts.frames import Frames
+from beamlike.model.repetition import Repetition
+from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.options import Render
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from beamlike.machine.clocks import Clocks, InputClock
+
+__all__ = [
+    "OF_A_PANE",
+    "Branch",
+    "Inputs",
+    "Repeated",
+    "Retracting",
+    "own_columns",
+    "stages_of",
+]
+
+OF_A_PANE: Final = ("window", "timestamp", "pane", "retraction")
+"""Columns that a grouping adds. They describe an earlier pane, and are not joined."""
+
+
+@attrs.frozen
+class Repeated:
+    """Rows among which some repeat elements of others.
+
+    Args:
+        stage: The name of the grouping that they come from.
+        how: What its strategy says.
+    """
+
+    stage: str
+    how: Repetition
+
+
+@attrs.frozen
+class Retracting:
+    """Rows of which some withdraw others.
+
+    Args:
+        stage: The name of the grouping that they come from.
+        lateness: How long after the end of a window that one corrects its results (ms).
+        render: How its corrections are shown.
+        cut: A condition has left some of them out.
+    """
+
+    stage: str
+    lateness: int
+    render: Render
+    cut: bool = False
+
+
+@attrs.frozen(eq=False)
+class Branch:
+    """One input of what comes next: rows with the hidden column, and what is known of them.
+
+    Args:
+        rows: See `beamlike.runtime.row_metadata`.
+        clock: Where the watermark of these rows comes from; None: Spark's is used.
+        timestamp: The event-time column of a source; None after a grouping.
+        window_fn: Gives these rows their windows, if that is not for the next grouping to do:
+            a Flatten keeps the windows of its inputs.
+        retracting: What is to be known if some rows withdraw others.
+        repeated: What is to be known if some rows repeat what others hold.
+        stages: The groupings that these rows went through, by name: two streams may share a
+            grouping, but two groupings no name.
+    """
+
+    rows: "DataFrame"
+    clock: "InputClock | None"
+    timestamp: str | None = None
+    window_fn: WindowFn | None = None
+    retracting: Retracting | None = None
+    repeated: Repeated | None = None
+    stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
+
+
+@attrs.frozen(eq=False)
+class Inputs:
+    """The inputs of what comes next, which have the same columns."""
+
+    branches: tuple[Branch, ...]
+
+    @property
+    def frame(self) -> "DataFrame":
+        """Rows that have the columns of all."""
+        return self.branches[0].rows
+
+    @property
+    def columns(self) -> list[str]:
+        """Without the hidden one."""
+        from beamlike.hosts.spark.inputs import own_names
+
+        return own_names(self.frame)
+
+    @property
+    def is_streaming(self) -> bool:
+        return self.frame.isStreaming
+
+    @property
+    def retracting(self) -> bool:
+        """Some rows withdraw others."""
+        return any(branch.retracting is not None for branch in self.branches)
+
+    @property
+    def are_panes(self) -> bool:
+        """The rows are panes of a grouping before, and still say of which firing."""
+        return "pane" in self.columns and all(it.timestamp is None for it in self.branches)
+
+    @property
+    def stages(self) -> dict[str, StagePlan]:
+        """See `stages_of`."""
+        return stages_of(self.branches)
+
+    @property
+    def clocks(self) -> "Clocks | None":
+        """Where the watermark comes from; None: from Spark."""
+        from beamlike.hosts.spark.bind import clocks_of
+
+        return clocks_of(branch.clock for branch in self.branches)
+
+    @property
+    def frames(self) -> Frames:
+        """What the host of these rows does to them."""
+        return frames_of(self.frame)
+
+    @property
+    def union(self) -> "DataFrame":
+        """All rows, with the hidden column."""
+        union: DataFrame = self.frames.union([branch.rows for branch in self.branches])
+        return union
+
+    def each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
+        """The same inputs with other rows. The hidden column has to stay."""
+        changed = (attrs.evolve(it, rows=change(it.rows)) for it in self.branches)
+        return attrs.evolve(self, branches=tuple(changed))
+
+
+def stages_of(branches: Iterable[Branch]) -> dict[str, StagePlan]:
+    """All groupings that some rows went through.
+
+    Raises:
+        WindowingError: Two of them have the same name, and so would their counters.
+    """
+    stages: dict[str, StagePlan] = {}
+    for branch in branches:
+        for name, one in branch.stages.items():
+            if stages.setdefault(name, one) is not one:
+                raise WindowingError(
+                    f"two groupings of this query are called {name!r}; give one of them another "
+                    'name, for example group(..., name="orders per hour")'
+                )
+    return stages
+
+
+def own_columns(inputs: Inputs, keys: Sequence[str]) -> list[str]:
+    """The columns that are joined: not the key, and none that is called as those of a pane."""
+    from beamlike.hosts.spark.inputs import duplicate
+
+    return [
+        name
+        for name in inputs.columns
+        if name not in keys and not duplicate(inputs.frame, name, [name, *OF_A_PANE])
+    ]

@@ -1,0 +1,97 @@
+"""Steps of a stream that take its rows one by one.
+
+Source: Beam ``Filter``, ``Map``, ``FlatMapElements``.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Self
+
+from beamlike.api.dataframe.branches import Inputs
+from beamlike.api.dataframe.regrouping import one_of_each
+from beamlike.errors import ColumnError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from beamlike.model.strategy import WindowingStrategy
+
+__all__ = ["RowSteps"]
+
+
+class RowSteps:
+    """What a `Stream` does with its rows one by one. Event times and windows stay."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        strategy: WindowingStrategy
+        inputs: Inputs
+
+    def where(self, condition: "Column | str") -> Self:
+        """Only the rows for which a condition holds.
+
+        As in Beam, a row that is left out still moves the watermark of its source. To keep
+        rows from moving it, filter the DataFrame before `stream`.
+        """
+        from beamlike.hosts.spark.pane_conditions import marks_of_all
+
+        left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
+        marks = marks_of_all(condition)
+        return self._with(Inputs(tuple(one_of_each(it, marks) for it in left.branches)))
+
+    def select(self, *columns: "Column | str") -> Self:
+        """Other columns, as ``DataFrame.select``. Event time and window stay what they are.
+
+        Raises:
+            ColumnError: A column is called ``dropped``; an expression such as ``F.explode``,
+                for which there is `explode`; a ``*`` inside an expression.
+        """
+        from beamlike.hosts.spark.inputs import check_free
+
+        given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
+        changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
+        check_free(changed.frame, changed.frame.columns[:-1], "select")
+        return self._with(changed)
+
+    def with_columns(self, columns: Mapping[str, "Column"]) -> Self:
+        """More columns, as ``DataFrame.withColumns``. Event time and window stay.
+
+        Raises:
+            ColumnError: As `select`.
+        """
+        from beamlike.hosts.spark.inputs import check_free
+
+        if not isinstance(columns, Mapping):
+            raise ColumnError(
+                f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
+            )
+        check_free(self.inputs.frame, columns, "with_columns")
+        return self._each(lambda rows: self.inputs.frames.with_columns(rows, columns))
+
+    def explode(self, column: "Column | str", as_: str) -> Self:
+        """A row for each item of an array, in a column of this name.
+
+        Each keeps the event time and the window of its row. A row whose array is empty or null
+        is left out, as by `where`.
+
+        Args:
+            column: The name of an array column, or an expression that makes an array.
+            as_: The column of the items; one that is there is replaced.
+
+        Raises:
+            ColumnError: It is no array; as `select`.
+
+        Source: Beam ``FlatMapElements``, Scio ``flatMap``.
+        """
+        from beamlike.hosts.spark.inputs import check_free
+
+        check_free(self.inputs.frame, [as_], "as_")
+        return self._each(lambda rows: self.inputs.frames.explode(rows, column, as_))
+
+    def _each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
+        return self._with(self.inputs.each(change))
+
+    def _with(self, inputs: Inputs) -> Self:
+        """The same strategy over other rows."""
+        make: Callable[[WindowingStrategy, Inputs], Self] = type(self)
+        return make(self.strategy, inputs)

@@ -1,0 +1,31 @@
+"""What a transform checks of what it was applied to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from beamlike.api.pipelines.pipeline import PCollection
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import PipelineError, PipelineTypeError
+
+__all__ = ["check_collection"]
+
+
+def check_collection(given: Any, transform: PTransform[Any, Any]) -> str:
+    """The full name of a transform that is being applied, if it was given one collection.
+
+    Raises:
+        PipelineError: It was given something else.
+    """
+    if isinstance(given, PCollection):
+        return given.pipeline.label
+    name = transform.label
+    if isinstance(given, Mapping | tuple | list):
+        raise PipelineError(
+            f"{name!r} needs one collection, got {len(given)}; put them into one with Flatten(), "
+            "or apply it to each"
+        )
+    full = getattr(given, "label", "") or name
+    raise PipelineTypeError(
+        f"{full!r} needs a PCollection as input. Got a PBegin/Pipeline instead. Start from a "
+        f"collection, for example pipeline | Create(...) | {type(transform).__name__}(...)"
+    )

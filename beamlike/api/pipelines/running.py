@@ -1,0 +1,71 @@
+"""Where a pipeline runs: its nodes on one of the hosts."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
+
+import attrs
+
+from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
+from beamlike.api.pipelines.options import Host
+from beamlike.api.pipelines.result import PipelineResult
+from beamlike.errors import PipelineError
+from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.model.graph import Edge, Node
+
+if TYPE_CHECKING:
+    from beamlike.hosts.spark.graph.running import Sink
+
+__all__ = ["Built", "run_on"]
+
+
+@attrs.frozen
+class Built:
+    """A pipeline that is built.
+
+    Args:
+        nodes: Its graph.
+        outputs: The outputs that have a collection.
+        sinks: Where rows are written.
+        writes: Whether functions of it write.
+        keeps: Whether all that comes out is kept, also if it writes.
+    """
+
+    nodes: Sequence[Node]
+    outputs: Sequence[Edge]
+    sinks: "Sequence[Sink]"
+    writes: bool
+    keeps: bool
+
+
+def run_on(host: Host, built: Built, options: SparkOptions) -> PipelineResult:
+    """Run it.
+
+    Raises:
+        PipelineError: There is no such host, or it does not run this, or not with these options.
+    """
+    if host not in get_args(Host):
+        raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
+    if host == "spark":
+        return run_on_spark(
+            built.nodes,
+            built.outputs,
+            built.sinks,
+            options,
+            writes=built.writes,
+            keeps=built.keeps,
+        )
+    if options != SparkOptions():
+        given = attrs.asdict(options, recurse=False)
+        name = next(name for name, value in given.items() if value is not None)
+        what = "a Spark session" if name == "spark" else f"{name}="
+        raise PipelineError(f'{what} was given, but the host is "{host}"; add host="spark"')
+    if built.sinks:
+        label = built.sinks[0].edge.node.label
+        raise PipelineError(
+            f'what {label!r} brings out is written as rows, which Spark does: run(host="spark")'
+        )
+    if host == "memory":
+        return PipelineResult(run_pipeline(built.nodes))
+    from beamlike.hosts.local.nodes import local_worker_of
+
+    return PipelineResult(run_pipeline(built.nodes, local_worker_of))
