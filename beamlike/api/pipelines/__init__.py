@@ -16,9 +16,9 @@ elements are checked, on request), `contexts` (what they are given beside the el
 that count elements several times), `grouping` (what all that group are made of), `outputs` (of
 transforms with several). Then Beam's transforms: `elements`, `windowing`, `groups`, `cogroups`,
 `combiners`, `approximate`, `pairs`, `times`, `rows`, `strings`, `logging_transforms`, `stateful`,
-`keyed_batches`, `buffered_batches`, `batches`, `deduplicating`; and `error_handling` (elements that
-fail). For functions of users: `shared` (objects that they share) and `retrying` (calls that are
-tried again). From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders`
+`keyed_batches`, `buffered_batches`, `batches`, `deduplicating`; `apart` and `error_handling`
+(elements that fail). For functions of users: `shared` (objects that they share) and `retrying`
+(calls that are tried again). From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders`
 and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs of jobs).
 What Beam Python counts in seconds is in `python`, files and other sources and sinks are in `io`,
 Scio's verbs are in `scio`.
