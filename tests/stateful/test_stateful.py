@@ -47,17 +47,17 @@ def test_random_functions_with_states_follow_the_rules_as_they_are_said_once_mor
 
 
 def test_random_functions_with_states_may_restart_anywhere_and_bundles_be_cut() -> None:
-    assert broken_by(range(PROGRAMS // 2), OF_RESTARTS, OF_DUE_KEYS, *[*LAWS][4:6]) == []
+    assert broken_by(range(PROGRAMS), OF_RESTARTS, OF_DUE_KEYS, *[*LAWS][4:6]) == []
 
 
 def test_rows_in_a_shard_that_restarts_at_every_step_give_what_pairs_give_in_memory() -> None:
-    assert broken_by(range(PROGRAMS // 2), OF_ROWS) == []
+    assert broken_by(range(PROGRAMS), OF_ROWS) == []
 
 
 def test_random_functions_with_states_give_in_the_layers_of_spark_what_they_give_in_memory() -> (
     None
 ):
-    assert broken_by(range(SHARDS), OF_LAYERS) == []
+    assert broken_by(range(PROGRAMS), OF_LAYERS) == []
 
 
 @pytest.mark.nightly
@@ -94,11 +94,10 @@ def test_the_random_functions_do_all_that_they_may() -> None:
 
 
 def test_every_law_says_something_of_many_programs() -> None:
-    applied: Counter[str] = Counter()
-    for number in range(16):
-        broken_laws(program_of(SEED, number), applied)
-    assert applied.keys() == LAWS.keys()
-    assert min(applied.values()) >= 2, applied
+    often = Counter({law: 0 for law in LAWS})
+    for number in range(30):
+        broken_laws(program_of(SEED, number), often)
+    assert min(often.values()) > 0, often
 
 
 def test_a_number_is_a_program() -> None:
@@ -111,7 +110,7 @@ def test_a_number_is_a_program() -> None:
 
 
 def first_broken(law: str) -> Broken:
-    for number in range(100):
+    for number in range(200):
         program = program_of(SEED, number)
         if found := differences(program, law):
             return Broken(program, law, tuple(found))

@@ -18,8 +18,9 @@ transforms with several). Then Beam's transforms: `elements`, `windowing`, `grou
 `combiners`, `approximate`, `pairs`, `times`, `rows`, `strings`, `logging_transforms`, `stateful`,
 `keyed_batches`, `buffered_batches`, `batches`, `deduplicating`; `apart` and `error_handling`
 (elements that fail). For functions of users: `shared` (objects that they share) and `retrying`
-(calls that are tried again). From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders`
-and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs of jobs).
+(calls that are tried again). From outside and to the outside: `on_spark` (which query a pipeline
+becomes), `coders` and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs
+and outputs of jobs).
 What Beam Python counts in seconds is in `python`, files and other sources and sinks are in `io`,
 Scio's verbs are in `scio`.
 """
