@@ -88,7 +88,7 @@ def _rising(reached: Sequence[int]) -> tuple[int, ...]:
 
 
 def _restarts(program: Program) -> list[str] | None:
-    if _is_left_out(program, "restarts", 2):
+    if _is_left_out(program, "restarts", 5):
         return None
     machine, script = program.machine, program.for_machine
     again = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
@@ -96,7 +96,7 @@ def _restarts(program: Program) -> list[str] | None:
 
 
 def _due_keys(program: Program) -> list[str] | None:
-    if _is_left_out(program, "due keys", 2):
+    if _is_left_out(program, "due keys", 5):
         return None
     lazy = run_lazily(program.machine, program.for_machine)
     return [*_unlike_outputs(lazy.outputs, program.alone.outputs), *lazy.past_wakes]
@@ -104,7 +104,7 @@ def _due_keys(program: Program) -> list[str] | None:
 
 def _key_alone(program: Program) -> list[str] | None:
     """A key comes out alone as it does among others."""
-    if _is_left_out(program, "alone", 3):
+    if _is_left_out(program, "alone", 6):
         return None
     key = program.dice("alone").choice(program.keys)
     parts = (
@@ -121,7 +121,7 @@ def _key_alone(program: Program) -> list[str] | None:
 
 def _cut(program: Program) -> list[str] | None:
     """Where nothing is due in a bundle, it does not matter how it is cut."""
-    if _is_left_out(program, "cut", 3):
+    if _is_left_out(program, "cut", 6):
         return None
     cut = attrs.evolve(program, script=one_by_one(program.script))
     if by_the_rules(program).due_in_bundles or by_the_rules(cut).due_in_bundles:
@@ -136,7 +136,7 @@ def _cut(program: Program) -> list[str] | None:
 
 
 def _rows(program: Program) -> list[str] | None:
-    if _is_left_out(program, "rows", 5):
+    if _is_left_out(program, "rows", 8):
         return None
     outputs, store = run_as_rows(program)
     expected = [attrs.evolve(it, effect=as_text(it.effect)) for it in program.alone.outputs]
@@ -148,7 +148,7 @@ def _rows(program: Program) -> list[str] | None:
 
 def _layers(program: Program) -> list[str] | None:
     """In which order a shard sees the elements of one step is open: they come alone."""
-    if _is_left_out(program, "layers", 15):
+    if _is_left_out(program, "layers", 25):
         return None
     dice = program.dice("layers")
     alone = attrs.evolve(program, script=one_by_one(program.script))

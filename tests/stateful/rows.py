@@ -17,12 +17,12 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.options import OnError
 from beamlike.runtime.per_key import PerKey, Returned
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.script import Arrive, Output
+from beamlike.runtime.script import Arrive, Output, Script
 from beamlike.runtime.shard import Shard
 from tests.stateful.programs import Program
 from tests.support.machines.in_shard import DictStore
 
-__all__ = ["as_text", "run_as_rows"]
+__all__ = ["as_text", "run_as_rows", "run_rows"]
 
 _COLUMNS = {"key": pa.string(), "number": pa.int64()}
 _TEXT = {"text": pa.string()}
@@ -42,24 +42,25 @@ class _BareKeys(Rows):
         return values[0]
 
 
-def _plan(program: Program) -> Plan:
+def run_as_rows(program: Program) -> tuple[list[Output], DictStore]:
+    """What comes out of a program, and what is left in the store."""
     strategy = WindowingStrategy(program.window_fn)
     strategy = strategy.configured(allowed_lateness=program.lateness)
     on_error: OnError = "drop" if program.fails else "fail"
+    return run_rows(program.fn, strategy, on_error, program.script)
+
+
+def run_rows(
+    fn: object, strategy: WindowingStrategy, on_error: OnError, script: Script
+) -> tuple[list[Output], DictStore]:
+    """What a function brings out of rows of a key and a number, and what is left in the store."""
     rows = _BareKeys([*_COLUMNS], ["key"], _AsText(_TEXT, {}, frozenset(), ["key"]))
-    does = PerKey(
-        row_function(program.fn, rows, "States"), strategy, _COLUMNS, _TEXT, on_error=on_error
-    )
+    does = PerKey(row_function(fn, rows, "States"), strategy, _COLUMNS, _TEXT, on_error=on_error)
     keys = {"key": _COLUMNS["key"]}
-    return Plan(strategy, keys, _COLUMNS, (), shards=1, buckets=2, does=does, on_error=on_error)
-
-
-def run_as_rows(program: Program) -> tuple[list[Output], DictStore]:
-    """What comes out, and what is left in the store."""
-    plan, store = _plan(program), DictStore()
-    watermark, clock = MIN_TIMESTAMP, 0
+    plan = Plan(strategy, keys, _COLUMNS, (), shards=1, buckets=2, does=does, on_error=on_error)
+    store, watermark, clock = DictStore(), MIN_TIMESTAMP, 0
     outputs: list[Output] = []
-    for number, step in enumerate(program.script):
+    for number, step in enumerate(script):
         tables = [_arrivals(step)] if isinstance(step, Arrive) else []
         match step:
             case AdvanceWatermark(to):
@@ -81,7 +82,7 @@ def _arrivals(step: Arrive) -> pa.Table:
             "value_key": pa.array(keys, pa.string()),
             "value_number": pa.array([it.value for _, it in step.elements], pa.int64()),
             "ts": pa.array([it.timestamp for _, it in step.elements], pa.int64()),
-            "bucket": pa.array([ord(str(key)) % 2 for key in keys], pa.int32()),
+            "bucket": pa.array([len(str(key)) % 2 for key in keys], pa.int32()),
         }
     )
 
