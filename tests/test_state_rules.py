@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "pages" / "state_and_timers.md").read_text(encoding="utf-8")
 RULES = dict(re.findall(r"^\*\*([\d.]+)\*\* (.+?)(?=\n\n|\Z)", PAGE, re.MULTILINE | re.DOTALL))
 FILES = (
-    *("machine/test_userstate.py", "pipelines/test_random_states.py", "hosts/test_per_key.py"),
+    *("machine/test_userstate.py", "stateful/test_stateful.py", "pipelines/test_failing_states.py"),
     "ported/test_*.py",
 )
 TESTS = {

@@ -214,11 +214,13 @@ class StatefulParDoNode(Node):
         windowing: The windows that the pairs are in, and how late they may come.
         fn: The function.
         tagged: Whether an element comes out as a pair of the tag of its output and its value.
+        drops_failures: Whether what the function raises for is dropped; else it fails the run.
     """
 
     windowing: WindowingStrategy
     fn: StatefulFn
     tagged: bool = False
+    drops_failures: bool = False
 
 
 def in_order(ends: Sequence[Node]) -> list[Node]:

@@ -120,6 +120,18 @@ class StatefulFn(ABC):
         """
         return ()
 
+    @property
+    def answers_failures(self) -> bool:
+        """Whether something comes out in place of what raises, see `failed`."""
+        return False
+
+    def failed(self, element: Windowed, error: Exception) -> Iterable[tuple[str, Windowed]] | None:
+        """What comes out for an element that `process` raised for; None: that is a failure.
+
+        What the call has changed is undone.
+        """
+        return None
+
     def shown(self, value: Any) -> Any:
         """An element as its owner knows it, for messages."""
         return value
@@ -133,11 +145,16 @@ class StatefulFn(ABC):
         """What a timer calls, in words."""
         return self.words
 
+    @property
+    def expiry_words(self) -> str:
+        """What the end of a window calls, in words."""
+        return self.words
+
     def setup(self) -> None:  # noqa: B027 (most have no use for it)
         """Before the first bundle that this copy is given."""
 
     def start_bundle(self) -> None:  # noqa: B027 (likewise)
-        """Before the first element or timer of each bundle."""
+        """Before each call. What is to be done once in a bundle is done at the first of them."""
 
     def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
         """After the last of each bundle: what was kept back."""

@@ -1,7 +1,7 @@
 # ruff: noqa: B008 (that is how parameters ask)
 """States and timers of one key, rule by rule: docs/pages/state_and_timers.md names these tests."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -34,6 +34,7 @@ from beamlike.machine.userstate import running
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
+from beamlike.model.stateful import StatefulFn
 from beamlike.model.time import show_instant
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow as W
@@ -371,6 +372,54 @@ def test_what_cannot_be_taken_may_be_dropped_and_nothing_else_is_lost():
     ]
     panes = [it.effect.value for it in out if isinstance(it.effect, Pane)]
     assert panes == [("event", "t", 6, "kept", "lost")]
+
+
+class Undeclared(StatefulFn):
+    """Asks for what the value of an element is."""
+
+    states: Mapping[str, Any] = {}
+    timers: Mapping[str, Any] = {}
+    words = "Undeclared"
+
+    def key_of(self, value: Any) -> Any:
+        return value[0]
+
+    def process(self, given: Any, element: Any) -> Any:
+        _, asked = element.value
+        if isinstance(asked, TimerSpec):
+            given.timer(asked)
+        elif asked is not None:
+            given.state(asked)
+        yield "", element
+
+    def fire(self, given: Any, timer: Any) -> Any:
+        raise AssertionError("it has none")
+
+
+@pytest.mark.parametrize(
+    ("spec", "what"), [(Fn.LAST, "the state 'last'"), (Fn.REAL, "the timer 'real'")]
+)
+def test_a_state_or_a_timer_that_is_not_declared_is_refused_where_it_is_asked_for(
+    spec: Any, what: str
+) -> None:
+    problem = (
+        f"UserStateError: {what} is not declared; the function declares: none; ask for it with a "
+        "parameter of process or of a callback"
+    )
+    elements = [("k", Element((("k", asked), NO_FIRING), 1)) for asked in (spec, None)]
+    with pytest.raises(UserFunctionError) as reported:
+        run_in_memory(StatefulParDo(FixedWindows(10), Undeclared()), (Arrive(tuple(elements)),))
+    assert (reported.value.function, reported.value.problem) == ("Undeclared", problem)
+
+    dropping = StatefulParDo(FixedWindows(10), Undeclared(), on_error="drop")
+    drop, pane = run_in_memory(dropping, (Arrive(tuple(elements)),)).outputs
+    assert isinstance(drop.effect, Drop)
+    assert isinstance(pane.effect, Pane)
+    assert drop.effect.reason is DropReason.FAILED
+    assert (drop.effect.error, pane.effect.value) == (
+        f"Undeclared raised {problem}",
+        ("k", None),
+    )
 
 
 # -- timers without an end -------------------------------------------------------------------------

@@ -18,6 +18,7 @@ TRIALS: Final = {
     "endurance": ("tests.endurance",),
     "exhaustive": ("tests.exhaustive", "--report", "tests/exhaustive/LATEST.md"),
     "differential": ("tests.differential", "--report", "tests/differential/LATEST.md"),
+    "stateful": ("tests.stateful", "--spark", "40", "--report", "tests/stateful/LATEST.md"),
     "beam_suite": ("tests.beam_suite",),
     "dialects": ("tests.dialects",),
     "fuzz": ("tests.fuzz", "--minutes", "30"),

@@ -318,17 +318,6 @@ def refused(fn: Any) -> str:
     return str(refusal.value)
 
 
-def test_a_function_with_state_that_handles_exceptions_is_refused_where_it_is_applied():
-    words = beam.Pipeline() | beam.Create([("k", 1)])
-    with pytest.raises(PipelineError) as refusal:
-        _ = words | "Buffer" >> beam.ParDo(Buffering()).with_exception_handling()
-    assert str(refusal.value).endswith(
-        "asks for a state in its parameter 'buffer', and has none here; a DoFn may, in its process "
-        "and in methods under @on_timer: write a class below DoFn and ParDo(...) of it, without "
-        "with_exception_handling"
-    )
-
-
 def test_a_plain_function_with_a_timer_no_restriction_or_a_finalizer_is_refused():
     def remind(pair: Any, timer: Any = beam.DoFn.TimerParam(Buffering.EXPIRY)) -> Any:  # noqa: B008
         return [pair]
@@ -341,8 +330,7 @@ def test_a_plain_function_with_a_timer_no_restriction_or_a_finalizer_is_refused(
 
     assert refused(remind).endswith(
         "remind asks for a timer in its parameter 'timer', and has none here; a DoFn may, in its "
-        "process and in methods under @on_timer: write a class below DoFn and ParDo(...) of it, "
-        "without with_exception_handling"
+        "process and in methods under @on_timer: write a class below DoFn and ParDo(...) of it"
     )
     assert refused(read).endswith(
         "tracker=DoFn.RestrictionParam() has no provider; write RestrictionParam(provider), with a "

@@ -137,6 +137,10 @@ class _PlainRows(StatefulFn):
     def callback_words(self, spec: Any) -> str:
         return self._fn.words(f"on_{spec.name}")
 
+    @property
+    def expiry_words(self) -> str:
+        return self._fn.words("on_window_expiration")
+
     def key_of(self, value: Any) -> Any:
         return self._rows.key_of(value)
 

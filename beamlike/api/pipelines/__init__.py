@@ -18,7 +18,7 @@ called), `combinefn` (Beam's combine functions), `combine_fns` (the built-in one
 (what all that group are made of), `outputs` (of transforms with several). Then Beam's transforms:
 `elements`, `windowing`, `groups`, `cogroups`, `combiners`, `approximate`, `pairs`, `times`, `rows`,
 `strings`, `logging_transforms`, `stateful`, `keyed_batches`, `buffered_batches`, `batches`,
-`deduplicating`; and `error_handling` (elements that fail). For functions of users: `shared`
+`deduplicating`; `apart` and `error_handling` (elements that fail). For functions of users: `shared`
 (objects that they share) and `retrying` (calls that are tried again). From outside and to the
 outside: `on_spark` (which query a pipeline becomes), `coders` and `more_coders` (values as bytes),
 `frames` (DataFrames) and `named` (inputs and outputs of jobs). What Beam Python counts in seconds

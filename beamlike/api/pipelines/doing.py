@@ -48,7 +48,7 @@ _COLUMN: Final[Mapping[str, Callable[[Bundle], Iterable[Any]]]] = {
 
 _STATE_HERE: Final = (
     "a DoFn may, in its process and in methods under @on_timer: write a class below DoFn and "
-    "ParDo(...) of it, without with_exception_handling"
+    "ParDo(...) of it"
 )
 _SOURCE_HERE: Final = "read with FromDataFrame(...), TestStream() or Create(...)"
 

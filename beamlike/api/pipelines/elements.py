@@ -4,7 +4,8 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, overload
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, Self, get_args, overload
 
 from beamlike.api.pipelines.calling import Calling, Filtering, Made
 from beamlike.api.pipelines.checked import CheckedDoing
@@ -18,7 +19,7 @@ from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.splittable import in_parts
-from beamlike.api.pipelines.stateful_doing import remembering
+from beamlike.api.pipelines.stateful_doing import Instead, remembering
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.types import answer_type, declared_type
 from beamlike.api.pipelines.userstate import is_stateful_dofn
@@ -29,6 +30,7 @@ from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import MAIN, ParDoNode, ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.options import OnError
 from beamlike.runtime.script import Arrive
 
 __all__ = ["Create", "Filter", "FlatMap", "Impulse", "Map", "ParDo"]
@@ -112,6 +114,10 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     """
 
     hinted_as = "ParDo"
+    drops_failures: bool = False
+    """Whether what a function with states raises for is dropped, see `with_on_error`."""
+    instead: "Instead | None" = None
+    """What comes out in place of what raises, of a function with states."""
 
     handled: ClassVar[Callable[["ParDo[Any, Any]", str, str, dict[str, Any]], Any]]
     """What `with_exception_handling` makes. It is made of other transforms: `error_handling`
@@ -141,6 +147,31 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         """
         return WithOutputs(self, tags, main, allow_unknown_tags)
 
+    def with_on_error(self, on_error: OnError) -> Self:
+        """The same for a function with states and timers, with another choice when it raises.
+
+        ``"fail"``, the default, fails the run and names the transform, the method, the element or
+        the timer, the window and the key. ``"drop"`` drops what it raised for, as ``failed``: the
+        states and timers are as they were before the call, a timer that raised has fired, and
+        nothing else is lost. It counts for ``process``, for timers and for the end of windows, and
+        for a value that its coder cannot take. What is dropped is in ``result.lost``, and counted
+        in the query's progress.
+
+        Args:
+            on_error: ``"fail"`` or ``"drop"``.
+
+        Raises:
+            PipelineError: It is neither.
+        """
+        if on_error not in get_args(OnError):
+            raise PipelineError(
+                f'with_on_error takes "fail" or "drop", got {on_error!r}; write '
+                'ParDo(...).with_on_error("drop")'
+            )
+        changed = copy(self)
+        changed.drops_failures = on_error == "drop"
+        return changed
+
     def with_exception_handling(
         self, main_tag: str = "good", dead_letter_tag: str = "bad", **how: Any
     ) -> PTransform[Any, Any]:
@@ -157,7 +188,10 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
                 share of elements that may fail in a window, and ``threshold_windowing``, of
                 which; ``timeout``, seconds for an element; ``error_handler``, what takes the
                 failures in place of an output; ``on_failure_callback``, called with what was
-                raised and the element.
+                raised and the element. A function with states and timers also needs
+                ``allow_unsafe_userstate_in_process=True``, as in Beam. Here what ``process`` has
+                changed before it raised is undone; of what timers and the end of windows raise
+                there is no element, and `with_on_error` decides.
 
         Raises:
             PipelineError: There is no such argument, or two do not go together.
@@ -206,7 +240,21 @@ def expanded(
     label = check_collection(given, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
     if is_stateful_dofn(transform.fn):
-        return remembering(given, transform.fn, transform.args, transform.kwargs, tags)
+        return remembering(
+            given,
+            transform.fn,
+            transform.args,
+            transform.kwargs,
+            tags,
+            drops_failures=transform.drops_failures,
+            instead=transform.instead,
+        )
+    if transform.drops_failures:
+        raise PipelineError(
+            f"{label!r}: with_on_error is for a function with states and timers, which this one "
+            "has none of; write with_exception_handling(), which gives what it raises for as an "
+            "output"
+        )
     options = given.pipeline.options.view_as(TypeOptions)
     checks = options.runtime_type_check or options.performance_runtime_type_check
     fn = in_parts(transform.fn, label)

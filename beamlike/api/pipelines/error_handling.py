@@ -5,16 +5,14 @@ Source: Beam Python ``ParDo.with_exception_handling`` and ``transforms.error_han
 
 import logging
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextvars import Context, copy_context
+from collections.abc import Callable, Iterable
+from copy import copy
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import attrs
-import cloudpickle
 
+from beamlike.api.pipelines.apart import Apart
 from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
 from beamlike.api.pipelines.elements import Map, ParDo, WithOutputs
 from beamlike.api.pipelines.groups import CombineGlobally
@@ -23,6 +21,7 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.splittable import in_parts
 from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError
 
@@ -78,8 +77,7 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
 
     def expand(self, given: PCollection[Any]) -> Any:
         how = self.handling
-        fn = _Handled(in_parts(self.pardo.fn, self.label), how)
-        pardo = ParDo[Any, Any](fn, *self.pardo.args, **self.pardo.kwargs)
+        pardo = self._with_states() if is_stateful_dofn(self.pardo.fn) else self._handled()
         outputs = WithOutputs(pardo, (how.dead_letter_tag, *self.tags), how.main_tag, True)
         made: DoOutputs = given | self.pardo.label >> outputs
         if how.threshold < 1:
@@ -88,6 +86,39 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
             return made
         how.error_handler.add_error_pcollection(made[how.dead_letter_tag])
         return made[how.main_tag] if not self.tags else made
+
+    def _handled(self) -> ParDo[Any, Any]:
+        if self.pardo.drops_failures:
+            return self.pardo  # which is refused where it is applied
+        return ParDo(
+            _Handled(in_parts(self.pardo.fn, self.label), self.handling),
+            *self.pardo.args,
+            **self.pardo.kwargs,
+        )
+
+    def _with_states(self) -> ParDo[Any, Any]:
+        """A function with states and timers.
+
+        Raises:
+            PipelineError: It is not said that this is meant, or cannot be.
+        """
+        how, label = self.handling, self.pardo.label
+        if not how.allow_unsafe_userstate_in_process:
+            raise PipelineError(
+                f"{label!r}: with_exception_handling of a function with states and timers needs "
+                "allow_unsafe_userstate_in_process=True, as in Beam, where what it has changed "
+                "before it raised stays; here that is undone. Or write with_on_error('drop')"
+            )
+        wrong = [name for name in _NOT_WITH_STATES if getattr(how, name)]
+        if wrong:
+            raise PipelineError(
+                f"{label!r}: with_exception_handling of a function with states and timers takes no "
+                f"{' and no '.join(wrong)}: its states are in this process, and a call counts as a "
+                "whole or not at all; leave it out"
+            )
+        pardo = copy(self.pardo)
+        pardo.instead = _DeadLetter(attrs.evolve(how, error_handler=None, threshold_windowing=None))
+        return pardo
 
     def _check_threshold(self, given: PCollection[Any], bad: PCollection[Any]) -> None:
         windows = self.handling.threshold_windowing
@@ -103,6 +134,28 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
             | "CountBad" >> CombineGlobally[Any](sum).without_defaults()
         )
         _ = failed | "Threshold" >> ParDo(_Threshold(self.handling.threshold), total)
+
+
+_NOT_WITH_STATES: Final = ("partial", "use_subprocess", "timeout")
+
+
+@attrs.frozen
+class _DeadLetter:
+    """The element of the other output for one that a function raised for."""
+
+    how: Handling
+
+    def __call__(self, element: Any, error: BaseException) -> TaggedOutput | None:
+        how = self.how
+        if not isinstance(error, how.exc_class):
+            return None
+        if how.on_failure_callback is not None and isinstance(error, Exception):
+            try:
+                how.on_failure_callback(error, element)
+            except Exception:
+                logging.getLogger(__name__).warning("on_failure_callback", exc_info=True)
+        lines = traceback.format_exception(error)
+        return TaggedOutput(how.dead_letter_tag, (element, (type(error), repr(error), lines)))
 
 
 def _one(_element: Any) -> int:
@@ -129,9 +182,9 @@ class _Handled(DoFn[Any, Any]):
         # What a handler holds is of the pipeline, which stays where it is.
         self.fn, self.how = fn, attrs.evolve(how, error_handler=None, threshold_windowing=None)
         self.allowed_timestamp_skew = fn.allowed_timestamp_skew
-        self._apart: _Apart | None = None
+        self._apart: Apart | None = None
         if how.use_subprocess or how.timeout:
-            self._apart = _Apart(fn, how.use_subprocess, how.timeout)
+            self._apart = Apart(fn, how.use_subprocess, how.timeout)
 
     def _at_work(self) -> Any:
         return self._apart or self.fn
@@ -162,13 +215,7 @@ class _Handled(DoFn[Any, Any]):
             yield from made if how.partial else list(made)
         except how.exc_class as error:
             element = args[0] if args else next(iter(kwargs.values()), None)
-            if how.on_failure_callback is not None and isinstance(error, Exception):
-                try:
-                    how.on_failure_callback(error, element)
-                except Exception:
-                    logging.getLogger(__name__).warning("on_failure_callback", exc_info=True)
-            lines = traceback.format_exception(error)
-            yield TaggedOutput(how.dead_letter_tag, (element, (type(error), repr(error), lines)))
+            yield _DeadLetter(how)(element, error)
 
 
 class _Called:
@@ -179,98 +226,6 @@ class _Called:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._process(*args, **kwargs)
-
-
-class _Apart:
-    """A function in a thread or a process of its own, which may not take too long.
-
-    In a thread its metrics count; in another process they are lost, as in Beam.
-    """
-
-    def __init__(self, fn: DoFn[Any, Any], in_process: bool, timeout: float | None) -> None:
-        self.fn, self.in_process, self.timeout = fn, in_process, timeout
-        self._pool: Executor | None = None
-        self._begun: list[str] = []
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pool": None, "_begun": []}
-
-    def setup(self) -> None:
-        self._call("setup")
-
-    def start_bundle(self) -> None:
-        self._call("start_bundle")
-
-    def finish_bundle(self) -> Any:
-        return self._call("finish_bundle")
-
-    def teardown(self) -> None:
-        if self._pool is not None:
-            self._call("teardown")
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
-
-    def process(self, *args: Any, **kwargs: Any) -> Any:
-        return self._call("process", *args, **kwargs)
-
-    def _call(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        if method in ("setup", "start_bundle"):
-            self._begun = [] if method == "setup" else self._begun[:1]
-        timeout = self.timeout if method == "process" else None
-        try:
-            future = self._started().submit(self._work, method, args, kwargs)
-            answer = future.result(timeout)
-        except (TimeoutError, BrokenProcessPool):
-            assert self._pool is not None, "it has just been used"
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
-            raise
-        if method in ("setup", "start_bundle"):
-            self._begun.append(method)
-        return cloudpickle.loads(answer) if self.in_process else answer
-
-    def _started(self) -> Executor:
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(1) if self.in_process else ThreadPoolExecutor(1)
-            for method in self._begun:  # a new process begins where the lost one was
-                self._pool.submit(self._work, method, (), {}).result()
-        return self._pool
-
-    @property
-    def _work(self) -> Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any]:
-        return _InProcess(self.fn) if self.in_process else _InThread(self.fn, copy_context())
-
-
-class _InThread:
-    """Calls the function where its metrics count: in the context of the thread that asks."""
-
-    def __init__(self, fn: DoFn[Any, Any], context: Context) -> None:
-        self.fn, self.context = fn, context
-
-    def __call__(self, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        return self.context.run(_listed, getattr(self.fn, method), args, kwargs)
-
-
-def _listed(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    answer = call(*args, **kwargs)
-    return None if answer is None else list(answer)
-
-
-class _InProcess:
-    """Keeps the function in the process that it is sent to."""
-
-    def __init__(self, fn: DoFn[Any, Any]) -> None:
-        self.pickled = cloudpickle.dumps(fn)
-
-    def __call__(self, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:
-        fn = _KEPT.get(self.pickled)
-        if fn is None:
-            fn = _KEPT[self.pickled] = cloudpickle.loads(self.pickled)
-        answer: bytes = cloudpickle.dumps(_listed(getattr(fn, method), args, kwargs))
-        return answer
-
-
-_KEPT: dict[bytes, DoFn[Any, Any]] = {}
 
 
 class ErrorHandler:

@@ -1,11 +1,11 @@
 """A `DoFn` with states and timers as a node of the graph."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked
+from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TaggedOutput, TimerAsked
 from beamlike.api.pipelines.doing import Doing, asked_by, read, views_of
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
@@ -22,7 +22,10 @@ from beamlike.model.graph import MAIN, Do, ParDoNode, StatefulParDoNode
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 
-__all__ = ["StatefulDoing", "remembering"]
+__all__ = ["Instead", "StatefulDoing", "remembering"]
+
+Instead = Callable[[Any, Exception], TaggedOutput | None]
+"""What comes out for an element that a function raised for; None: that is a failure."""
 
 _OF_CALLBACKS = (
     *("StateParam", "TimerParam", "KeyParam", "WindowParam", "TimestampParam", "PaneInfoParam"),
@@ -39,6 +42,8 @@ class StatefulDoing(StatefulFn):
         kwargs: Likewise.
         tags: The outputs that have names; None if any name will do.
         label: The transform's, for messages.
+        instead: What comes out for an element that ``process`` raised for, of the element and of
+            what was raised; None if that is a failure.
 
     Raises:
         PipelineError: States and timers do not go together, or a method asks for what it cannot be
@@ -53,12 +58,13 @@ class StatefulDoing(StatefulFn):
         kwargs: Mapping[str, Any],
         tags: frozenset[str] | None,
         label: str,
+        instead: "Instead | None" = None,
     ) -> None:
         try:
             validate_stateful_dofn(fn)
         except PipelineError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        self.fn, self.label = fn, label
+        self.fn, self.label, self._instead = fn, label, instead
         self._doing = Doing(fn, args, kwargs, tags, label, remembers=True)
         states, timers = get_dofn_specs(fn)
         self.states = {spec.name: spec for spec in sorted(states, key=lambda it: it.name)}
@@ -95,6 +101,11 @@ class StatefulDoing(StatefulFn):
     def callback_words(self, spec: TimerSpec) -> str:
         return stable_repr(getattr(self.fn, self._callbacks[spec.name]))
 
+    @property
+    def expiry_words(self) -> str:
+        name = self._expiration
+        return self.words if name is None else stable_repr(getattr(self.fn, name))
+
     def key_of(self, value: Any) -> Any:
         pair = self._doing.unseen(value)
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -108,10 +119,20 @@ class StatefulDoing(StatefulFn):
     def shown(self, value: Any) -> Any:
         return self._doing.unseen(value)
 
+    @property
+    def answers_failures(self) -> bool:
+        return self._instead is not None
+
+    def failed(self, element: Windowed, error: Exception) -> Iterable[tuple[str, Windowed]] | None:
+        if self._instead is None:
+            return None
+        base = attrs.evolve(element, value=self._doing.unseen(element.value))
+        answer = self._instead(base.value, error)
+        return None if answer is None else [*self._doing.outputs([answer], base)]
+
     # -- calls -----------------------------------------------------------------------------------
 
     def process(self, given: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
-        self._open()
         doing = self._doing
         element, args, kwargs = doing.filled(element)
         asked = {name: self.given(it, given, element) for name, it in doing.asked.items()}
@@ -129,7 +150,6 @@ class StatefulDoing(StatefulFn):
     def _called(
         self, method: str, given: UserStates, timestamp: int, timer: DueTimer | None = None
     ) -> Iterator[tuple[str, Windowed]]:
-        self._open()
         # What comes out is stamped as if it came of this one.
         base = Windowed((given.key, None), timestamp, (given.window,))
         asked = {
@@ -168,12 +188,11 @@ class StatefulDoing(StatefulFn):
             self._is_set_up = True
             self._doing.setup()
 
-    def _open(self) -> None:
-        """A bundle begins with the first call."""
+    def start_bundle(self) -> None:
         if not self._is_open:
             self.setup()
-            self._is_open = True
             self._doing.start_bundle()
+            self._is_open = True
 
     def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
         if not self._is_open:
@@ -198,15 +217,24 @@ def remembering(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     tags: frozenset[str] | None,
+    *,
+    drops_failures: bool = False,
+    instead: Instead | None = None,
 ) -> PCollection[Any]:
     """The collection of everything that a function with states and timers answers without a tag.
+
+    Args:
+        given: What it is applied to.
+        fn: The function.
+        args: See `StatefulDoing`, and the other arguments likewise.
+        drops_failures: See `StatefulParDoNode`.
 
     Raises:
         PipelineError: The windows merge, the elements are no pairs, or the function is refused.
     """
     pipeline, windowing = given.pipeline, given.windowing
     label = pipeline.label
-    doing = StatefulDoing(fn, args, kwargs, tags, label)
+    doing = StatefulDoing(fn, args, kwargs, tags, label, instead)
     if windowing.is_merging:
         raise PipelineError(
             f"{label!r}: MergingWindowFn is not supported for stateful DoFns: "
@@ -222,7 +250,7 @@ def remembering(
         )
     seen = looking(given, views_of(args, kwargs))
     tagged = tags is None or bool(tags)
-    node = StatefulParDoNode(label, (seen.edge,), windowing, doing, tagged)
+    node = StatefulParDoNode(label, (seen.edge,), windowing, doing, tagged, drops_failures)
     found: PCollection[Any] = pipeline.add(node, windowing, given.is_bounded)
     if not tagged:
         return found

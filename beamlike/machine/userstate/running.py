@@ -247,15 +247,16 @@ class Running:
         if self._fn.expires:
             at = live.window.max_timestamp
             words = "the end of the window"
-            self._call(live, lambda call: self._fn.expire(call, at), at, self._fn.words, words)
+            function = self._fn.expiry_words
+            self._call(live, lambda call: self._fn.expire(call, at), at, function, words)
         self._resting.pop(live.window, None)
         del self._live[live.window]
 
     # -- calls -----------------------------------------------------------------------------------
 
     def _give(self, live: LiveWindow, element: Element) -> None:
-        value, info = element.value
-        windowed = Windowed(value, element.timestamp, (live.window,), info)
+        windowed = _windowed(live, element)
+        value = windowed.value
         at = f"{show_instant(element.timestamp)} ({element.timestamp} ms)"
         self._call(
             live,
@@ -275,17 +276,33 @@ class Running:
         words: str | Callable[[], str],
         element: Element | None = None,
     ) -> None:
-        before = live.saved() if self._on_error is OnFailure.DROP else None
+        drops = self._on_error is OnFailure.DROP
+        before = live.saved() if drops or self._fn.answers_failures else None
         call = Call(live, timestamp, self._watermark, self._clock)
+
+        def failure(cause: Exception) -> UserFunctionError:
+            shown = words if isinstance(words, str) else words()
+            return _failure(function, cause, f"{shown}, window {live.window}")
+
+        try:
+            self._fn.start_bundle()
+        except Exception as cause:
+            raise failure(cause) from cause  # no element is to blame: it would fail for all
         try:
             outputs = tuple(answer(call))
             if before is not None:
                 live.saved()  # what its coder cannot take, is found here
         except Exception as cause:
-            shown = words if isinstance(words, str) else words()
             if before is None:
-                raise _failure(function, cause, f"{shown}, window {live.window}") from cause
+                raise failure(cause) from cause
             live.go_back(before)
+            instead = None if element is None else self._instead(live, element, cause)
+            if instead is not None:
+                self._emit(instead)
+                return
+            if not drops:
+                raise failure(cause) from cause
+            shown = words if isinstance(words, str) else words()
             problem = f"{function} raised {type(cause).__name__}: {cause}"
             if element is None:  # the dropped row has none to show
                 problem += f"; it was called for {shown}"
@@ -299,6 +316,15 @@ class Running:
                 )
             )
             return
+        self._emit(outputs)
+
+    def _instead(
+        self, live: LiveWindow, element: Element, cause: Exception
+    ) -> Iterable[tuple[str, Windowed]] | None:
+        """What comes out for an element that the function raised for; None: nothing does."""
+        return self._fn.failed(_windowed(live, element), cause)
+
+    def _emit(self, outputs: Iterable[tuple[str, Windowed]]) -> None:
         for tag, output in outputs:
             value = (tag, output.value) if self._tagged else output.value
             for window in output.windows:
@@ -324,6 +350,12 @@ class Running:
         except Exception as cause:
             place = f"its states after the step, window {live.window}"
             raise _failure(self._fn.words, cause, place) from cause
+
+
+def _windowed(live: LiveWindow, element: Element) -> Windowed:
+    """An element as the function has it."""
+    value, info = element.value
+    return Windowed(value, element.timestamp, (live.window,), info)
 
 
 def _failure(function: str, cause: Exception, place: str) -> UserFunctionError:

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from beamlike.errors import BeamlikeError, TransformError
 from beamlike.machine.events import Element, Pane
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import StatefulParDoNode
@@ -22,6 +23,7 @@ class StatefulParDoWorker(StagedWorker):
             windowing.window_fn,
             node.fn,
             windowing.allowed_lateness,
+            OnFailure.DROP if node.drops_failures else OnFailure.FAIL,
             already_merged=windowing.already_merged,
             tagged=node.tagged,
         )
