@@ -153,6 +153,7 @@ def test_a_join_goes_on_without_a_silent_side(
     assert ran(events, joined(), **trigger) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("no_empty_batches")
 @pytest.mark.parametrize("trigger", [ALL_THERE_IS, AS_IT_COMES], ids=["now", "on"])
 def test_a_join_has_early_panes_by_the_clock(

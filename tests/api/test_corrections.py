@@ -285,6 +285,7 @@ def test_corrections_that_would_come_too_late_are_warned_of() -> None:
 # -- on Spark --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_on_spark_the_rows_are_those_of_the_local_host() -> None:
     wanted = {

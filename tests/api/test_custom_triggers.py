@@ -36,6 +36,7 @@ def event(user: str, time: str, v: int) -> dict[str, Any]:
     return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
+@pytest.mark.nightly
 def test_it_fires_and_goes_on_from_a_checkpoint_and_another_one_does_not(
     spark: Any, feed: MakeFeed, lines: Lines
 ) -> None:

@@ -210,6 +210,7 @@ def test_a_session_of_akka_that_must_not_overflow_stops_the_query(spark: Any) ->
 # -- streams ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.usefixtures("no_empty_batches")
 def test_a_table_of_kafka_is_a_changelog_and_its_sessions_can_be_asked_for(
@@ -261,6 +262,7 @@ def test_a_table_of_kafka_is_a_changelog_and_its_sessions_can_be_asked_for(
     assert store.segments() == {end // (3 * MINUTE): [joe], last // (3 * MINUTE): [ann]}
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.usefixtures("no_empty_batches")
 def test_an_operator_of_flink_gives_out_what_comes_too_late(feed: MakeFeed) -> None:

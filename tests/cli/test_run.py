@@ -77,7 +77,7 @@ def beamlike_run(*arguments: str) -> subprocess.CompletedProcess[str]:
         (),
         ("--host", "memory"),
         ("--host", "local"),
-        pytest.param(("--host", "spark"), marks=[pytest.mark.spark, pytest.mark.xdist_group("x")]),
+        pytest.param(("--host", "spark"), marks=[pytest.mark.spark, pytest.mark.nightly]),
     ],
     ids=["no host", "memory", "local", "spark"],
 )

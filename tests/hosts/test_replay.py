@@ -87,6 +87,7 @@ def side_by_side(strategy: WindowingStrategy, script: Script, spark: Any) -> Any
     return replay_on_spark([(strategy, Collect(), script)], spark)[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("run", [own_watermark, side_by_side])
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_gives_what_it_gives_in_memory(
@@ -171,6 +172,7 @@ def test_a_trigger_too_large_for_the_state_is_refused_before_it_runs(spark: Any)
     )
 
 
+@pytest.mark.nightly
 def test_a_closed_replayer_is_opened_again(spark: Any) -> None:
     script = (Arrive((("a", Element(1, 5)),)), AdvanceWatermark(60_000))
     first = own_watermark(MINUTES, script, spark)

@@ -209,6 +209,16 @@ def test_elements_are_checked_in_a_run_that_asks_for_it(
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])
+def test_what_is_combined_of_all_elements_is_checked_in_a_run(host: Any) -> None:
+    options = beam.PipelineOptions(pipeline_type_check=False, runtime_type_check=True)
+    pipeline = beam.Pipeline(options=options)
+    _ = pipeline | beam.Create(["a"]) | "Sum" >> beam.CombineGlobally(sum).with_input_types(int)
+
+    with pytest.raises(TypeCheckError, match="expected type <class 'int'>|Expected an instance of"):
+        pipeline.run(host=host)
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
 def test_elements_that_are_what_hints_say_pass_with_side_inputs_and_outputs(host: Any) -> None:
     @with_input_types(int, list[int])
     @with_output_types(int)

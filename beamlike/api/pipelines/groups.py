@@ -106,6 +106,13 @@ class _Combining(PTransform[Any, Any], Generic[R]):
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
 
+    def checked(self, given: PCollection[Any]) -> PCollection[Any]:
+        """The same elements, each checked in a run against the declared type, if that is wanted."""
+        types = self.get_type_hints().input_types
+        if not types or not given.pipeline.options.view_as(TypeOptions).runtime_type_check:
+            return given
+        return given | "CheckTypes" >> Map(_itself).with_input_types(*types[0])
+
 
 class WithDefaults(PTransform[Any, Any]):
     """Makes something of all elements of a window, and of none unless it has no defaults."""
@@ -156,10 +163,7 @@ class CombinePerKey(_Combining[R]):
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(given, self)
-        types = self.get_type_hints().input_types
-        options = given.pipeline.options.view_as(TypeOptions)
-        if types and options.runtime_type_check:
-            given = given | "CheckTypes" >> Map(_itself).with_input_types(*types[0])
+        given = self.checked(given)
         if self.looks:
             values = CombineValues[R](self.fn, *self.args, **self.kwargs)
             return given | "GroupByKey" >> GroupByKey() | "Combine" >> values
@@ -310,7 +314,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
 
     def only_combined(self, given: PCollection[Any]) -> PCollection[Any]:
         """What there is for windows with elements."""
-        keyed = given | "AddVoidKey" >> Map(_with_no_key)
+        keyed = self.checked(given) | "AddVoidKey" >> Map(_with_no_key)
         panes = keyed | "PerKey" >> CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         return panes | "DropKey" >> Map(_without_key)
 
