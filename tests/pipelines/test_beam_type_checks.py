@@ -209,13 +209,33 @@ def test_elements_are_checked_in_a_run_that_asks_for_it(
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])
-def test_what_is_combined_of_all_elements_is_checked_in_a_run(host: Any) -> None:
+@pytest.mark.parametrize(
+    ("elements", "message"),
+    [
+        (
+            ["a"],
+            "ParDo(Sum/KeyWithVoid): Type-hint for argument: 'v' violated. Expected an instance "
+            "of <class 'int'>, instead found a, an instance of <class 'str'>",
+        ),
+        (
+            [2, 3],
+            "Sum/CombinePerKey: Type-hint for return type violated. Expected an instance of "
+            "<class 'str'>, instead found 5, an instance of <class 'int'>",
+        ),
+    ],
+)
+def test_what_is_combined_and_what_comes_of_it_are_checked_in_a_run(
+    elements: Any, message: str, host: Any
+) -> None:
     options = beam.PipelineOptions(pipeline_type_check=False, runtime_type_check=True)
     pipeline = beam.Pipeline(options=options)
-    _ = pipeline | beam.Create(["a"]) | "Sum" >> beam.CombineGlobally(sum).with_input_types(int)
+    add = beam.CombineGlobally(sum).with_input_types(int).with_output_types(str)
+    _ = pipeline | beam.Create(elements) | "Sum" >> add
 
-    with pytest.raises(TypeCheckError, match="expected type <class 'int'>|Expected an instance of"):
+    with pytest.raises(TypeCheckError) as refusal:
         pipeline.run(host=host)
+
+    assert str(refusal.value) == f"Runtime type violation detected within {message}"
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])
