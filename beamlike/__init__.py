@@ -23,8 +23,8 @@ What is public is what ``__all__`` of these modules names. Everything else may c
 To read the code, go from the ground up: `errors`, `extras` (packages that only some parts need),
 `model` (values), `machine` (the rules), `runtime` (shards that keep state), `hosts` (where they
 run), `api` (what users call; `beam`, `scio`, `combine_fns` and `tables` are names of what there
-is), `dialects` (other systems' windows by name), `metrics` (what queries count), `viz` and
-`testing`, `demo`, `playground`, `cli`.
+is), `inspect` (what queries do and have saved), `dialects` (other systems' windows by name), `viz`
+and `testing`, `demo`, `playground`, `cli`.
 """
 
 import sys
@@ -33,16 +33,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from beamlike import combine_fns, errors
 from beamlike.api.dataframe.declared import state, timer
+from beamlike.api.dataframe.draining import drain
 from beamlike.api.dataframe.explain import explain_plan
 from beamlike.api.dataframe.flatten import flatten
 from beamlike.api.dataframe.joins import co_group, join
 from beamlike.api.dataframe.lookup import look_up
-from beamlike.api.dataframe.saved import drain, open_state
 from beamlike.api.dataframe.stream import Stream, stream
 from beamlike.api.dataframe.upserts import upsert_into
 from beamlike.api.dataframe.windowed import split, windowed
 from beamlike.api.spark_names import no_such_name
-from beamlike.metrics import metrics_listener
+from beamlike.inspect.live import live_view
+from beamlike.inspect.metrics import metrics_listener
+from beamlike.inspect.opening import open_state
 from beamlike.model.aggregates import (
     Aggregate,
     approx_distinct,
@@ -117,7 +119,6 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow
-from beamlike.viz.live import live_view
 
 if TYPE_CHECKING:
     from beamlike import beam as beam

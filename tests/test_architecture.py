@@ -32,8 +32,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runtime",),
     ("hosts",),
     ("api", "beam", "combine_fns", "scio", "tables"),
+    ("inspect",),
     ("dialects",),
-    ("metrics",),
     # "" is the package itself, which gathers the names for its users.
     ("viz", "testing", ""),
     ("demo", "playground"),

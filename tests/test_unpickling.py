@@ -124,7 +124,7 @@ def test_what_opens_none_is_not_taken_for_it() -> None:
 
 def test_what_reads_checkpoints_and_scenarios_for_people_opens_none() -> None:
     by_people = (
-        "beamlike/hosts/spark/saved/",
+        "beamlike/inspect/state/",
         "beamlike/cli/",
         "beamlike/viz/",
         "testing/scenarios/",

@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         WindowingError: A part of the strategy is the user's own.
         EnvironmentProblem: Spark cannot run here, or the file cannot be written.
     """
-    from beamlike.hosts.spark.saved.checkpoint import check_folder
+    from beamlike.inspect.state.checkpoint import check_folder
     from beamlike.testing.scenarios.capture import capture
     from beamlike.testing.scenarios.writing import scenario_text
 

@@ -156,7 +156,7 @@ def _on_a_page(spark: "SparkSession", asked: bool) -> Iterator[None]:
     if not asked:
         yield
         return
-    from beamlike.viz.live import live_view
+    from beamlike.inspect.live import live_view
 
     with live_view(spark) as view:
         _say(f"live on {view.url} until the demo ends")

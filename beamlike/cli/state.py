@@ -15,7 +15,7 @@ from beamlike.model.fingerprint import how_many
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from beamlike.hosts.spark.saved.report import SavedState
+    from beamlike.inspect.state.report import SavedState
 
 __all__ = ["add_parser", "read_state", "run"]
 
@@ -139,7 +139,7 @@ def run(args: argparse.Namespace) -> int:
         StateError: The checkpoint, or what was asked of it, is not there.
         EnvironmentProblem: Spark cannot run here, or the Parquet file cannot be written.
     """
-    from beamlike.hosts.spark.saved.checkpoint import check_folder
+    from beamlike.inspect.state.checkpoint import check_folder
 
     check_folder(args.checkpoint)
     _check_parquet(args.parquet)
@@ -160,7 +160,7 @@ def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":
     Raises:
         StateError: There is no checkpoint, or not that batch.
     """
-    from beamlike.hosts.spark.saved.report import SavedState
+    from beamlike.inspect.state.report import SavedState
 
     refused: BeamlikeError | None = None
     with quiet_session(app) as spark, _Counting() as counting:
@@ -174,7 +174,7 @@ def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":
 def _show(state: "SavedState", args: argparse.Namespace) -> int:
     from beamlike.cli.state_json import document
     from beamlike.cli.state_text import listing
-    from beamlike.hosts.spark.saved.choice import choose
+    from beamlike.inspect.state.choice import choose
 
     places = choose(state, stages=args.stage, keys=args.key, sort=args.sort)
     if args.parquet is not None:

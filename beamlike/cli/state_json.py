@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from beamlike.hosts.spark.saved.choice import SavedWindow, largest, oldest, windows_of
-from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.hosts.spark.saved.shard import SavedShard
-from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.inspect.state.choice import SavedWindow, largest, oldest, windows_of
+from beamlike.inspect.state.report import SavedState
+from beamlike.inspect.state.shard import SavedShard
+from beamlike.inspect.state.stage import SavedStage
 from beamlike.model.time import show_instant
 from beamlike.viz.trigger_words import spoken
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.hosts.spark.saved.choice import SavedWindow, largest, oldest, windows_of
-from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.hosts.spark.saved.stage import SavedStage, milliseconds
-from beamlike.hosts.spark.saved.trigger import node_in_words
+from beamlike.inspect.state.choice import SavedWindow, largest, oldest, windows_of
+from beamlike.inspect.state.report import SavedState
+from beamlike.inspect.state.stage import SavedStage, milliseconds
+from beamlike.inspect.state.trigger import node_in_words
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant

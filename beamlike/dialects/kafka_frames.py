@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import attrs
 
 from beamlike.api.dataframe.arguments import column_names
-from beamlike.api.dataframe.saved import open_state
 from beamlike.api.dataframe.stream import stream as open_stream
 from beamlike.dialects.folds import Record
 from beamlike.dialects.frames import (
@@ -19,6 +18,7 @@ from beamlike.dialects.frames import (
 from beamlike.dialects.kafka_store import Session
 from beamlike.errors import StateError
 from beamlike.extras import needs
+from beamlike.inspect.opening import open_state
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import DurationLike

@@ -6,9 +6,9 @@ from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from beamlike.metrics.allowed import AllowedHosts
-from beamlike.metrics.answering import Answering
-from beamlike.metrics.serving import HERE, Listening
+from beamlike.inspect.http.allowed import AllowedHosts
+from beamlike.inspect.http.answering import Answering
+from beamlike.inspect.http.serving import HERE, Listening
 
 __all__ = ["PlaygroundServer"]
 

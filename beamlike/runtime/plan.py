@@ -290,7 +290,7 @@ class Plan:
 
     @cached_property
     def about(self) -> dict[str, str | int | None]:
-        """For readers of saved state (`beamlike.hosts.spark.saved`). Nothing depends on it."""
+        """For readers of saved state (`beamlike.inspect.state`). Nothing depends on it."""
         about: dict[str, str | int | None] = {"stage": self.name}
         if isinstance(self.machine, Grouping):
             strategy = self.machine.strategy

@@ -11,8 +11,7 @@ as plain values, and `page` makes them a page for a browser.
 
 In words: `explain` says what happened in a recording and why, with what `narrative` says of one
 key, `reasons` of merges and firings, `what_if` of drops and `trigger_words` of what a trigger waits
-for, set by `sentences`; `compare` puts several strategies side by side. `live` is a page for
-queries that run.
+for, set by `sentences`; `compare` puts several strategies side by side.
 
 Nothing is imported here: only the image needs matplotlib, and only when it is drawn.
 """

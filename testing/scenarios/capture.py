@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.saved.keys import arrow_text, key_texts, keys_as_values, meant_by, rows_of
-from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.inspect.state.keys import arrow_text, key_texts, keys_as_values, meant_by, rows_of
+from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from beamlike.metrics.progress import observed_metrics
+from beamlike.inspect.queries.progress import observed_metrics
 
 Rows = list[dict[str, Any]]
 

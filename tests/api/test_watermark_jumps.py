@@ -13,9 +13,9 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 import beamlike.beam as beam
+from beamlike.inspect.metrics import MetricsListener
+from beamlike.inspect.queries.progress import Progress
 from beamlike.machine.jumps import Jump
-from beamlike.metrics import MetricsListener
-from beamlike.metrics.readings import Reading
 from beamlike.runtime.logs import log_jump
 from tests.support.queries.reports import report
 
@@ -220,7 +220,7 @@ def test_a_listener_counts_jumps_and_warns_of_each(caplog: pytest.LogCaptureFixt
     with caplog.at_level(logging.WARNING, "beamlike.metrics"):
         for number, jump in enumerate([{}, {"watermark_jump": size, "jump_example": words}]):
             batch = report(number, metrics={"hours": quiet | jump})
-            listener.progressed(Reading.of(batch))
+            listener.progressed(Progress.of(batch))
 
     assert [it.getMessage() for it in caplog.records] == [
         f"query sales, batch 1: the watermark of hours jumps 8h 53m 36s, {words}"

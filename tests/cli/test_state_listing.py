@@ -14,10 +14,10 @@ import beamlike as bl
 from beamlike.cli import main
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
-from beamlike.hosts.spark.saved.choice import choose
-from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.hosts.spark.saved.shard import SavedShard
-from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.inspect.state.choice import choose
+from beamlike.inspect.state.report import SavedState
+from beamlike.inspect.state.shard import SavedShard
+from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import Element
 from beamlike.runtime.script import Arrive
 from tests.support.machines.in_shard import run_in_shard

@@ -126,4 +126,4 @@ def test_the_package_that_is_shipped_has_all_of_its_modules(tmp_path: Path) -> N
     with zipfile.ZipFile(zipped(tmp_path)) as shipped:
         names = set(shipped.namelist())
     assert {"beamlike/__init__.py", "beamlike/hosts/spark/processor.py"} < names
-    assert {"beamlike/testing/__init__.py", "beamlike/viz/live/page.html"} < names
+    assert {"beamlike/testing/__init__.py", "beamlike/inspect/live/page.html"} < names

@@ -17,11 +17,11 @@ from beamlike.cli.state_text import listing
 from beamlike.errors import BeamlikeError, StateError
 from beamlike.hosts.spark.drain import Log
 from beamlike.hosts.spark.graph.checkpoint import nodes_in
-from beamlike.hosts.spark.saved.choice import choose
-from beamlike.hosts.spark.saved.keys import key_texts
-from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.hosts.spark.saved.shard import INDEX, SavedShard
-from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.inspect.state.choice import choose
+from beamlike.inspect.state.keys import key_texts
+from beamlike.inspect.state.report import SavedState
+from beamlike.inspect.state.shard import INDEX, SavedShard
+from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.combine import Collect
 from beamlike.model.sessions import Sessions

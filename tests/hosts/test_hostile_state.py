@@ -11,10 +11,10 @@ import pytest
 
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
-from beamlike.hosts.spark.saved.choice import choose, windows_of
-from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.hosts.spark.saved.shard import INDEX, SavedShard
-from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.inspect.state.choice import choose, windows_of
+from beamlike.inspect.state.report import SavedState
+from beamlike.inspect.state.shard import INDEX, SavedShard
+from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import Element
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows

@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.saved.choice import choose, windows_of
-from beamlike.hosts.spark.saved.keys import count_keys, key_texts, meant_by
-from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.hosts.spark.saved.shard import SavedShard
-from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.inspect.state.choice import choose, windows_of
+from beamlike.inspect.state.keys import count_keys, key_texts, meant_by
+from beamlike.inspect.state.report import SavedState
+from beamlike.inspect.state.shard import SavedShard
+from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import Element
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows

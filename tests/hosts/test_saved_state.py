@@ -11,8 +11,8 @@ import pytest
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import EnvironmentProblem, StateError
-from beamlike.hosts.spark.saved.choice import choose, windows_of
-from beamlike.hosts.spark.saved.report import SavedState
+from beamlike.inspect.state.choice import choose, windows_of
+from beamlike.inspect.state.report import SavedState
 from tests.support.queries.checkpoints import leave_checkpoint
 
 pytestmark = pytest.mark.spark

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.saved.accumulators import held
-from beamlike.hosts.spark.saved.shard import SavedShard
-from beamlike.hosts.spark.saved.sizes import row_sizes
-from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
-from beamlike.hosts.spark.saved.trigger import node_in_words
+from beamlike.inspect.state.accumulators import held
+from beamlike.inspect.state.shard import SavedShard
+from beamlike.inspect.state.sizes import row_sizes
+from beamlike.inspect.state.stage import SavedStage, times_in_ms
+from beamlike.inspect.state.trigger import node_in_words
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.running import Now

@@ -10,11 +10,11 @@ import pytest
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.errors import StateError
-from beamlike.hosts.spark.saved.choice import choose
-from beamlike.hosts.spark.saved.keys import key_texts
-from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.hosts.spark.saved.shard import SavedShard
-from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
+from beamlike.inspect.state.choice import choose
+from beamlike.inspect.state.keys import key_texts
+from beamlike.inspect.state.report import SavedState
+from beamlike.inspect.state.shard import SavedShard
+from beamlike.inspect.state.stage import SavedStage, times_in_ms
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP

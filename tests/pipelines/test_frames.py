@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.api.dataframe.saved import open_state
 from beamlike.api.pipelines.frames import FromDataFrame, to_data_frame
 from beamlike.errors import PipelineError, UnsupportedError
+from beamlike.inspect.opening import open_state
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows
 

@@ -1,9 +1,10 @@
 """Checks of what users pass, shared by all that they call."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
 from typing import Final
 
-from beamlike.errors import ColumnError, WindowingError
+from beamlike.errors import ColumnError, StateError, WindowingError
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
@@ -18,6 +19,7 @@ __all__ = [
     "check_watermark",
     "column_names",
     "counted",
+    "folder",
     "positive_duration",
 ]
 
@@ -124,3 +126,14 @@ def positive_duration(argument: str, given: DurationLike) -> int:
     if duration == 0:
         raise WindowingError(f'{argument} must be more than 0 ms; give one such as "5 seconds"')
     return duration
+
+
+def folder(argument: str, given: str | PathLike[str]) -> str:
+    """The folder of a query's checkpoint.
+
+    Raises:
+        StateError: It is no name of a folder.
+    """
+    if not isinstance(given, str | PathLike):
+        raise StateError(f"{argument} must be the folder of a query's checkpoint, got {given!r}")
+    return fspath(given)

@@ -10,9 +10,8 @@ whose values are compared as Spark compares them), `expressions` (stars and gene
 them), `corrections` (and where rows withdraw others), `bind` (from the columns of a DataFrame to a
 plan), `per_key` (likewise of a function with states and timers), `verbs` (what becomes of rows, in
 SQL), `session` (a Spark session that fits), `scratch` (folders that go with the process), `replay`
-and `replay_worker` (scripts on a real query, on the driver and on the workers), `saved` (state that
-a person can open), `drain` (an end for all windows). Whole pipelines of Python functions are in
-`graph`.
+and `replay_worker` (scripts on a real query, on the driver and on the workers), `drain` (an end for
+all windows). Whole pipelines of Python functions are in `graph`.
 """
 
 from beamlike.extras import needs

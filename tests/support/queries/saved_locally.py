@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from beamlike.hosts.spark.saved.shard import INDEX, SavedShard
-from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.inspect.state.shard import INDEX, SavedShard
+from beamlike.inspect.state.stage import SavedStage
 from beamlike.testing import QueryTest
 
 __all__ = ["saved_stages"]

@@ -1,0 +1,121 @@
+"""A server on a port of this machine: the port checked, a thread of its own, and an end."""
+
+import logging
+import socket
+import socketserver
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from beamlike.errors import EnvironmentProblem
+from beamlike.inspect.http.answering import GONE, Answering
+from beamlike.model.fingerprint import visible
+
+__all__ = ["HERE", "Listening"]
+
+HERE: Final = "127.0.0.1"
+"""The address that this machine alone can reach."""
+
+_LAST_PORT: Final = 65_535
+
+
+class Listening:
+    """A server that answers from when this is made until `close`.
+
+    Args:
+        handler: Answers the requests.
+        port: 0 for one that is free.
+        host: The address.
+        name: What its thread is called, and its log lines call it.
+        logger: Where a connection that failed is logged.
+
+    Raises:
+        EnvironmentProblem: The port is taken, or none; or the address is none.
+    """
+
+    def __init__(
+        self,
+        handler: Callable[[str], type[Answering]],
+        port: int,
+        host: str,
+        name: str,
+        logger: logging.Logger,
+    ) -> None:
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
+            raise EnvironmentProblem(
+                f"port={port!r} must be a whole number from 0 to {_LAST_PORT}; 0 takes one that "
+                "is free"
+            )
+        if not isinstance(host, str) or not host.strip():
+            # Of an empty name Python would make every address that this machine has.
+            raise EnvironmentProblem(
+                f"host={host!r} is no address; leave it out for this machine alone, or give "
+                '"0.0.0.0" for everybody who can reach it'
+            )
+        answering = handler(host)
+        try:
+            self._server = _Server((host, port), answering, name, logger)
+        except (OSError, TypeError, UnicodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise EnvironmentProblem(
+                f"port={port} of {visible(host)} cannot be had ({why}); pass another, or 0 for "
+                "one that is free"
+            ) from error
+        self.address: tuple[str, int] = self._server.socket.getsockname()[:2]
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.1,), name=f"beamlike {name}", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Release the port, the connections and all threads."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """One thread for each connection, and a browser keeps some open without a word."""
+
+    allow_reuse_address = True
+    request_queue_size = 32
+
+    def __init__(
+        self, address: tuple[str, int], handler: type[Answering], name: str, logger: logging.Logger
+    ) -> None:
+        self._open: set[socket.socket] = set()
+        self._talking: set[threading.Thread] = set()
+        self._name, self._logger = name, logger
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        # A script that never closes must not wait at its end for a connection to say something, so
+        # these are daemons, and only `server_close` waits for them.
+        talk = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), daemon=True
+        )
+        self._open.add(request)
+        talk.start()
+        self._talking = {it for it in self._talking if it.is_alive()} | {talk}
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        # Ends the threads that still wait for a request, and waits for them.
+        for connection in list(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        super().server_close()
+        for talk in self._talking:
+            talk.join()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader that disconnected is not logged; anything else is."""
+        if not isinstance(sys.exception(), GONE):
+            self._logger.exception("the %s lost a connection", self._name)

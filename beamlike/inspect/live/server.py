@@ -1,0 +1,95 @@
+"""A small HTTP server for this machine alone: the page, its parts, and the numbers as JSON.
+
+It listens on 127.0.0.1, answers GET of its own few paths, and sends nothing that a page of another
+origin may read. It answers to ``localhost`` and to IP addresses, so a web page that has its own
+name resolve to 127.0.0.1 cannot read it (`beamlike.inspect.http.allowed`). Other users of the
+machine can read what the page shows, as with Spark's own UI.
+"""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Final
+
+from beamlike.hosts.clock import wall_clock_ms
+from beamlike.inspect.http.allowed import AllowedHosts
+from beamlike.inspect.http.answering import Answering
+from beamlike.inspect.http.serving import HERE, Listening
+from beamlike.inspect.live.history import History
+
+__all__ = ["PageServer"]
+
+_LOGGER: Final = logging.getLogger("beamlike.live_view")
+_NAME: Final = "live view"
+
+_PARTS: Final[Mapping[str, tuple[str, str]]] = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+}
+_DATA: Final = "/data.json"
+
+_HEADERS: Final[Mapping[str, str]] = {
+    # Notebooks of this machine may show the page in a frame.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'self' http://127.0.0.1:* http://localhost:*"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class PageServer:
+    """Serves a history from when it is made until `close`.
+
+    Args:
+        history: What it shows.
+        port: Of 127.0.0.1; 0 for one that is free.
+
+    Raises:
+        EnvironmentProblem: The port is taken, or none.
+    """
+
+    def __init__(self, history: History, port: int = 0) -> None:
+        self._listening = Listening(lambda _: _handler(history), port, HERE, _NAME, _LOGGER)
+        self.address = self._listening.address
+        self.port: int = self.address[1]
+
+    def close(self) -> None:
+        """Let go of the port, the connections and all threads."""
+        self._listening.close()
+
+
+def _handler(history: History) -> type[Answering]:
+    class Handler(Answering):
+        allowed, logger, name = AllowedHosts(), _LOGGER, _NAME
+        headers_of_all = _HEADERS
+
+        def get(self, path: str) -> None:
+            if path == _DATA:
+                self._numbers()
+            elif path in _PARTS:
+                name, kind = _PARTS[path]
+                self.answer(HTTPStatus.OK, kind, _part(name))
+            else:
+                self.say(HTTPStatus.NOT_FOUND)
+
+        def _numbers(self) -> None:
+            tag = f'"{history.version}"'
+            if self.headers.get("If-None-Match") == tag:
+                self.answer(HTTPStatus.NOT_MODIFIED, None, b"", {"ETag": tag})
+                return
+            version, queries = history.snapshot()
+            shown = f'{{"now": {wall_clock_ms()}, "queries": {queries}}}'.encode()
+            self.answer(HTTPStatus.OK, "application/json", shown, {"ETag": f'"{version}"'})
+
+    return Handler
+
+
+def _part(name: str) -> bytes:
+    return files("beamlike.inspect.live").joinpath(name).read_bytes()

@@ -1,0 +1,79 @@
+"""A micro-batch in one line, and what goes to the log."""
+
+import logging
+from typing import Final
+
+from beamlike.inspect.queries.progress import Counts, Progress
+from beamlike.model.fingerprint import how_many
+from beamlike.model.time import show_duration
+
+__all__ = ["LOGGER", "line_of", "log_batch", "log_end", "log_start"]
+
+LOGGER: Final = logging.getLogger("beamlike.metrics")
+
+
+def line_of(name: str, progress: Progress) -> str:
+    """What a micro-batch did, in a line.
+
+    Args:
+        name: What the query is called.
+        progress: The micro-batch.
+    """
+    parts = [f"{name} batch {progress.batch}: {how_many(progress.rows, 'row')}, {progress.took} ms"]
+    parts += (f"{grouping}: {_words(it)}" for grouping, it in progress.groupings.items())
+    return "; ".join(parts)
+
+
+def _words(it: Counts) -> str:
+    panes = ", ".join(f"{count} {timing}" for timing, count in it.panes.items() if count)
+    words = [how_many(it.elements, "element"), f"panes {panes}" if panes else "no pane"]
+    if it.retractions:
+        words.append(f"{it.retractions} withdrawing")
+    if any(it.dropped.values()):
+        words.append(f"dropped {_dropped(it)}")
+    if it.merges:
+        words.append(how_many(it.merges, "merge"))
+    if it.windows_open is not None:
+        words.append(f"{it.windows_open} open")
+    return ", ".join(words)
+
+
+def _dropped(it: Counts) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in it.dropped.items() if count)
+
+
+def _called(name: str) -> str:
+    """A query without a name is called by a part of its id, as ``query 3b80a744``."""
+    return name if name.startswith("query ") else f"query {name}"
+
+
+def log_start(name: str, query: str, again: bool) -> None:
+    """A query has started."""
+    LOGGER.info("%s (%s) has started%s", _called(name), query, " again" if again else "")
+
+
+def log_end(name: str, query: str, exception: str | None) -> None:
+    """A query has stopped, or failed with these words of Spark's."""
+    if exception is None:
+        LOGGER.info("%s (%s) has stopped", _called(name), query)
+    else:
+        LOGGER.error("%s (%s) has failed: %s", _called(name), query, exception)
+
+
+def log_batch(name: str, progress: Progress) -> None:
+    """A micro-batch is done: one line of debugging, and of warning if anything was dropped, and
+    for each grouping whose watermark jumps."""
+    if LOGGER.isEnabledFor(logging.DEBUG):
+        LOGGER.debug("%s", line_of(name, progress))
+    lossy = {at: it for at, it in progress.groupings.items() if any(it.dropped.values())}
+    if lossy:
+        losses = "; ".join(
+            f"{grouping} dropped {_dropped(it)}"
+            + (f" (for example: {it.example})" if it.example else "")
+            for grouping, it in lossy.items()
+        )
+        LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, losses)
+    for grouping, it in progress.groupings.items():
+        if it.jump is not None:
+            jump = f"the watermark of {grouping} jumps {show_duration(it.jump)}, {it.jump_example}"
+            LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, jump)

@@ -1,0 +1,86 @@
+"""The metrics on a port, for a scraper: ``GET /metrics``.
+
+A request has to name the server in its ``Host`` header: by an IP address, as ``localhost``, by the
+name of this machine if other machines can reach it, or by one of ``allowed_hosts``. So a web page
+that has its own name resolve to this machine cannot read the metrics
+(`beamlike.inspect.http.allowed`). Names of queries and groupings are all that can be read here; no
+key and no value.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import Final
+
+from beamlike.inspect.http.allowed import AllowedHosts
+from beamlike.inspect.http.answering import Answering
+from beamlike.inspect.http.serving import HERE, Listening
+from beamlike.inspect.metrics.families import CONTENT_TYPE
+
+__all__ = ["MetricsServer"]
+
+_LOGGER: Final = logging.getLogger("beamlike.metrics")
+_NAME: Final = "metrics server"
+_PATH: Final = "/metrics"
+_MOST_NAMES: Final = 10
+_SHOWN: Final = 80
+_ADVICE: Final = "pass it in allowed_hosts= of metrics_listener if it is a name of this server"
+
+
+class MetricsServer:
+    """Serves what a function returns, from when it is made until `close`.
+
+    Args:
+        text: Returns the metrics as text.
+        port: 0 for one that is free.
+        host: The address to listen on.
+        allowed_hosts: Further names in the ``Host`` header that it accepts.
+
+    Raises:
+        EnvironmentProblem: The port is taken, or none; or the names are none.
+    """
+
+    def __init__(
+        self,
+        text: Callable[[], str],
+        port: int,
+        host: str = HERE,
+        allowed_hosts: Iterable[str] = (),
+    ) -> None:
+        self._listening = Listening(
+            lambda host: _handler(text, AllowedHosts.of_server(host, allowed_hosts)),
+            port,
+            host,
+            _NAME,
+            _LOGGER,
+        )
+        self.port: int = self._listening.address[1]
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}{_PATH}"
+
+    def close(self) -> None:
+        """Release the port."""
+        self._listening.close()
+
+
+def _handler(text: Callable[[], str], hosts: AllowedHosts) -> type[Answering]:
+    refused: set[str] = set()
+
+    class Handler(Answering):
+        allowed, logger, name = hosts, _LOGGER, _NAME
+
+        def get(self, path: str) -> None:
+            if path == _PATH:
+                self.answer(HTTPStatus.OK, CONTENT_TYPE, text().encode())
+            else:
+                self.say(HTTPStatus.NOT_FOUND)
+
+        def refused_host(self) -> None:
+            # A scraper shows the status alone, so the log has the name. Any reader can send names:
+            # each is logged once, and only so many of them.
+            name = str(self.headers.get("Host"))[:_SHOWN]
+            if name not in refused and len(refused) < _MOST_NAMES:
+                refused.add(name)
+                _LOGGER.warning("a request for host %r was refused; %s", name, _ADVICE)
+            self.say(HTTPStatus.MISDIRECTED_REQUEST, words=f"the host is not known here; {_ADVICE}")
+
+    return Handler

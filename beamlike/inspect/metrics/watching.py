@@ -1,0 +1,221 @@
+"""Listens to the queries of a session, and passes on what they count."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
+
+from beamlike.errors import EnvironmentProblem
+from beamlike.inspect.metrics.families import open_metrics
+from beamlike.inspect.metrics.log_lines import LOGGER, line_of, log_batch, log_end, log_start
+from beamlike.inspect.metrics.server import MetricsServer
+from beamlike.inspect.queries.progress import Progress
+from beamlike.inspect.queries.totals import Totals
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["MetricsListener", "metrics_listener"]
+
+_FOR_ALL: Final = 0o644
+
+
+class MetricsListener:
+    """Counts what queries do while they run; see `metrics_listener`.
+
+    As a context manager it closes at the end of the block.
+
+    Attributes:
+        url: Where the metrics are served; None if they are not.
+    """
+
+    def __init__(
+        self,
+        *,
+        lines: TextIO | None = None,
+        file: Path | None = None,
+        port: int | None = None,
+        host: str = "127.0.0.1",
+        allowed_hosts: Iterable[str] = (),
+    ) -> None:
+        self._totals = Totals()
+        self._lines, self._file = lines, file
+        self._server = None if port is None else MetricsServer(self.text, port, host, allowed_hosts)
+        self._streams: Any = None
+        self._listener: Any = None
+        self.url = None if self._server is None else self._server.url
+
+    def __repr__(self) -> str:
+        places = (self.url, None if self._file is None else str(self._file))
+        return f"MetricsListener({', '.join(it for it in places if it is not None)})"
+
+    def text(self) -> str:
+        """All metrics as they are now, in the text form of OpenMetrics."""
+        return open_metrics(self._totals.families())
+
+    # -- what Spark reports --------------------------------------------------------------
+
+    def started(self, query: str, run: str, name: str | None, at: int) -> None:
+        """A query has started, at this clock (epoch ms)."""
+        again = self._totals.started(query, run, name)
+        log_start(self._totals.name_of(query), query, again)
+        self._write()
+
+    def progressed(self, progress: Progress) -> None:
+        """A micro-batch is done. One that is known already counts once."""
+        if not self._totals.progressed(progress):
+            return
+        name = self._totals.name_of(progress.query)
+        log_batch(name, progress)
+        self._write()
+        if self._lines is not None:
+            try:
+                print(line_of(name, progress), file=self._lines, flush=True)
+            except (OSError, ValueError) as error:  # closed, full, or without that character
+                LOGGER.error("a line cannot be printed: %s", error)
+
+    def ended(self, query: str, run: str, exception: str | None, at: int) -> None:
+        """A query has stopped, or failed with these words, at this clock (epoch ms)."""
+        self._totals.ended(query, run, exception is not None)
+        log_end(self._totals.name_of(query), query, exception)
+        self._write()
+
+    def _write(self) -> None:
+        if self._file is None:
+            return
+        try:
+            _replace(self._file, self.text())
+        except (OSError, UnicodeError) as error:
+            # The query must not fail; the next micro-batch tries again.
+            LOGGER.error("the metrics cannot be written to %s: %s", self._file, error)
+
+    # -- from here to there --------------------------------------------------------------
+
+    def listen(self, spark: "SparkSession") -> Self:
+        """Listen to all queries of a session from now on, and catch up with those that run."""
+        from beamlike.inspect.queries.listening import Listener
+
+        self._streams = spark.streams
+        self._listener = Listener(self)
+        self._listener.begin(self._streams, self._streams.active)
+        return self
+
+    def close(self) -> None:
+        """Stop listening to Spark, and release the port. The queries keep running, the file
+        stays."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            listener.end(self._streams)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file atomically: no reader gets half of it."""
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+        Path(name).chmod(_FOR_ALL)  # the collector is another user
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _checked(file: str | os.PathLike[str]) -> Path:
+    """Where metrics can be written."""
+    if not isinstance(file, str | os.PathLike) or not os.fspath(file):
+        raise EnvironmentProblem(f"file={file!r} is no name of a file; give one in a folder")
+    path = Path(file)
+    if path.is_dir():
+        raise EnvironmentProblem(
+            f"file={str(path)!r} is a folder; name a file in it, such as beamlike.prom"
+        )
+    if not path.parent.is_dir():
+        raise EnvironmentProblem(
+            f"file={str(path)!r} cannot be written: there is no folder {str(path.parent)!r}; make "
+            "it first"
+        )
+    return path
+
+
+def metrics_listener(
+    spark: "SparkSession",
+    *,
+    file: str | os.PathLike[str] | None = None,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    allowed_hosts: Iterable[str] = (),
+    lines: bool | TextIO | None = None,
+) -> MetricsListener:
+    """Count what the streaming queries of a session do, until it is closed::
+
+        with bl.metrics_listener(spark, port=9400):
+            panes.writeStream.start().awaitTermination()
+
+    It counts micro-batches and rows of each query, and of each grouping elements, panes by timing,
+    retractions, dropped elements by reason, merges, open windows, watermark and deadlines, which a
+    query over windows puts into its progress. A micro-batch that is done again after a restart
+    counts once. What queries did before is there as far as Spark remembers it.
+
+    To the logger ``beamlike.metrics`` go starts and stops (info), what failed (error), one line for
+    each micro-batch that dropped something, with an example (warning), and one for each (debug).
+
+    Args:
+        spark: The session.
+        file: Is written after each micro-batch, in the text form of OpenMetrics. It is replaced as
+            a whole, as the textfile collector of Prometheus' node exporter wants it.
+        port: Serves the same under ``/metrics``; 0 for a port that is free, see
+            `MetricsListener.url`.
+        host: The address of the port. All machines that can reach it can read the metrics.
+        allowed_hosts: More names that the server answers to in the ``Host`` header of a request,
+            such as ``["metrics.example.com", "*.cluster.internal"]``. IP addresses, ``localhost``
+            and ``host`` are always allowed, and with a ``host`` that other machines can reach the
+            name of this machine. Any other name is refused (421): it may be that of a web page
+            which resolves to this server (DNS rebinding).
+        lines: Print a line for each micro-batch: True for the standard output, or where to.
+            Left out, it does so if there is neither file nor port.
+
+    Raises:
+        EnvironmentProblem: The port or the address cannot be had, ``allowed_hosts`` are no host
+            names, the file is none or its folder is not there, nothing can be printed to
+            ``lines``, or ``spark`` is no session.
+    """
+    if not hasattr(spark, "streams"):
+        raise EnvironmentProblem(
+            f"metrics_listener takes a SparkSession, got {type(spark).__name__}; pass the session "
+            "that the queries run in"
+        )
+    path = None if file is None else _checked(file)
+    if lines is None:
+        lines = file is None and port is None
+    elif not isinstance(lines, bool) and not hasattr(lines, "write"):
+        raise EnvironmentProblem(
+            f"lines={lines!r} cannot be printed to; give True for the standard output, or a text "
+            "file that is open"
+        )
+    out = (sys.stdout if lines else None) if isinstance(lines, bool) else lines
+    listener = MetricsListener(
+        lines=out, file=path, port=port, host=host, allowed_hosts=allowed_hosts
+    )
+    try:
+        return listener.listen(spark)
+    except BaseException:
+        listener.close()
+        raise

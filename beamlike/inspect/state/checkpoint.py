@@ -1,0 +1,251 @@
+"""The groupings of a checkpoint and their blobs, through Spark's own reader of state."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from beamlike.errors import StateError
+from beamlike.hosts.spark.session import check_state_store
+from beamlike.inspect.state.shard import INDEX, SavedShard
+from beamlike.inspect.state.stage import SavedStage
+from beamlike.model.fingerprint import how_many
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["Checkpoint", "Progress", "check_folder"]
+
+_BLOBS = "blobs"
+"""The state variable of a grouping; see `beamlike.hosts.spark.processor.blobs_of`."""
+
+Progress = Callable[[str], None]
+"""Called with what has been read so far, in words."""
+
+
+@attrs.frozen
+class _Operator:
+    number: int
+    name: str
+    partitions: int
+    first_batch: int
+    last_batch: int
+    variables: frozenset[str]
+
+
+@attrs.frozen
+class Checkpoint:
+    """A checkpoint with state of beamlike in it.
+
+    Args:
+        path: The folder that Spark knows as ``checkpointLocation``.
+        batch: The micro-batch after which it is read.
+        batches: The first and the last one that it can be read after.
+        operators: The numbers of its operators with windows, from the sources on.
+    """
+
+    path: str
+    batch: int
+    batches: tuple[int, int]
+    operators: tuple[int, ...]
+    _spark: "SparkSession"
+
+    @classmethod
+    def open(cls, spark: "SparkSession", path: str, batch: int | None) -> "Checkpoint":
+        """Look what there is.
+
+        Raises:
+            EnvironmentProblem: The session has another state store.
+            StateError: There is no checkpoint, none of beamlike, or not that batch.
+        """
+        check_state_store(spark)
+        path = path.rstrip("/")
+        # Spark 4.1 makes a folder that it does not find, so what is there is looked at before.
+        otherwise, problem = _what_it_is(path), ""
+        for folder in (path, f"{path}/query"):  # a pipeline keeps its query in a folder of it
+            found, reason = _operators(spark, folder)
+            problem = problem or reason
+            if found:
+                path = folder
+                break
+        else:
+            raise StateError(_what_it_is(path, problem) if _is_elsewhere(path) else otherwise)
+        # Spark counts from the end of a query: the last one is nearest to the source.
+        numbers = {it.number for it in found if _BLOBS in it.variables}
+        ours = tuple(sorted(numbers, reverse=True))
+        if not ours:
+            others = ", ".join(sorted({it.name for it in found}))
+            raise StateError(
+                f"the query of the checkpoint {path} keeps no windows of beamlike, but state of "
+                f"{others}; give the checkpointLocation of a query made with windowed, stream or "
+                "a pipeline"
+            )
+        first, last = found[0].first_batch, found[0].last_batch
+        if batch is not None and not first <= batch <= last:
+            raise StateError(
+                f"batch {batch} is not in the checkpoint {path}; {_there(first, last)}"
+            )
+        return cls(path, last if batch is None else batch, (first, last), ours, spark)
+
+    def stages(self, progress: Progress | None = None) -> tuple[SavedStage, ...]:
+        """Read everything.
+
+        Raises:
+            StateError: Another version has written it, it is damaged, or the batch's files are
+                gone.
+        """
+        stages: list[SavedStage] = []
+        for operator in self.operators:
+            shards: dict[int | None, list[SavedShard]] = defaultdict(list)
+            for node, shard in self._shards(operator):
+                shards[node].append(shard)
+                if progress is not None:
+                    done = sum(map(len, shards.values()))
+                    windows = sum(it.rows.num_rows for of in shards.values() for it in of)
+                    progress(
+                        f"operator {operator}: {how_many(done, 'shard')}, "
+                        f"{how_many(windows, 'window')}"
+                    )
+            stages += [
+                _stage(operator, node, of_node)
+                for node, of_node in sorted(shards.items(), key=lambda it: it[0] or 0)
+            ]
+        return _with_names_of_their_own(stages)
+
+    def _shards(self, operator: int) -> Iterator[tuple[int | None, SavedShard]]:
+        for partition, rows in self._partitions(operator):
+            blobs: dict[tuple[int, int | None], dict[int, bytes]] = defaultdict(dict)
+            for group, place, blob in rows:
+                node = place.get("node")
+                blobs[group, node][place["number"]] = blob
+            for (group, node), of_shard in sorted(blobs.items(), key=lambda it: it[0][1] or 0):
+                if INDEX in of_shard:
+                    yield node, SavedShard.of(group, partition, of_shard)
+
+    def _partitions(
+        self, operator: int
+    ) -> Iterator[tuple[int, list[tuple[int, dict[str, int], bytes]]]]:
+        """The blobs of each partition, with their group and place."""
+        # Spark 4.1 reads state only where something has requested the streams of the session: that
+        # starts what a state store reports to.
+        _ = self._spark.streams.active
+        reader = self._spark.read.format("statestore")
+        reader = reader.option("operatorId", operator).option("batchId", self.batch)
+        rows: list[tuple[int, dict[str, int], bytes]] = []
+        partition = None
+        try:
+            frame = reader.option("stateVarName", _BLOBS).load(self.path)
+            # One partition at a time: all of them may be more than a driver takes.
+            for row in frame.toLocalIterator():
+                if row.partition_id != partition:
+                    if partition is not None:
+                        yield partition, rows
+                    partition, rows = row.partition_id, []
+                place = row.user_map_key.asDict()
+                rows.append((row.key[0], place, bytes(row.user_map_value.blob)))
+        except Exception as error:  # of Spark, or one of Java's that has no class in Python
+            raise StateError(
+                f"the state after batch {self.batch} of the checkpoint {self.path} cannot be read: "
+                f"{_said(error)}; {_there(*self.batches)}, as far as Spark has not removed their "
+                "files: try the last one, by leaving the batch out"
+            ) from error
+        if partition is not None:
+            yield partition, rows
+
+
+def _operators(spark: "SparkSession", path: str) -> tuple[list[_Operator], str]:
+    """The stateful operators of a query; and why there are none, as far as Spark says so."""
+    try:
+        rows = spark.read.format("state-metadata").load(path).collect()
+        return [_operator(row) for row in rows], ""
+    except Exception as error:  # of Spark, or one of Java's that has no class in Python
+        return [], _said(error)
+
+
+def _operator(row: Any) -> _Operator:
+    return _Operator(
+        row.operatorId,
+        row.operatorName,
+        row.numPartitions,
+        row.minBatchId,
+        row.maxBatchId,
+        frozenset(_variables(row.operatorProperties)),
+    )
+
+
+def _said(error: Exception) -> str:
+    """The line of an error that says what is wrong. Java's own come after one of Py4J."""
+    lines = str(error).splitlines() or [""]
+    return next((it.removeprefix(": ") for it in lines[:2] if it.startswith(": ")), lines[0])
+
+
+def _variables(properties: str | None) -> Iterator[str]:
+    for variable in json.loads(properties or "{}").get("stateVariables", []):
+        yield variable["stateName"]
+
+
+def _there(first: int, last: int) -> str:
+    return f"batch {first} is the only one" if first == last else f"there are {first} to {last}"
+
+
+def check_folder(path: str) -> None:
+    """Refuse a folder of this machine that is no checkpoint, before Spark is started.
+
+    Raises:
+        StateError: It is not there, or something else.
+    """
+    if _is_elsewhere(path):
+        return
+    folder = Path(path.removeprefix("file:"))
+    if not any((it / "offsets").is_dir() for it in (folder, folder / "query")):
+        raise StateError(_what_it_is(path))
+
+
+def _is_elsewhere(path: str) -> bool:
+    return "://" in path and not path.startswith("file://")
+
+
+def _what_it_is(path: str, problem: str = "") -> str:
+    """Why a folder without any state cannot be opened.
+
+    Args:
+        path: The folder.
+        problem: What Spark says of one that is not of this machine.
+    """
+    ask = "give the folder that the query has as checkpointLocation"
+    if _is_elsewhere(path):
+        because = f" that can be read ({problem})" if problem else ""
+        return f"{path} is no checkpoint with state{because}; {ask}"
+    folder = Path(path.removeprefix("file:"))
+    if not folder.exists():
+        return f"there is no folder {folder}; {ask}"
+    if not (folder / "offsets").is_dir():
+        return f"{folder} is no checkpoint: it has no offsets; {ask}"
+    if not (folder / "state").is_dir():
+        return (
+            f"{folder} is the checkpoint of a query that keeps no state, or has not finished its "
+            "first micro-batch; let it run, or give the checkpointLocation of another one"
+        )
+    return f"{folder} has state that Spark cannot describe; {ask}, or a copy of it"
+
+
+def _stage(operator: int, node: int | None, shards: list[SavedShard]) -> SavedStage:
+    last = max(shards, key=lambda shard: shard.at.clock)  # others may have the name of before
+    name = last.about.get("stage") or last.identity.get("transform") or f"operator {operator}"
+    by_number = SavedStage(name, operator, tuple(shards), in_pipeline=node is not None)
+    in_order = sorted(zip(by_number.numbers, shards, strict=True), key=lambda it: it[0])
+    return attrs.evolve(by_number, shards=tuple(shard for _, shard in in_order))
+
+
+def _with_names_of_their_own(stages: list[SavedStage]) -> tuple[SavedStage, ...]:
+    """Two groupings of one name get the number of their operator."""
+    names = [stage.name for stage in stages]
+    return tuple(
+        stage
+        if names.count(stage.name) == 1
+        else attrs.evolve(stage, name=f"{stage.name} ({stage.operator})")
+        for stage in stages
+    )

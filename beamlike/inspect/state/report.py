@@ -1,0 +1,186 @@
+"""All saved windows of a checkpoint, and what holds its watermarks back."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.errors import StateError
+from beamlike.inspect.state.checkpoint import Checkpoint, Progress
+from beamlike.inspect.state.keys import count_keys
+from beamlike.inspect.state.stage import COMMON, TIME, SavedStage, times_in_ms
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["SavedState"]
+
+_SHARDS = pa.schema(
+    [
+        ("stage", pa.string()),
+        ("operator", pa.int32()),
+        ("shard", pa.int32()),
+        ("partition", pa.int32()),
+        ("windows", pa.int64()),
+        ("keys", pa.int64()),
+        ("bytes", pa.int64()),
+        ("stored", pa.int64()),
+        ("watermark", TIME),
+        ("output_watermark", TIME),
+        ("clock", TIME),
+        ("next_event", TIME),
+        ("next_clock", TIME),
+        ("held_until", TIME),
+        ("held_key", pa.string()),
+        ("held_start", TIME),
+        ("held_end", TIME),
+    ]
+)
+
+
+@attrs.frozen(slots=False, eq=False)
+class SavedState:
+    """The state of a query after a micro-batch, read from its checkpoint. Changes nothing there.
+
+    Args:
+        path: The folder that it was read from.
+        batch: The micro-batch.
+        batches: The first and the last one that there are.
+        stages: The groupings, and whatever else keeps windows, from the sources on.
+    """
+
+    path: str
+    batch: int
+    batches: tuple[int, int]
+    stages: tuple[SavedStage, ...]
+    _spark: "SparkSession" = attrs.field(repr=False)
+
+    @classmethod
+    def open(
+        cls,
+        spark: "SparkSession",
+        path: str,
+        batch: int | None = None,
+        progress: Progress | None = None,
+    ) -> "SavedState":
+        """Read a checkpoint; see `beamlike.open_state`."""
+        found = Checkpoint.open(spark, path, batch)
+        return cls(found.path, found.batch, found.batches, found.stages(progress), spark)
+
+    def stage(self, name: str) -> SavedStage:
+        """A grouping by its name.
+
+        Raises:
+            StateError: There is none; names those that there are.
+        """
+        for stage in self.stages:
+            if stage.name == name:
+                return stage
+        there = ", ".join(repr(stage.name) for stage in self.stages) or "none"
+        raise StateError(f"there is no stage {name!r} in {self.path}; there are {there}")
+
+    @cached_property
+    def windows(self) -> pa.Table:
+        """All windows of all groupings, see `beamlike.inspect.state`.
+
+        Those of one grouping, with the columns of its key and its accumulators, are
+        ``state.stage("name").windows``.
+        """
+        parts = [stage.windows.select(COMMON.names).cast(COMMON) for stage in self.stages]
+        return pa.concat_tables([COMMON.empty_table(), *parts]).combine_chunks()
+
+    @cached_property
+    def shards(self) -> pa.Table:
+        """The shards of all groupings, one row for each.
+
+        ====================  =========  ====================================================
+        column                type       holds
+        ====================  =========  ====================================================
+        ``stage``, operator   as windows which grouping
+        ``shard``             int32      its number, from 0
+        ``partition``         int32      the partition of Spark's state that it lies in
+        ``windows``, keys     int64      how many it remembers, closed ones too
+        ``bytes``             int64      of its rows in memory
+        ``stored``            int64      of its blobs, which are compressed
+        ``watermark``         timestamp  its input watermark; null: none yet, or the end of time
+        ``output_watermark``  timestamp  its output watermark; likewise
+        ``clock``             timestamp  processing time of its last step
+        ``next_event``        timestamp  the watermark at which a window changes by itself
+        ``next_clock``        timestamp  the clock that has to pass for that
+        ``held_until``        timestamp  the earliest hold, if it is behind the watermark
+        ``held_key``,         string,    the key and the window that have it; null: nothing
+        held_start, held_end  timestamp  holds the output watermark back
+        ====================  =========  ====================================================
+        """
+        rows = [row for stage in self.stages for row in _shard_rows(stage)]
+        columns = {
+            field.name: pa.array([row[field.name] for row in rows], _plain(field.type)).cast(
+                field.type
+            )
+            for field in _SHARDS
+        }
+        return pa.table(columns, schema=_SHARDS)
+
+    def shards_of(self, stage: SavedStage) -> list[dict[str, Any]]:
+        """The rows of `shards` of a grouping, in its order, times in ms."""
+        own = self.shards.filter(pc.equal(self.shards["stage"], stage.name))
+        return times_in_ms(own).to_pylist()  # type: ignore[no-any-return]
+
+    def to_dataframe(self) -> "DataFrame":
+        """`windows` as a DataFrame of the session."""
+        return self._spark.createDataFrame(self.windows)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return pa.int64() if kind == TIME else kind
+
+
+def _shard_rows(stage: SavedStage) -> Sequence[dict[str, int | str | None]]:
+    windows = stage.windows
+    found = []
+    for shard, number in zip(stage.shards, stage.numbers, strict=True):
+        own = windows.filter(pc.equal(windows["shard"], number))
+        next_event = None if shard.next_event is None else shard.next_event + 1
+        row: dict[str, int | str | None] = {
+            "stage": stage.name,
+            "operator": stage.operator,
+            "shard": number,
+            "partition": shard.partition,
+            "windows": own.num_rows,
+            "keys": count_keys([own[f"key_{name}"] for name in stage.key_columns], own.num_rows),
+            "bytes": pc.sum(own["bytes"]).as_py() or 0,
+            "stored": shard.stored,
+            "watermark": known_instant(shard.at.watermark),
+            "output_watermark": known_instant(shard.output_watermark),
+            "clock": shard.at.clock,
+            "next_event": known_instant(next_event),
+            "next_clock": shard.next_clock,
+        }
+        found.append(row | _holder(own, shard.at.watermark))
+    return found
+
+
+def known_instant(at: int | None) -> int | None:
+    """An instant (ms), None for those that stand for the ends of time."""
+    return at if at is not None and MIN_TIMESTAMP < at < MAX_TIMESTAMP else None
+
+
+def _holder(windows: pa.Table, watermark: int) -> dict[str, int | str | None]:
+    """The window that holds the output watermark of a shard back, if one does."""
+    unheld = dict.fromkeys(("held_until", "held_key", "held_start", "held_end"))
+    holds = windows["hold"].cast(pa.int64())
+    least = pc.min(holds).as_py()
+    if least is None or least >= watermark:
+        return unheld
+    at = pc.index(holds, least).as_py()
+    start, end = (windows[name][at].cast(pa.int64()).as_py() for name in ("start", "end"))
+    return {
+        "held_until": least,
+        "held_key": windows["key"][at].as_py(),
+        "held_start": start,
+        "held_end": end,
+    }

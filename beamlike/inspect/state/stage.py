@@ -1,0 +1,326 @@
+"""All shards of a saved grouping, and its windows as one table."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.errors import StateError
+from beamlike.inspect.state.keys import key_texts
+from beamlike.inspect.state.shard import SavedShard
+from beamlike.inspect.state.sizes import row_sizes
+from beamlike.inspect.state.trigger import SavedTrigger
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
+from beamlike.machine.reference.running import Now, TriggerView
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
+from beamlike.runtime.plan import number_of_shard
+from beamlike.runtime.store.column_state import whole, withdrawn_at
+from beamlike.runtime.store.index import UNREADABLE
+
+__all__ = ["COMMON", "TIME", "SavedStage", "milliseconds", "times_in_ms"]
+
+TIME = pa.timestamp("ms", "UTC")
+_GLOBAL = bounds(GLOBAL_WINDOW)
+_ALL_OF_TIME = MAX_TIMESTAMP - MIN_TIMESTAMP
+
+COMMON = pa.schema(
+    [
+        ("stage", pa.string()),
+        ("operator", pa.int32()),
+        ("shard", pa.int32()),
+        ("key", pa.string()),
+        ("start", TIME),
+        ("end", TIME),
+        ("closed", pa.bool_()),
+        ("new_elements", pa.int64()),
+        ("size", pa.int64()),
+        ("timing", pa.string()),
+        ("index", pa.int64()),
+        ("nonspeculative", pa.int64()),
+        ("standing", pa.int64()),
+        ("hold", TIME),
+        ("due_event", TIME),
+        ("due_clock", TIME),
+        ("bytes", pa.int64()),
+        ("finished", pa.int64()),
+        ("values", pa.list_(pa.int64())),
+    ]
+)
+"""The columns that windows of every grouping have."""
+
+_OWN = frozenset(
+    (
+        *(
+            "start",
+            "end",
+            "output_watermark",
+            "finished",
+            "new_elements",
+            "element_hold",
+            "end_timer_set",
+        ),
+        *(
+            "processing_timers",
+            "timing",
+            "index",
+            "nonspeculative",
+            "unretracted_panes",
+            "size",
+            "bucket",
+        ),
+    )
+)
+"""Columns of saved rows besides keys, trigger values and accumulators."""
+
+
+@attrs.frozen(slots=False, eq=False)
+class SavedStage:
+    """A grouping, or whatever else keeps windows, as it is saved.
+
+    Args:
+        name: Its name.
+        operator: Its number among Spark's stateful operators.
+        shards: Its shards that have stepped, in order; at least one.
+        in_pipeline: Whether it belongs to a pipeline of Python functions. Keys are bytes then.
+    """
+
+    name: str
+    operator: int
+    shards: tuple[SavedShard, ...]
+    in_pipeline: bool = False
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What its state depends on, in words."""
+        return self._latest.identity
+
+    @cached_property
+    def _latest(self) -> SavedShard:
+        """The shard that stepped last. Others do not have later changes of the query yet."""
+        return max(self.shards, key=lambda shard: shard.at.clock)
+
+    @property
+    def watermark(self) -> int:
+        """The least input watermark of its shards (ms)."""
+        return min(shard.at.watermark for shard in self.shards)
+
+    @property
+    def output_watermark(self) -> int:
+        """The least output watermark of its shards (ms): what the stage after it waits for."""
+        return min(shard.output_watermark for shard in self.shards)
+
+    @cached_property
+    def trigger(self) -> SavedTrigger | None:
+        """Its trigger; None if it has none, or the checkpoint does not say which.
+
+        Or if it is not the trigger that these windows had.
+        """
+        text = self._latest.about.get("trigger", self.identity.get("trigger"))
+        found = SavedTrigger.known(text)
+        slots = {len(_numbered("t", it.rows)) for it in self.shards if it.rows.num_rows}
+        return found if found is not None and slots <= {len(found.slots)} else None
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The position of each shard among all that there are."""
+        count = int(self.identity["shards"])
+        return tuple(number_of_shard(shard.group, count) for shard in self.shards)
+
+    @cached_property
+    def windows(self) -> pa.Table:
+        """The windows, with the key's columns and the accumulators; see the package.
+
+        Raises:
+            StateError: Its rows are none that beamlike writes.
+        """
+        try:
+            parts = [
+                self._windows(shard, number)
+                for shard, number in zip(self.shards, self.numbers, strict=True)
+                if shard.rows.num_rows
+            ]
+            return pa.concat_tables(parts).combine_chunks() if parts else COMMON.empty_table()
+        except UNREADABLE as error:
+            first, *_ = str(error).splitlines() or [""]
+            raise StateError(
+                f"the windows of {self.name!r} cannot be read: {type(error).__name__}: {first}; "
+                "the checkpoint is damaged: open a copy of it"
+            ) from error
+
+    @property
+    def key_columns(self) -> Mapping[str, pa.DataType]:
+        """The key columns of `windows`, by the user's names."""
+        return {
+            field.name.removeprefix("key_"): field.type
+            for field in self.windows.schema
+            if field.name.startswith("key_")
+        }
+
+    @property
+    def accumulator_columns(self) -> Sequence[str]:
+        """Those columns of `windows` that hold what is accumulated."""
+        names = self.windows.schema.names
+        common = set(COMMON.names)
+        return [name for name in names if name not in common and not name.startswith("key_")]
+
+    def trigger_of(self, row: Mapping[str, Any]) -> TriggerView | None:
+        """What the trigger of a window waits for; None if its trigger is not known.
+
+        Args:
+            row: Of `windows`: ``shard``, ``finished``, ``values``, and the window's bounds in ms.
+        """
+        if self.trigger is None:
+            return None
+        at = self.shards[self.numbers.index(row["shard"])].at
+        start, end = row["start"], row["end"]
+        window = GLOBAL_WINDOW if start is None else window_of(start, end)
+        now = Now(window, at.watermark, at.clock)
+        return self.trigger.view(row["finished"] or 0, row["values"], now)
+
+    def _windows(self, shard: SavedShard, number: int) -> pa.Table:
+        rows, count = shard.rows, shard.rows.num_rows
+        keys = [name for name in rows.schema.names if name.startswith("key_")]
+        slots = _numbered("t", rows)
+        column = {name: rows.column(name) for name in rows.schema.names}
+        start, end = whole(column["start"]), whole(column["end"])
+        is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
+        processing_timers = column["processing_timers"].combine_chunks()
+        common: dict[str, Any] = {
+            "stage": pa.array([self.name] * count, pa.string()),
+            "operator": np.full(count, self.operator, np.int32),
+            "shard": np.full(count, number, np.int32),
+            "key": key_texts([column[name] for name in keys], count, in_bytes=self.in_pipeline),
+            "start": pa.array(start, mask=is_global).cast(TIME),
+            "end": pa.array(end, mask=is_global).cast(TIME),
+            "closed": self._closed(rows),
+            "new_elements": column["new_elements"],
+            "size": column.get("size", pa.nulls(count, pa.int64())),
+            "timing": column["timing"],
+            "index": column["index"],
+            "nonspeculative": column["nonspeculative"],
+            "standing": _lengths(column.get("unretracted_panes"), count),
+            "hold": self._hold(shard, rows, end),
+            "due_event": self._due(shard, rows, end),
+            "due_clock": _first(processing_timers).cast(TIME),
+            "bytes": row_sizes(rows),
+            "finished": column["finished"],
+            "values": _side_by_side([column[name] for name in slots], count),
+        }
+        kept = {name: common[name] for name in COMMON.names[:4]}
+        kept |= {name: column[name] for name in keys}
+        kept |= {name: common[name] for name in COMMON.names[4:]}
+        taken = _OWN | set(keys) | set(slots) | set(_numbered("d", rows))
+        for name in rows.schema.names:
+            if name not in taken:
+                kept[name] = column[name]
+        return pa.table(kept)
+
+    def _hold(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
+        """Where each window holds the output watermark of its shard; see `ColumnShard`."""
+        hold, withdrawn = rows.column("element_hold"), withdrawn_at(rows)
+        lateness = self._allowed_lateness
+        if lateness is None or withdrawn is None:
+            return hold.cast(TIME)
+        expiry = _expiry(end, lateness)
+        fires = (withdrawn != NEVER) & ~self._closed(rows) & (shard.at.watermark <= expiry)
+        # A window that lives has not reached its expiry: a hold there holds nothing.
+        correction = pa.array(withdrawn + lateness, mask=~fires | (withdrawn + lateness >= expiry))
+        return pc.min_element_wise(hold, correction).cast(TIME)
+
+    @staticmethod
+    def _closed(rows: pa.Table) -> Bools:
+        finished: Bools = (whole(pc.fill_null(rows.column("finished"), 0)) & 1) == 1
+        return finished
+
+    @property
+    def _allowed_lateness(self) -> int | None:
+        """How late data may be (ms); None if that is not known."""
+        lateness = self._latest.about.get("allowed lateness", _lateness(self.identity))
+        # More than all of time changes nothing, and would be too much for 64 bits.
+        return None if lateness is None else min(lateness, _ALL_OF_TIME)
+
+    def _due(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
+        """When each window's next timer is, as in the machine; see `next_timers`."""
+        lateness, last = self._allowed_lateness, END_OF_GLOBAL_WINDOW
+        if lateness is None:
+            return pa.nulls(len(end), TIME)
+        retained = min(self._latest.about.get("retained", 0), _ALL_OF_TIME)
+        expiry = _expiry(end, lateness)
+        forgotten = np.minimum(np.minimum(expiry, last - retained) + retained, last)
+        due = np.where(expiry < shard.at.watermark, forgotten, expiry)
+        awaits = pc.fill_null(rows.column("end_timer_set"), False).to_numpy()
+        if not self._has_trigger:
+            # In a look-up they wait for the side input, whose watermark is another one.
+            return pa.array(due + 1, mask=awaits | (due + 1 > last)).cast(TIME)
+        due = np.where(awaits, np.minimum(due, end - 1), due)
+        for slot in () if self.trigger is None else self.trigger.marks:
+            mark = whole(rows.column(f"t{slot}"))
+            waits = (mark != NOTHING) & (mark >= shard.at.watermark)
+            due = np.where(waits & (expiry >= shard.at.watermark), np.minimum(due, mark), due)
+        due = due + 1
+        return pa.array(due, mask=due > last).cast(TIME)
+
+    @property
+    def _has_trigger(self) -> bool:
+        return "trigger" in self._latest.about or "trigger" in self.identity
+
+
+def _numbered(prefix: str, rows: pa.Table) -> list[str]:
+    """The columns whose names are this prefix and a number."""
+    return [name for name in rows.schema.names if name[:1] == prefix and name[1:].isdigit()]
+
+
+def times_in_ms(table: pa.Table) -> pa.Table:
+    """The table with its timestamps as numbers (ms): calendars end long before time does."""
+    for at, field in enumerate(table.schema):
+        if field.type == TIME:
+            table = table.set_column(at, field.name, table[field.name].cast(pa.int64()))
+    return table
+
+
+def _expiry(end: Ints, lateness: int) -> Ints:
+    """The last watermark (ms) at which data is accepted for windows that end there."""
+    last = END_OF_GLOBAL_WINDOW
+    # The end of a window is at most a day from the end of time: cut before adding.
+    expiry = np.minimum(np.minimum(end, last) - 1 + lateness, last)
+    return np.where(end > last, last, expiry)
+
+
+def _lateness(identity: Mapping[str, str]) -> int | None:
+    """As earlier versions left it among the words."""
+    return milliseconds(identity.get("allowed lateness", ""))
+
+
+def milliseconds(text: str) -> int | None:
+    """The number in words such as ``60000 ms``; None if they are no such words."""
+    number = text.removesuffix(" ms")
+    return int(number) if text != number and number.isdecimal() and len(number) < 20 else None
+
+
+def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:
+    if column is None:
+        return pa.nulls(count, pa.int64())
+    return pc.list_value_length(column.combine_chunks()).cast(pa.int64())
+
+
+def _first(lists: pa.ListArray) -> pa.Array:
+    """The first item of each list, null where there is none. Timers are ascending."""
+    lengths = pc.fill_null(lists.value_lengths(), 0).to_numpy()
+    starts = np.cumsum(lengths) - lengths
+    some = lengths > 0
+    return lists.flatten().take(pa.array(starts, mask=~some))
+
+
+def _side_by_side(columns: Sequence[pa.ChunkedArray], count: int) -> pa.Array:
+    """A list of the columns' values for each row."""
+    width = len(columns)
+    if not width:
+        return pa.array([[]] * count, pa.list_(pa.int64()))
+    numbers = np.stack([whole(column) for column in columns], axis=1).ravel()
+    offsets = pa.array(np.arange(0, width * count + 1, width, dtype=np.int32))
+    return pa.ListArray.from_arrays(offsets, pa.array(numbers, mask=numbers == NOTHING))
