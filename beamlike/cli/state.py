@@ -39,7 +39,8 @@ the columns of the table of windows:
   watermark    it changes by itself once the watermark reaches this
   clock        it changes by itself once processing time is past this
   bytes        in memory, key and accumulator included
-  waits for    what brings the next pane; "closed" if none will come
+  waits for    what brings the next pane; "closed" if none will come. Of a
+               function with states and timers: the timer that fires next
 
 why does nothing come out?
   Look at "output watermark": it shows which key and which window hold it back.
@@ -82,9 +83,9 @@ def add_parser(subparsers: Any) -> None:
         default=[],
         metavar="KEY",
         help="show all of the windows of this key, with every node of their trigger and what they "
-        "hold; may be given again. It is read as JSON first: a value, so that '\"7\"' is a text "
-        "and null stands for no key, a list in the order of the key columns, or an object by their "
-        "names; and then as the text that is listed",
+        "hold, or every state and timer of a function; may be given again. It is read as JSON "
+        "first: a value, so that '\"7\"' is a text and null stands for no key, a list in the order "
+        "of the key columns, or an object by their names; and then as the text that is listed",
     )
     parser.add_argument(
         "--stage",

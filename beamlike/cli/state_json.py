@@ -8,6 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from beamlike.inspect.state.choice import SavedWindow, largest, oldest, windows_of
+from beamlike.inspect.state.functions import SavedFunction
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage
@@ -115,6 +116,36 @@ def _json_window(it: SavedWindow) -> dict[str, Any]:
             for node in spoken(view).walk()
         ],
         "holds": it.holds,
+        **({} if it.function is None else _json_function(it.function)),
+    }
+
+
+def _json_function(function: SavedFunction) -> dict[str, Any]:
+    """The states and timers of a window, and the elements that wait."""
+    return {
+        "states": [
+            {
+                "name": it.name,
+                "kind": it.kind,
+                "value": [[_iso(at), value] for at, value in it.value]
+                if it.kind == "ordered list"
+                else it.value,
+                "items": it.items,
+                "bytes": it.bytes,
+            }
+            for it in function.cells
+        ],
+        "timers": [
+            {
+                "name": it.name,
+                "tag": it.tag,
+                "domain": it.domain,
+                "at": _iso(it.at),
+                "output": _iso(it.output),
+            }
+            for it in function.timers
+        ],
+        "waiting": [_iso(at) for at in function.waiting],
     }
 
 

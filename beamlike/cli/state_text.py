@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.inspect.state.choice import SavedWindow, largest, oldest, windows_of
+from beamlike.inspect.state.functions import SavedCell, SavedFunction, SavedTimer
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.stage import SavedStage, milliseconds
 from beamlike.inspect.state.trigger import node_in_words
@@ -230,8 +231,64 @@ def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[R
 def _waits_for(window: SavedWindow) -> str:
     if window.facts["closed"]:
         return "closed"
+    if window.function is not None:
+        return _next_of(window.function)
     view = window.trigger
     return "-" if view is None else view.waits_for
+
+
+def _next_of(function: SavedFunction) -> str:
+    """The timer that fires next, and how many there are besides."""
+    if not function.timers:
+        return "an element" if not function.waiting else "its elements' turn"
+    first, *more = function.timers
+    others = f" and {how_many(len(more), 'timer')} more" if more else ""
+    return f"{_timer_name(first)}{others}"
+
+
+def _timer_name(timer: SavedTimer) -> str:
+    tag = f" ({timer.tag!r})" if timer.tag else ""
+    return _escaped(f"timer {timer.name!r}{tag}")
+
+
+def _function(function: SavedFunction) -> Iterator[str]:
+    """The states, timers and elements of a window, section by section."""
+    if function.cells:
+        yield "  states"
+        names = [f"{it.name}, {it.kind or 'of an unknown kind'}" for it in function.cells]
+        width = max(map(len, map(_escaped, names))) + 2
+        for name, cell in zip(names, function.cells, strict=True):
+            yield f"    {_escaped(name):<{width}}{_cut(_shown(cell), _HELD_WIDTH)}"
+    if function.timers:
+        yield "  timers"
+        names = [_timer_name(it) for it in function.timers]
+        width = max(map(len, names)) + 2
+        for name, timer in zip(names, function.timers, strict=True):
+            yield f"    {name:<{width}}{_fires(timer)}"
+    if function.waiting:
+        first, last = function.waiting[0], function.waiting[-1]
+        span = (
+            f"at {_instant(first)}"
+            if first == last
+            else (f"from {_instant(first)} to {_instant(last)}")
+        )
+        yield "  waiting"
+        yield f"    {how_many(len(function.waiting), 'element')} {span}"
+
+
+def _shown(cell: SavedCell) -> str:
+    if cell.kind != "ordered list":
+        return repr(cell.value)
+    return ", ".join(f"{_instant(at)}: {value!r}" for at, value in cell.value)
+
+
+def _fires(timer: SavedTimer) -> str:
+    clocks = {"event": "the watermark", "processing": "the clock"}
+    clock = clocks.get(timer.domain or "", "its clock")
+    held = "holds nothing"
+    if timer.output is not None:
+        held = f"holds the output watermark at {_instant(timer.output)}"
+    return f"fires once {clock} is past {_instant(timer.at)}, {held}"
 
 
 def _in_full(it: SavedWindow) -> Iterator[str]:
@@ -241,9 +298,11 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
     standing = facts["standing"]
     lines = {
         "stage": f"{_escaped(it.stage.name)}, shard {facts['shard']}",
-        "new elements": f"{_number(facts['new_elements'])} since the last pane{closed}",
+        "new elements": None
+        if it.function is not None
+        else f"{_number(facts['new_elements'])} since the last pane{closed}",
         "all elements": None if facts["size"] is None else f"{facts['size']:,}",
-        "last pane": _pane(facts),
+        "last pane": None if it.function is not None else _pane(facts),
         "standing panes": None if standing is None else f"{standing:,} not withdrawn yet",
         "holds back": None
         if facts["hold"] is None
@@ -256,6 +315,8 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
     if view is not None:
         yield "  trigger"
         yield from (f"    {node_in_words(node)}" for node in spoken(view).walk())
+    if it.function is not None:
+        yield from _function(it.function)
     if it.holds:
         yield "  holds"
         holds = {_escaped(name): value for name, value in it.holds.items()}

@@ -28,7 +28,8 @@ def open_state(
     Returns:
         ``windows`` and ``shards`` are Arrow tables, ``to_dataframe()`` has the windows as a
         DataFrame, ``stage("name").windows`` has the key's columns and the accumulators too. The
-        columns are described in `beamlike.inspect.state`.
+        columns are described in `beamlike.inspect.state`. ``cells`` and ``timers`` are Arrow
+        tables of the states and timers of functions.
 
     Raises:
         EnvironmentProblem: The session has another state store.

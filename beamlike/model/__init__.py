@@ -14,9 +14,9 @@ DataFrame). All of it together: `options` (choices among a few, numbers that cou
 of later stages), `compatible` (what may be flattened), `side_inputs` (which window a main input
 looks into), `trigger_analysis` (what a trigger can and cannot do), `report` (the same in
 sentences), `repetition` (panes that hold the same elements). And whole pipelines: `coders` (values
-as bytes), `bundle` (elements that travel together), `assigning` (their windows, all at once),
-`state_specs` (the states and timers of a function), `stateful` (a function that has some), `graph`
-(many strategies in one).
+as bytes), `number_coders`, `bundle` (elements that travel together), `assigning` (their windows,
+all at once), `state_specs` (the states and timers of a function), `stateful` (a function that has
+some), `graph` (many strategies in one).
 
 How the values behave is the business of `beamlike.machine`.
 """

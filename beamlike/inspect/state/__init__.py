@@ -1,13 +1,15 @@
 """Saved state for people: the checkpoint of a query, read and shown in columns.
 
 Nothing here runs what the state holds. It is Arrow tables and JSON; values that are saved as
-pickles stay bytes unless `unpickle` is set.
+pickles stay bytes unless `unpickle` is set. The states and timers of functions are read all the
+same: of what a pickle names only plain values are made.
 
-Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys as texts), `shard`
-(the blobs of one shard, see `beamlike.runtime.store.state`), `sizes` (bytes of rows), `stage` (all
-shards of a grouping, its windows as one table), `accumulators` (what windows hold), `checkpoint`
-(which groupings a checkpoint has, and their blobs), `report` (all of it, and what holds it back),
-`choice` (some of it).
+Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys as texts),
+`plain_pickles` (pickles without the code that they name), `functions` (the states and timers of a
+window), `shard` (the blobs of one shard, see `beamlike.runtime.store.state`), `sizes` (bytes of
+rows), `stage` (all shards of a grouping, its windows as one table), `tables` (states and timers as
+tables), `accumulators` (what windows hold), `checkpoint` (which groupings a checkpoint has, and
+their blobs), `report` (all of it, and what holds it back), `choice` (some of it).
 
 The windows, one row for each window of each key that is remembered:
 

@@ -12,6 +12,7 @@ from beamlike.errors import StateError
 from beamlike.inspect.state.checkpoint import Checkpoint, Progress
 from beamlike.inspect.state.keys import count_keys
 from beamlike.inspect.state.stage import COMMON, TIME, SavedStage, times_in_ms
+from beamlike.inspect.state.tables import cells_of, timers_of
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -92,6 +93,54 @@ class SavedState:
         """
         parts = [stage.windows.select(COMMON.names).cast(COMMON) for stage in self.stages]
         return pa.concat_tables([COMMON.empty_table(), *parts]).combine_chunks()
+
+    @cached_property
+    def cells(self) -> pa.Table:
+        """The states of functions, one row for each that is not empty.
+
+        ==============  =========  =============================================================
+        column          type       holds
+        ==============  =========  =============================================================
+        ``stage`` ...   as in      the place: ``stage``, ``shard``, ``key``, ``start``, ``end``
+                        `windows`
+        ``state``       string     its name
+        ``kind``        string     ``value``, ``bag``, ``set``, ``ordered list``, ``map`` or
+                                   ``combined``
+        ``items``       int64      how many values are in it
+        ``bytes``       int64      their bytes
+        ``value``       string     what is in it, as Python writes it; of a map and an ordered
+                                   list the pairs, of a combined state its accumulator. Bytes are
+                                   what a coder of the user's own made
+        ==============  =========  =============================================================
+
+        No code of the checkpoint is run: an object of a class shows only its name.
+
+        Raises:
+            StateError: The rows of a function are none that beamlike writes.
+        """
+        return cells_of(self.stages)
+
+    @cached_property
+    def timers(self) -> pa.Table:
+        """The timers of functions that are set, one row for each.
+
+        ==============  =========  =============================================================
+        column          type       holds
+        ==============  =========  =============================================================
+        ``stage`` ...   as in      the place: ``stage``, ``shard``, ``key``, ``start``, ``end``
+                        `windows`
+        ``timer``       string     its name
+        ``tag``         string     which of its family; empty without tags
+        ``domain``      string     ``event`` or ``processing``
+        ``at``          timestamp  it fires once its clock is past this
+        ``output``      timestamp  where it holds the output watermark, and when what it brings
+                                   out happens; null: it holds nothing
+        ==============  =========  =============================================================
+
+        Raises:
+            StateError: The rows of a function are none that beamlike writes.
+        """
+        return timers_of(self.stages)
 
     @cached_property
     def shards(self) -> pa.Table:

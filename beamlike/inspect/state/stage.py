@@ -10,12 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
+from beamlike.inspect.state.functions import SavedFunction, Specs, saved_column
 from beamlike.inspect.state.keys import key_texts
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.sizes import row_sizes
 from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.reference.running import Now, TriggerView
+from beamlike.machine.userstate.running import GC_DELAY
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
 from beamlike.runtime.plan import number_of_shard
@@ -168,6 +170,27 @@ class SavedStage:
         common = set(COMMON.names)
         return [name for name in names if name not in common and not name.startswith("key_")]
 
+    @cached_property
+    def specs(self) -> Specs | None:
+        """The states and timers of a function; None if it is none."""
+        return Specs.known(self._latest.identity)
+
+    @cached_property
+    def functions(self) -> Sequence[SavedFunction] | None:
+        """What a function with states and timers has saved of each window of `windows`.
+
+        None if it is no such function.
+
+        Raises:
+            StateError: It cannot be read.
+        """
+        if self.specs is None:
+            return None
+        if not self.windows.num_rows:
+            return ()
+        column = saved_column(self.accumulator_columns)
+        return [self.specs.read(blob) for blob in self.windows[column].to_pylist()]
+
     def trigger_of(self, row: Mapping[str, Any]) -> TriggerView | None:
         """What the trigger of a window waits for; None if its trigger is not known.
 
@@ -252,6 +275,9 @@ class SavedStage:
         retained = min(self._latest.about.get("retained", 0), _ALL_OF_TIME)
         expiry = _expiry(end, lateness)
         forgotten = np.minimum(np.minimum(expiry, last - retained) + retained, last)
+        if self.specs is not None:
+            due = self._due_of_functions(self.specs, rows, expiry, lateness)
+            return pa.array(due + 1, mask=due + 1 > last).cast(TIME)
         due = np.where(expiry < shard.at.watermark, forgotten, expiry)
         awaits = pc.fill_null(rows.column("end_timer_set"), False).to_numpy()
         if not self._has_trigger:
@@ -264,6 +290,17 @@ class SavedStage:
             due = np.where(waits & (expiry >= shard.at.watermark), np.minimum(due, mark), due)
         due = due + 1
         return pa.array(due, mask=due > last).cast(TIME)
+
+    @staticmethod
+    def _due_of_functions(specs: Specs, rows: pa.Table, expiry: Ints, lateness: int) -> Ints:
+        """The same for windows of a function: the first timer, element that waits, or end."""
+        due = expiry + GC_DELAY
+        blobs = rows.column(saved_column(rows.schema.names)).to_pylist()
+        for at, function in enumerate(map(specs.read, blobs)):
+            turns = [min(it + lateness, int(expiry[at])) for it in function.waiting[:1]]
+            timers = [] if function.next_event is None else [function.next_event]
+            due[at] = min([int(due[at]), *timers, *turns])
+        return due
 
     @property
     def _has_trigger(self) -> bool:

@@ -1,0 +1,206 @@
+"""What a function with states and timers has saved of a window: its states, timers and elements.
+
+A row of its stage has one accumulator, see `beamlike.machine.userstate.saved.Saved`. It is a pickle
+of plain values and of the bytes that coders made. Coders of plain values are read here, by the
+names that the identity of the state has; what other coders made is shown as bytes.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from beamlike.errors import StateError
+from beamlike.inspect.state.accumulators import PICKLED
+from beamlike.inspect.state.plain_pickles import read_plain
+from beamlike.model.coders import BytesCoder, StrUtf8Coder
+from beamlike.model.number_coders import BigIntegerCoder, BooleanCoder, FloatCoder, VarIntCoder
+
+__all__ = ["SavedCell", "SavedFunction", "SavedTimer", "Specs", "saved_column"]
+
+_KINDS: Final = ("value", "bag", "set", "ordered list", "map", "combined")
+_DOMAINS: Final = {"WATERMARK": "event", "REAL_TIME": "processing"}
+
+_READ: Final[Mapping[str, Callable[[bytes], Any]]] = {
+    "PickleCoder()": read_plain,
+    **{
+        str(coder): coder.decode
+        for coder in (
+            *(VarIntCoder(), BigIntegerCoder(), FloatCoder(), BooleanCoder()),
+            *(BytesCoder(), StrUtf8Coder()),
+        )
+    },
+}
+"""What reads the bytes of a coder, by its name."""
+
+
+@attrs.frozen
+class SavedCell:
+    """A state of a key and window that is not empty.
+
+    Args:
+        name: Its name.
+        kind: ``value``, ``bag``, ``set``, ``ordered list``, ``map`` or ``combined``; None: the
+            checkpoint does not say.
+        value: What is in it: of a map and an ordered list, pairs; of a combined state, the
+            accumulator. Bytes are what a coder made that is not known here.
+        items: How many values are in it.
+        bytes: How many bytes they are.
+    """
+
+    name: str
+    kind: str | None
+    value: Any
+    items: int
+    bytes: int
+
+
+@attrs.frozen
+class SavedTimer:
+    """A timer of a key and window that is set.
+
+    Args:
+        name: Its name.
+        tag: Which of its family; empty if it has no tags.
+        domain: ``event`` or ``processing``; None: the checkpoint does not say.
+        at: The instant that its clock has to be past (ms).
+        output: Where it holds the output watermark, and when what it brings out happens (ms); None:
+            it holds nothing.
+    """
+
+    name: str
+    tag: str
+    domain: str | None
+    at: int
+    output: int | None
+
+
+@attrs.frozen
+class SavedFunction:
+    """All that is saved of a window.
+
+    Args:
+        cells: Its states, by name.
+        timers: Its timers, in the order in which they fire: those of event time first.
+        waiting: The event times of the elements that wait to be given in order (ms).
+    """
+
+    cells: tuple[SavedCell, ...]
+    timers: tuple[SavedTimer, ...]
+    waiting: tuple[int, ...]
+
+    @property
+    def next_event(self) -> int | None:
+        """The earliest instant of its timers of event time (ms)."""
+        return min((it.at for it in self.timers if it.domain == "event"), default=None)
+
+
+@attrs.frozen
+class Specs:
+    """The states and timers of a function, as the identity of its state has them.
+
+    Args:
+        states: In words, see `StateSpec.words`.
+        timers: Likewise.
+    """
+
+    states: str
+    timers: str
+
+    @classmethod
+    def known(cls, identity: Mapping[str, str]) -> "Specs | None":
+        """Those of a stage; None if it is no function with states and timers."""
+        if not {"states", "timers"} <= identity.keys():
+            return None
+        return cls(identity["states"], identity["timers"])
+
+    def read(self, blob: bytes) -> SavedFunction:
+        """What is in the accumulator of a window.
+
+        Raises:
+            StateError: It is none.
+        """
+        saved = read_plain(blob)
+        try:
+            _, cells, timers, waiting = saved
+            return SavedFunction(
+                tuple(self._cell(name, cells[name]) for name in sorted(cells)),
+                tuple(sorted(map(self._timer, timers.items()), key=_turn)),
+                tuple(sorted(int(at) for at, _ in waiting)),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise StateError(
+                f"the states and timers of a window cannot be read: {type(error).__name__}: "
+                f"{error}; the checkpoint is damaged: open a copy of it"
+            ) from error
+
+    def _cell(self, name: str, saved: Any) -> SavedCell:
+        kind, coders = self._spec(name)
+        if isinstance(saved, bytes):
+            return SavedCell(name, kind, _read(coders[-1], saved), 1, len(saved))
+        items = [*saved]
+        match kind:
+            case "map":
+                key_coder, coder = coders[0], coders[-1]
+                value = [(_read(key_coder, key), _read(coder, it)) for key, it in items]
+                size = sum(len(key) + len(it) for key, it in items)
+            case "ordered list":
+                value = [(int(at), _read(coders[-1], it)) for at, it in items]
+                size = sum(len(it) for _, it in items)
+            case _:
+                value = [_read(coders[-1], it) for it in items]
+                size = sum(map(_size, items))
+        return SavedCell(name, kind, value, len(items), size)
+
+    def _spec(self, name: str) -> tuple[str | None, Sequence[str]]:
+        """The kind of a state, and its coders in words: that of a map's keys first."""
+        kinds = "|".join(_KINDS)
+        found = re.search(
+            rf"(?:^|, ){re.escape(name)}: ({kinds}) (.*?)(?=, [^,]*: (?:{kinds}) |$)", self.states
+        )
+        if found is None:
+            return None, ("",)
+        kind, rest = found.groups()
+        return kind, rest.split() if kind in ("map", "combined") else (rest,)
+
+    def _timer(self, item: tuple[Any, Any]) -> SavedTimer:
+        (name, tag), (at, output) = item
+        found = re.search(rf"(?:^|, ){re.escape(name)}: (WATERMARK|REAL_TIME)\b", self.timers)
+        domain = None if found is None else _DOMAINS[found[1]]
+        held = None if output is None else int(output)
+        return SavedTimer(str(name), str(tag), domain, int(at), held)
+
+
+def saved_column(names: Sequence[str]) -> str:
+    """The column of a stage that has what is saved, among these.
+
+    Raises:
+        StateError: There is none.
+    """
+    for name in names:
+        if name.endswith(PICKLED):
+            return name
+    raise StateError(
+        "the windows of a function with states and timers have no column of states; the checkpoint "
+        "is damaged: open a copy of it"
+    )
+
+
+def _turn(timer: SavedTimer) -> tuple[Any, ...]:
+    return timer.domain != "event", timer.at, timer.tag, timer.name
+
+
+def _size(item: Any) -> int:
+    return len(item) if isinstance(item, bytes) else 0
+
+
+def _read(coder: str, blob: Any) -> Any:
+    """The value of some bytes; they themselves, if their coder is not known or cannot read them."""
+    read = _READ.get(coder)
+    if read is None or not isinstance(blob, bytes):
+        return blob
+    try:
+        return read(blob)
+    except Exception:
+        return blob
