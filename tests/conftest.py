@@ -98,8 +98,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     session; but for tests that start Spark in processes of their own and say so. These come first.
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
-    parameters, but for the first, and files that Spark reads and writes, but for the first of each
-    module: each takes seconds. Of tests with a random ``seed`` each fifth runs for each change.
+    parameters, but for the first, and what needs Spark, but for the first two tests of a module and
+    the corpus. Of tests with a random ``seed`` each fifth runs for each change.
     """
     for item in items:
         if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
@@ -116,7 +116,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out |= {it for it in items if "playground_folder" in getattr(it, "fixturenames", ())}
     if not config.getoption("--nightly"):
         left_out |= {item for item in items if item.get_closest_marker("nightly")}
-        left_out |= {*_repeated_queries(items), *_more_files(items), *_more_seeds(items)}
+        left_out |= {*_repeated_queries(items), *_more_seeds(items)}
+        left_out |= {*_more_on_spark([it for it in items if it not in left_out])}
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
@@ -127,14 +128,17 @@ def _has_own_session(item: pytest.Item) -> bool:
     return group is not None and "own sessions" in group.args
 
 
-def _more_files(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Tests of sources and sinks on Spark after the first of each module."""
-    seen = set()
+def _more_on_spark(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Tests that need Spark after the first two of their module, but for the corpus.
+
+    A second or more goes into each query, and the local host runs what Spark's workers run.
+    """
+    taken: Counter[Path] = Counter()
     for item in items:
-        if item.path.parent.name == "io" and item.get_closest_marker("spark"):
-            if item.path in seen:
+        if item.get_closest_marker("spark") and item.path.parent.name != "conformance":
+            taken[item.path] += 1
+            if taken[item.path] > 2:
                 yield item
-            seen.add(item.path)
 
 
 def _repeated_queries(items: list[pytest.Item]) -> Iterator[pytest.Item]:

@@ -39,6 +39,7 @@ def test_it_counts_how_often_each_law_was_checked(command: Any, capsys: Any) -> 
     assert said[-1].endswith(" s: every law holds")
 
 
+@pytest.mark.nightly
 def test_jobs_share_the_work(command: Any, capsys: Any) -> None:
     asked = ["--parts", "laws", "--scenarios", "300", "--streams", "0", "--jobs", "2"]
     assert command(asked) == 0

@@ -103,6 +103,7 @@ def test_a_line_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
     assert set(Progress.at(progress.lines.path).done()) == {"wide/0"}
 
 
+@pytest.mark.nightly
 def test_processes_share_the_pieces(command: Any) -> None:
     results = importlib.import_module("tests.exhaustive.__main__").results
     few = [Piece("wide", at) for at in (5, 11)]

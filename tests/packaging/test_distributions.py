@@ -60,6 +60,7 @@ def sources() -> set[str]:
     return {it for it in paths if not it.startswith("beamlike/testing/")}  # a link
 
 
+@pytest.mark.nightly
 def test_the_archive_has_what_the_package_is_built_from(built: Built) -> None:
     with tarfile.open(built.archive) as archive:
         files = {it.name.partition("/")[2] for it in archive if it.isfile()}
