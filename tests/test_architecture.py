@@ -189,7 +189,7 @@ def test_model_machine_and_runtime_read_no_clock_and_do_no_input_or_output():
             if isinstance(node, ast.Call):
                 function = node.func
                 name = getattr(function, "attr", getattr(function, "id", ""))
-                # `self.now(window)` of a step is what the step was told, not a clock.
+                # `self.now(window)` of a step is an argument of the step, not a clock.
                 owner = getattr(getattr(function, "value", None), "id", "")
                 if name in IMPURE_CALLS and owner != "self":
                     calls.append(f"{module}:{node.lineno} calls {name}")

@@ -95,8 +95,8 @@ class InThisProcess:
         ]
         if shown is not None:
             data, metadata = DisplayFormatter().format(shown)
-            told = {kind: _as_text(it) for kind, it in data.items()}
-            cell.outputs.append(new_output("execute_result", data=told, metadata=metadata))
+            reported = {kind: _as_text(it) for kind, it in data.items()}
+            cell.outputs.append(new_output("execute_result", data=reported, metadata=metadata))
 
 
 def _as_text(shown: str | bytes) -> str:

@@ -117,7 +117,7 @@ def test_the_first_command_installs_and_runs_the_main_job(tmp_path: Path):
         home,
         ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "build", "*.egg-info"),
     )
-    # Whatever this test run was told about paths is not for a new user's shell.
+    # What the environment of this test run says of paths is not for a new user's shell.
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
     done = subprocess.run(

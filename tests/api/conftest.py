@@ -111,7 +111,9 @@ class Feed:
 
         for report in reports:
             observed = observed_metrics(json.loads(report.json))
-            report["observedMetrics"] = {name: Row(**told) for name, told in observed.items()}
+            report["observedMetrics"] = {
+                name: Row(**reported) for name, reported in observed.items()
+            }
         return reports
 
 
@@ -157,9 +159,9 @@ def line_of(row: dict[str, Any]) -> str:
     facts that there are.
     """
     if row["dropped"]:
-        told = {name: fact for name, fact in row["dropped"].items() if fact is not None}
-        stage, reason, element = (told.pop(name) for name in ("stage", "reason", "element"))
-        facts = ", ".join(f"{name} {_fact(fact)}" for name, fact in told.items())
+        reported = {name: fact for name, fact in row["dropped"].items() if fact is not None}
+        stage, reason, element = (reported.pop(name) for name in ("stage", "reason", "element"))
+        facts = ", ".join(f"{name} {_fact(fact)}" for name, fact in reported.items())
         return f"dropped by {stage}, {reason}: {element} | {facts}"
     own = " ".join(_fact(value) for name, value in row.items() if name not in OF_A_PANE)
     words = [_fact(row["window"])] if row["window"] else []

@@ -180,10 +180,10 @@ EXPECTED: dict[str, tuple[Any, Callable[[list[Row]], Any]]] = {
 }
 
 
-def told(value: Any) -> str:
+def described(value: Any) -> str:
     """NaN equals NaN here, and instants compare whatever their zone."""
     if isinstance(value, list):
-        return f"[{', '.join(map(told, value))}]"
+        return f"[{', '.join(map(described, value))}]"
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     return repr(value)
@@ -212,14 +212,18 @@ def in_sessions(frame: Any, aggregate: dict[str, Any], **how: Any) -> Any:
 def test_every_aggregate_of_merged_sessions_is_that_of_plain_python(frame: Any) -> None:
     aggregate = {name: wanted for name, (wanted, _) in EXPECTED.items()}
     expected = [
-        [key, told(start), *(told(compute(rows)) for _, compute in EXPECTED.values())]
+        [key, described(start), *(described(compute(rows)) for _, compute in EXPECTED.values())]
         for key, start, rows in sessions(rides())
     ]
 
     panes = in_sessions(frame, aggregate).collect()
 
     shown = [
-        [pane["k"], told(pane["window"]["start"]), *(told(pane[name]) for name in aggregate)]
+        [
+            pane["k"],
+            described(pane["window"]["start"]),
+            *(described(pane[name]) for name in aggregate),
+        ]
         for pane in panes
     ]
     assert sorted(shown) == sorted(expected)
@@ -320,17 +324,17 @@ def test_combine_functions_of_one_s_own_take_one_column_or_several(frame: Any) -
     for key, start, rows in sessions(rides()):
         known = present(rows, "whole")
         low_high = (min(known), max(known)) if known else None
-        expected.append([key, told(start), low_high, low_high, told(weighted(rows))])
+        expected.append([key, described(start), low_high, low_high, described(weighted(rows))])
 
     panes = in_sessions(frame, aggregate).collect()
 
     shown = [
         [
             pane["k"],
-            told(pane["window"]["start"]),
+            described(pane["window"]["start"]),
             pane["typed"] and tuple(pane["typed"]),
             pane["pickled"] and tuple(pane["pickled"]),
-            told(pane["weighted"]),
+            described(pane["weighted"]),
         ]
         for pane in panes
     ]

@@ -63,7 +63,7 @@ PANE = {
 
 def refused(reason: str, row: Row, stage: str = "beamlike") -> Row:
     """The row of the output that tells of a row of the input."""
-    told = {
+    reported = {
         "stage": stage,
         "reason": reason,
         "timestamp": TIME_OF.get(row["at"] or ""),
@@ -75,7 +75,7 @@ def refused(reason: str, row: Row, stage: str = "beamlike") -> Row:
         "error": None,
         "element": json.dumps(row, separators=(",", ":")),
     }
-    return dict.fromkeys(PANE) | {"shop": row["shop"], "dropped": told}
+    return dict.fromkeys(PANE) | {"shop": row["shop"], "dropped": reported}
 
 
 def in_order(rows: list[Row]) -> list[Row]:
@@ -125,8 +125,10 @@ def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
 
     counted: Counter[str] = Counter()
     for progress in stream.progress:
-        told = progress.observedMetrics["sales per hour"].asDict()
-        counted.update({it: told[it] for it in told if it.startswith(("panes_", "dropped_"))})
+        reported = progress.observedMetrics["sales per hour"].asDict()
+        counted.update(
+            {it: reported[it] for it in reported if it.startswith(("panes_", "dropped_"))}
+        )
     # Only what is not 0 is left by the plus.
     assert +counted == {
         "panes_on_time": 1,
@@ -573,7 +575,7 @@ def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.nightly
-def test_carried_columns_are_told_of_rows_that_come_too_late_and_of_bad_ones(
+def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones(
     feed: MakeFeed,
 ) -> None:
     stream = feed("shop string, at string, order_id long, note string")
@@ -596,10 +598,10 @@ def test_carried_columns_are_told_of_rows_that_come_too_late_and_of_bad_ones(
         {"shop": "a", "at": "later", "order_id": 3, "note": "bad"},
     )
 
-    told = [
+    reported = [
         (row["dropped"]["reason"], json.loads(row["dropped"]["element"])) for row in (late, bad)
     ]
-    assert in_order(told) == [  # type: ignore[arg-type, comparison-overlap]
+    assert in_order(reported) == [  # type: ignore[arg-type, comparison-overlap]
         ("bad_timestamp", {"shop": "a", "at": "later", "order_id": 3}),
         ("expired", {"shop": "a", "at": "2020-01-01 00:30:00", "order_id": 2}),
     ]

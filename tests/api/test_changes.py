@@ -186,8 +186,10 @@ def test_sessions_grow_and_merge(feed: MakeFeed, lines_in_order: Lines) -> None:
     for row, expected in STORY:
         came = by_how(events.send(row))
         # The sort leaves the rows of a key in their order.
-        told = {how: sorted(lines_in_order(came[how]), key=lambda line: line[0]) for how in HOWS}
-        assert told == expected
+        reported = {
+            how: sorted(lines_in_order(came[how]), key=lambda line: line[0]) for how in HOWS
+        }
+        assert reported == expected
 
 
 def place(row: Row, identity: str) -> tuple[str, str, str]:
@@ -218,7 +220,7 @@ def what_stands(rows: list[Row]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.nightly
-def test_whoever_follows_the_changes_has_the_panes_that_stand(feed: MakeFeed) -> None:
+def test_anyone_who_follows_the_changes_has_the_panes_that_stand(feed: MakeFeed) -> None:
     dice, events = Random(11), feed(EVENTS)
     came: dict[str, list[Row]] = {}
     events.start(each_way(events.frame, ["retractions", "changelog", "upserts"]))

@@ -113,7 +113,7 @@ def test_the_event_time_may_be_the_key(spark: Any, shown: Shown) -> None:
     ]
 
 
-def test_columns_that_nobody_asked_for_may_be_called_the_same(spark: Any, shown: Shown) -> None:
+def test_columns_that_no_one_asked_for_may_be_called_the_same(spark: Any, shown: Shown) -> None:
     frame = spark.sql("select 'a' k, timestamp '2020-01-01' at, 1 other, 2 other")
 
     panes = bl.windowed(

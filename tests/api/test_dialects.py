@@ -39,12 +39,12 @@ def event(user: str | None, minute: str, page: str = "home", v: int | None = 1) 
 EVENTS = "user string, at timestamp, page string, v int"
 
 
-def told(rows: list[Row], *columns: str) -> list[str]:
+def described(rows: list[Row], *columns: str) -> list[str]:
     """Each row as its key, kind and value, its bounds, its timestamp, and why it was dropped."""
-    return sorted(_told(row, columns) for row in rows)
+    return sorted(_shown(row, columns) for row in rows)
 
 
-def _told(row: Row, columns: tuple[str, ...]) -> str:
+def _shown(row: Row, columns: tuple[str, ...]) -> str:
     bounds = f"{_time(row['start'])}-{_time(row['end'])}" if row["start"] else "no bounds"
     facts = [*(row[name] for name in columns), row["kind"], row["value"], bounds]
     facts += [f"at {_time(row['timestamp'])}", row["reason"]]
@@ -86,7 +86,7 @@ def test_a_table_of_kafka_has_closed_bounds_and_joins_what_is_a_gap_apart(
         "reason",
         "element",
     ]
-    assert told(shown(rows), "user") == [
+    assert described(shown(rows), "user") == [
         "dropped no bounds at 00:00 null_key",
         "joe value ['a', 'b'] 00:00-05:00 at 05:00",
         "joe value ['home'] 10:00.001-10:00.001 at 10:00.001",
@@ -96,7 +96,7 @@ def test_a_table_of_kafka_has_closed_bounds_and_joins_what_is_a_gap_apart(
     rows = final.on_dataframe(
         df, key="user", value="page", timestamp="at", returns="string", **SMALL
     )
-    assert told(shown(rows), "user") == [
+    assert described(shown(rows), "user") == [
         "dropped no bounds at 00:00 null_key",
         "joe value ab 00:00-05:00 at 05:00",
         "joe value home 10:00.001-10:00.001 at 10:00.001",
@@ -116,11 +116,11 @@ def test_an_operator_of_flink_has_open_bounds_and_stamps_before_the_end(
     counted = flink.key_by().window(flink.GlobalWindows.create())
     pairs = counted.trigger(flink.CountTrigger.of(2)).apply(len)
 
-    assert told(shown(sums), "user") == [
+    assert described(shown(sums), "user") == [
         "ben value 1 07:00-12:00 at 11:59.999",
         "joe value 3 00:00-10:00 at 09:59.999",
     ]
-    assert told(
+    assert described(
         shown(
             dynamic.on_dataframe(
                 df,
@@ -139,7 +139,7 @@ def test_an_operator_of_flink_has_open_bounds_and_stamps_before_the_end(
     ]
     # What is left when the input ends is forgotten: ben has only one.
     rows = pairs.on_dataframe(df, key="user", value="v", timestamp="at", returns="int", **SMALL)
-    assert told(shown(rows), "user") == ["joe value 2 no bounds at -"]
+    assert described(shown(rows), "user") == ["joe value 2 no bounds at -"]
 
 
 @pytest.mark.spark
@@ -153,7 +153,7 @@ def test_an_operator_of_flink_without_keys_combines_what_an_evictor_left_as_the_
     newest = in_all.evictor(flink.TimeEvictor.of("2 minutes")).aggregate(Sum())
     rows = newest.on_dataframe(df, key=(), value="v", timestamp="at", returns="bigint", **SMALL)
 
-    assert told(shown(rows)) == ["value 5 no bounds at -"]
+    assert described(shown(rows)) == ["value 5 no bounds at -"]
 
 
 @pytest.mark.spark
@@ -169,7 +169,7 @@ def test_an_operator_of_apex_stamps_with_the_begin_of_a_window(
         apex.TriggerOption.at_watermark().accumulating_fired_panes(),
     )
 
-    assert told(shown(operator.on_dataframe(df, value="v", timestamp="at", **SMALL))) == [
+    assert described(shown(operator.on_dataframe(df, value="v", timestamp="at", **SMALL))) == [
         "value 1 05:00-10:00 at 05:00",
         "value 3 00:00-05:00 at 00:00",
     ]
@@ -184,7 +184,9 @@ def test_a_flow_of_akka_gives_out_lists_and_tells_what_had_no_room(
 
     def rows(strategy: str, **options: Any) -> list[str]:
         flow = akka.SessionWindow("5 minutes", 2, strategy)
-        return told(shown(flow.on_dataframe(df, value="page", arrival="at", **options, **SMALL)))
+        return described(
+            shown(flow.on_dataframe(df, value="page", arrival="at", **options, **SMALL))
+        )
 
     assert rows("drop_oldest") == [
         "dropped no bounds at 00:00 overflow_oldest",
@@ -227,21 +229,25 @@ def test_a_table_of_kafka_is_a_changelog_and_its_sessions_can_be_asked_for(
             **SMALL,
         )
     )
-    assert told(events.send(event("joe", "00:00", "a"), event("ben", "00:00", "x")), "user") == [
+    assert described(
+        events.send(event("joe", "00:00", "a"), event("ben", "00:00", "x")), "user"
+    ) == [
         "ben value ['x'] 00:00-00:00 at 00:00",
         "joe value ['a'] 00:00-00:00 at 00:00",
     ]
-    assert told(events.send(event("joe", "05:00", "b")), "user") == [
+    assert described(events.send(event("joe", "05:00", "b")), "user") == [
         "joe tombstone 00:00-00:00 at 00:00",
         "joe value ['a', 'b'] 00:00-05:00 at 05:00",
     ]
     # Inside of a session: it gets another value, and no tombstone.
-    assert told(events.send(event("joe", "04:00", "c"), event("ann", "06:00.001")), "user") == [
+    assert described(
+        events.send(event("joe", "04:00", "c"), event("ann", "06:00.001")), "user"
+    ) == [
         "ann value ['home'] 06:00.001-06:00.001 at 06:00.001",
         "joe value ['a', 'b', 'c'] 00:00-05:00 at 05:00",
     ]
     # Ben's session closed as stream time came to more than 0 + 5 + 1 minutes.
-    assert told(events.send(event("ben", "00:00", "late")), "user") == [
+    assert described(events.send(event("ben", "00:00", "late")), "user") == [
         "ben dropped 00:00-00:00 at 00:00 expired_window",
     ]
     events.stop()
@@ -276,13 +282,13 @@ def test_an_operator_of_flink_gives_out_what_comes_too_late(feed: MakeFeed) -> N
 
     # A null is an element, as in memory.
     assert events.send(event("joe", "06:00", v=None)) == []
-    assert told(events.send(event("joe", "16:00", v=2)), "user") == [
+    assert described(events.send(event("joe", "16:00", v=2)), "user") == [
         "joe value [None] 00:00-10:00 at 09:59.999",
         "joe value [None] 05:00-15:00 at 14:59.999",
     ]
     # The first is in a window that is open. The second is in none, and comes once.
     late = events.send(event("joe", "12:00", v=3), event("joe", "08:00", v=4))
-    assert told(late, "user") == ["joe late no bounds at 08:00"]
+    assert described(late, "user") == ["joe late no bounds at 08:00"]
     assert [json.loads(row["element"]) for row in late] == [{"user": "joe", "v": 4}]
 
 

@@ -155,9 +155,9 @@ def test_a_mark_reads_nothing_and_has_the_end_of_time_for_its_watermark(tmp_path
     assert mark_end(str(path)) == 11
 
     version, facts, *sources = (path / "offsets" / "11").read_text().splitlines()
-    told = json.loads(facts)
-    assert told.pop("batchTimestampMs") >= 1795290425161
-    assert (version, told, sources) == (
+    reported = json.loads(facts)
+    assert reported.pop("batchTimestampMs") >= 1795290425161
+    assert (version, reported, sources) == (
         "v1",
         {"batchWatermarkMs": 9223372036854775, "conf": {"a": "b"}},
         ['{"logOffset":1}', "-"],

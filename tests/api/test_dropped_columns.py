@@ -189,8 +189,8 @@ def test_every_row_is_in_a_pane_or_dropped_and_counted(
     timings = Counter(f"panes_{row['pane']['timing'].lower()}" for row in came if row["pane"])
     counted: Counter[str] = Counter()
     for progress in events.progress:
-        told = progress.observedMetrics["all of them"].asDict()
-        counted.update({it: told[it] for it in told if it.startswith(("panes_", "dropped_"))})
+        shown = progress.observedMetrics["all of them"].asDict()
+        counted.update({it: shown[it] for it in shown if it.startswith(("panes_", "dropped_"))})
     assert +counted == dropped + timings
     assert set(dropped) == {
         "dropped_expired",

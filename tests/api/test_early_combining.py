@@ -69,8 +69,8 @@ def union(frames: Iterable[tuple[str, Any]]) -> Any:
 
     together = None
     for how, frame in frames:
-        told = frame.withColumn("how", F.lit(how))
-        together = told if together is None else together.unionByName(told)
+        reported = frame.withColumn("how", F.lit(how))
+        together = reported if together is None else together.unionByName(reported)
     return together
 
 
@@ -95,11 +95,16 @@ def added_up(drops: list[Row]) -> Counter[tuple[Any, ...]]:
     """How many rows were dropped, by all that is said of a combined row but its time."""
     counts: Counter[tuple[Any, ...]] = Counter()
     for row in drops:
-        told, window = row["dropped"], row["window"]
-        assert told["window"] == window
+        reported, window = row["dropped"], row["window"]
+        assert reported["window"] == window
         place = (row["k"], window["start"], window["end"])
-        facts = (told["reason"], told["watermark"], told["missed_ms"], told["error"])
-        counts[place + facts] += told["count"]
+        facts = (
+            reported["reason"],
+            reported["watermark"],
+            reported["missed_ms"],
+            reported["error"],
+        )
+        counts[place + facts] += reported["count"]
     return counts
 
 
@@ -224,15 +229,15 @@ def test_a_row_that_a_function_cannot_take_is_dropped_alone(
         **SMALL,
         **HOWS[how],
     )
-    told = (
+    reported = (
         "timestamp 00:03, window 00:00-00:10, count 1, error add of the aggregates n, sum raised "
         "ValueError: 13 is unlucky"
     )
     assert lines(shown(out)) == [
         "a 2 3 | 00:00-00:10 ON_TIME 0 last",
         "b 2 3 | 00:00-00:10 ON_TIME 0 last",
-        f'dropped by beamlike, failed: {{"k": "a", "v": 13}} | {told}',
-        f'dropped by beamlike, failed: {{"k": "b", "v": 13}} | {told}',
+        f'dropped by beamlike, failed: {{"k": "a", "v": 13}} | {reported}',
+        f'dropped by beamlike, failed: {{"k": "b", "v": 13}} | {reported}',
     ]
 
 

@@ -53,19 +53,19 @@ def headline(panes: Any) -> str:
 
 
 def test_it_tells_the_machine_and_what_it_does(events: Any) -> None:
-    told = bl.explain_plan(counted(events, shards=2, buckets=8)).splitlines()
+    shown = bl.explain_plan(counted(events, shards=2, buckets=8)).splitlines()
 
-    assert told[:4] == [
+    assert shown[:4] == [
         COLUMNAR,
         "  window: FixedWindows(1m)",
         "  trigger: DefaultTrigger()",
         "  accumulation: discarding",
     ]
-    assert {"  key: k string", "  shards: 2", "  buckets: 8"} <= set(told)
-    assert not any("layout" in line for line in told)
+    assert {"  key: k string", "  shards: 2", "  buckets: 8"} <= set(shown)
+    assert not any("layout" in line for line in shown)
 
 
-def test_a_batch_is_told_of_as_a_stream_is(spark: Any) -> None:
+def test_a_batch_is_reported_of_as_a_stream_is(spark: Any) -> None:
     rows = spark.createDataFrame([("a", "2020-01-01 00:00:00", 1)], "k string, at string, v int")
     panes = bl.windowed(
         rows, key="k", timestamp="at", window=bl.Sessions("5m"), aggregate={"n": bl.count()}
@@ -97,7 +97,7 @@ def test_without_the_column_pane_nothing_is_known(events: Any) -> None:
             bl.explain_plan(frame)
 
 
-def test_why_it_is_the_reference_machine_is_told(events: Any) -> None:
+def test_why_it_is_the_reference_machine_is_reported(events: Any) -> None:
     by_value = counted(events, bl.Sessions(gap_of), window_input="v")
     of_mine = counted(events, aggregate={"longest": bl.combine(Longest(), "v", returns="long")})
 

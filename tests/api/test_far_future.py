@@ -110,8 +110,8 @@ def test_one_row_of_the_far_future_takes_nothing_from_the_others(
         "timestamp 0001-01-01T00:00:00.000Z, watermark 00:20, missed_ms 63713431200001, "
         "window 0001-01-01T00:00:00.000Z-0001-01-01T01:00:00.000Z, count 1",
     ]
-    told = [it.observedMetrics["beamlike"]["dropped_far_future"] for it in stream.progress]
-    assert sum(told) == 4
+    reported = [it.observedMetrics["beamlike"]["dropped_far_future"] for it in stream.progress]
+    assert sum(reported) == 4
 
 
 @pytest.mark.nightly

@@ -32,7 +32,7 @@ def owner(plate: str, since: str, name: str) -> Row:
     return {"id": plate, "since": time(since), "owner": name}
 
 
-def told(rows: list[Row]) -> list[str]:
+def described(rows: list[Row]) -> list[str]:
     """Each row as a line, in order: what was found for which car, or what was dropped and why."""
     lines = []
     for row in rows:
@@ -132,13 +132,13 @@ def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeF
         },
     ]
     # A later car finds the owner there.
-    assert told(booth.send(car("a", "00:07:00"))) == [
+    assert described(booth.send(car("a", "00:07:00"))) == [
         "a 00:07:00 east -> ann in 00:05-00:10, UNKNOWN"
     ]
     # A second owner corrects the pane, and what has gone is not called back.
     assert booth.send(owner("a", "00:04:00", "bob")) == []
     # What arrives together with a correction sees it.
-    assert told(booth.send(car("a", "00:02:00"), owner("a", "00:08:00", "cid"))) == [
+    assert described(booth.send(car("a", "00:02:00"), owner("a", "00:08:00", "cid"))) == [
         "a 00:02:00 east -> ann in 00:00-00:05, UNKNOWN",
         "a 00:02:00 east -> bob in 00:00-00:05, UNKNOWN",
         "a 00:02:00 east -> cid in 00:00-00:05, UNKNOWN",
@@ -151,17 +151,17 @@ def test_a_car_does_not_wait_for_owners_that_are_ahead_of_it(feed: MakeFeed) -> 
     booth.start()
     assert booth.send(car("a", "00:01:00"), car("b", "00:11:00")) == []
     # No owner comes any more for the first ten minutes, wherever the cars are.
-    assert told(booth.send(owner("b", "00:10:00", "bob"))) == [
+    assert described(booth.send(owner("b", "00:10:00", "bob"))) == [
         "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN",
         "b 00:11:00 east -> bob in 00:10-00:15, UNKNOWN",
     ]
     # A query that is started anew knows it still.
     booth.stop()
     booth.start()
-    assert told(booth.send(car("a", "00:02:00"), car("a", "00:12:00", "west"))) == [
+    assert described(booth.send(car("a", "00:02:00"), car("a", "00:12:00", "west"))) == [
         "a 00:02:00 east -> None in 00:00-00:05, UNKNOWN"
     ]
-    assert told(booth.send(owner("b", "00:20:00", "bob"))) == [
+    assert described(booth.send(owner("b", "00:20:00", "bob"))) == [
         "a 00:12:00 west -> None in 00:10-00:15, UNKNOWN"
     ]
 
@@ -175,7 +175,7 @@ def test_a_key_without_owners_waits_for_a_count_as_long_as_the_side_window_lives
     assert booth.send(car("a", "00:01:00"), car("b", "00:01:00")) == []
     # One is not enough; it comes out when the window expires.
     assert booth.send(owner("b", "00:02:00", "bob")) == []
-    assert told(booth.send(owner("z", "00:30:00", "zed"))) == [
+    assert described(booth.send(owner("z", "00:30:00", "zed"))) == [
         "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN",
         "b 00:01:00 east -> bob in 00:00-00:05, UNKNOWN",
     ]
@@ -190,16 +190,16 @@ def test_a_side_window_that_stays_empty_is_over_when_the_owners_are_past_it(
     assert booth.send(car("a", "00:01:00")) == []
     # The cars are past the end, the owners may still come.
     assert booth.send(car("z", "00:25:00")) == []
-    assert told(booth.send(owner("y", "00:10:00", "yan"))) == [
+    assert described(booth.send(owner("y", "00:10:00", "yan"))) == [
         "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN"
     ]
     # The window is over, empty and not forgotten: nothing to wait for.
-    assert told(booth.send(car("a", "00:04:00", "west"))) == [
+    assert described(booth.send(car("a", "00:04:00", "west"))) == [
         "a 00:04:00 west -> None in 00:00-00:05, UNKNOWN"
     ]
     # Now it is 00:25, and cars may look into the first ten minutes until 00:19:59.999. For the
     # next ten it is not too late, although the car's own window has expired.
-    assert told(
+    assert described(
         booth.send(owner("y", "00:25:00", "yan"))
         + booth.send(car("a", "00:04:00"), car("a", "00:11:00"))
     ) == [
@@ -207,7 +207,7 @@ def test_a_side_window_that_stays_empty_is_over_when_the_owners_are_past_it(
         f'look up: expired by 300001 ms {{"plate": "a", "at": "{AT_FOUR}", "lane": "east"}}',
     ]
     # An owner of those days comes too late for any car.
-    assert told(booth.send(owner("a", "00:04:00", "ann"))) == [
+    assert described(booth.send(owner("a", "00:04:00", "ann"))) == [
         'look up: expired by 300001 ms {"plate": "a", "side": [{"owner": "ann"}]}'
     ]
 
@@ -218,7 +218,7 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
 
     def sent(*rows: Row) -> list[str]:
         booth.start()
-        found = told(booth.send(*rows))
+        found = described(booth.send(*rows))
         booth.stop()
         return found
 
@@ -268,16 +268,16 @@ def test_of_a_side_input_that_retracts_only_results_are_seen(feed: MakeFeed) -> 
     booth = Booth(feed, accumulation="retracting")
     booth.start()
     assert booth.send(car("a", "00:01:00"), owner("y", "00:02:00", "yan")) == []
-    assert told(booth.send(owner("a", "00:02:00", "ann"))) == [
+    assert described(booth.send(owner("a", "00:02:00", "ann"))) == [
         "a 00:01:00 east -> ann in 00:00-00:05, UNKNOWN"
     ]
-    assert told(booth.send(car("a", "00:03:00"), owner("a", "00:03:00", "bob"))) == [
+    assert described(booth.send(car("a", "00:03:00"), owner("a", "00:03:00", "bob"))) == [
         "a 00:03:00 east -> ann in 00:00-00:05, UNKNOWN",
         "a 00:03:00 east -> bob in 00:00-00:05, UNKNOWN",
     ]
     assert booth.send(car("z", "00:25:00"), owner("y", "00:25:00", "yan")) == []
     # A late owner withdraws a pane and replaces it. One pane is too late for any car, not two.
-    assert told(booth.send(owner("a", "00:04:00", "cid"))) == [
+    assert described(booth.send(owner("a", "00:04:00", "cid"))) == [
         'look up: expired by 300001 ms {"plate": "a", "side": [{"owner": "ann"}, '
         '{"owner": "bob"}, {"owner": "cid"}]}'
     ]
@@ -329,8 +329,8 @@ NO_PLATE = 'look up: null_key {"plate":null,"at":"2020-01-01 00:03:00","lane":"e
 def test_left_keeps_cars_without_owner_and_inner_leaves_them_out(
     cars: Any, owners: Any, shown: Callable[[Any], list[Row]]
 ) -> None:
-    assert told(shown(looking(cars, owners, "inner").everything)) == [*FOUND, NO_PLATE]
-    assert told(shown(looking(cars, owners, "left").everything)) == sorted(
+    assert described(shown(looking(cars, owners, "inner").everything)) == [*FOUND, NO_PLATE]
+    assert described(shown(looking(cars, owners, "left").everything)) == sorted(
         [
             *FOUND,
             "a 00:11:00 west -> None in 00:10-00:15, UNKNOWN",
@@ -348,7 +348,7 @@ def test_panes_of_a_grouping_look_up_too_and_stay_the_panes_that_they_are(
     lanes = sessions.group("plate", {"lane": bl.count()}, **SMALL)
     side = bl.stream(owners, timestamp="since").window(bl.GlobalWindows()).select("id", "owner")
 
-    assert told(shown(bl.look_up(lanes, side, ON, **SMALL).everything)) == [
+    assert described(shown(bl.look_up(lanes, side, ON, **SMALL).everything)) == [
         "a 00:02:59 1 -> ann in 00:01-00:03, ON_TIME",
         "a 00:02:59 1 -> bob in 00:01-00:03, ON_TIME",
         "a 00:12:59 1 -> ann in 00:11-00:13, ON_TIME",
@@ -367,7 +367,7 @@ def test_a_window_that_depends_on_the_row_reads_columns_that_the_result_need_not
 
     found = bl.look_up(main, side, ON, "inner", window_input="plate", **SMALL)
 
-    assert told(shown(found.everything)) == [
+    assert described(shown(found.everything)) == [
         "a 00:01:00 east -> ann in 00:01-00:02, UNKNOWN",
         "a 00:01:00 east -> bob in 00:01-00:02, UNKNOWN",
     ]

@@ -45,9 +45,9 @@ def events(spark: Any) -> Any:
 def test_they_are_asked_key_by_key(events: Any, early: Trigger) -> None:
     panes = grouped(events, bl.AfterWatermark(early=early), watermark="0s", window_input="v")
 
-    told = " ".join(bl.explain_plan(panes).split())
-    assert told.startswith("beamlike: reference machine")
-    assert f"{early} runs key by key" in told
+    shown = " ".join(bl.explain_plan(panes).split())
+    assert shown.startswith("beamlike: reference machine")
+    assert f"{early} runs key by key" in shown
 
 
 def test_a_distance_needs_to_know_of_which_column(events: Any) -> None:
@@ -67,8 +67,8 @@ def test_a_distance_is_measured_in_the_named_column(spark: Any) -> None:
         output="panes",
     )
 
-    told = panes.select("k", "values", "pane.timing").collect()
-    assert sorted((row.k, sorted(row["values"]), row.timing) for row in told) == [
+    shown = panes.select("k", "values", "pane.timing").collect()
+    assert sorted((row.k, sorted(row["values"]), row.timing) for row in shown) == [
         ("a", [1, 9], "EARLY"),
         ("a", [1, 9], "ON_TIME"),
         ("b", [1], "ON_TIME"),

@@ -25,11 +25,11 @@ def standing(feed: Any, name: str) -> list[tuple[int, str | None]]:
     """Open windows and watermark after each micro-batch that tells something new."""
     found: list[tuple[int, str | None]] = []
     for progress in feed.progress:
-        told = progress.observedMetrics[name]
-        seconds = None if told.watermark is None else told.watermark // 1_000 - 1_577_836_800
+        shown = progress.observedMetrics[name]
+        seconds = None if shown.watermark is None else shown.watermark // 1_000 - 1_577_836_800
         clock = None if seconds is None else f"{seconds // 3600:02}:{seconds // 60 % 60:02}"
-        if not found or found[-1] != (told.windows_open, clock):
-            found.append((told.windows_open, clock))
+        if not found or found[-1] != (shown.windows_open, clock):
+            found.append((shown.windows_open, clock))
     return found
 
 
@@ -108,15 +108,15 @@ def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(
     events.send(event("ann", "01:08:00"))  # it joins the two
     events.send(event("bob", "00:30:00"))  # its session ended at 00:40
     assert standing(events, "beamlike") == [(2, None), (2, "01:05"), (1, "01:05")]
-    told = [it.observedMetrics["beamlike"] for it in events.progress]
-    assert sum(it.dropped_expired for it in told) == 1
+    shown = [it.observedMetrics["beamlike"] for it in events.progress]
+    assert sum(it.dropped_expired for it in shown) == 1
 
 
 COUNTS = ("elements", "panes_early", "retractions", "merges", "dropped_null_key")
 
 
 @pytest.mark.parametrize("machine", ["columnar", "reference"])
-def test_elements_merges_retractions_and_deadlines_are_told_and_listened_to(
+def test_elements_merges_retractions_and_deadlines_are_reported_and_listened_to(
     machine: Any, feed: MakeFeed, spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     events, lines = feed(EVENTS), StringIO()
@@ -138,7 +138,7 @@ def test_elements_merges_retractions_and_deadlines_are_told_and_listened_to(
     events.send(event("ann", "01:00:00"), event("ann", "01:15:00"), event("bob", "01:16:00"))
     # It joins the two, and withdraws their panes. The other has no key.
     events.send(event("ann", "01:08:00"), {"user": None, "at": "2020-01-01T01:15:00Z"})
-    told = [it.observedMetrics["sessions"] for it in events.progress]
+    shown = [it.observedMetrics["sessions"] for it in events.progress]
     file = tmp_path / "beamlike.prom"
     with (
         caplog.at_level(logging.WARNING, "beamlike.metrics"),
@@ -147,7 +147,7 @@ def test_elements_merges_retractions_and_deadlines_are_told_and_listened_to(
     ):
         assert listener.text() == file.read_text()
 
-    total = {name: sum(it[name] for it in told) for name in COUNTS}
+    total = {name: sum(it[name] for it in shown) for name in COUNTS}
     assert total == {
         "elements": 5,
         "panes_early": 4 + total["retractions"],
@@ -157,9 +157,9 @@ def test_elements_merges_retractions_and_deadlines_are_told_and_listened_to(
     }
     # The first of what is open ends at 01:25. The watermark stands at 01:06.
     end = 1_577_836_800_000 + 85 * 60_000
-    assert (told[-1].windows_open, told[-1].deadline) == (2, end - 1)
-    assert told[-1].clock_deadline is None
-    examples = {it.drop_example for it in told} - {None}
+    assert (shown[-1].windows_open, shown[-1].deadline) == (2, end - 1)
+    assert shown[-1].clock_deadline is None
+    examples = {it.drop_example for it in shown} - {None}
     assert examples == {"null_key, user=None, at 2020-01-01T01:15:00+00:00"}
     parsed = {
         (sample.name, sample.labels.get("timing") or sample.labels.get("reason")): sample.value
@@ -177,4 +177,4 @@ def test_elements_merges_retractions_and_deadlines_are_told_and_listened_to(
         "sessions dropped 1 null_key (for example: null_key, user=None, "
         "at 2020-01-01T01:15:00+00:00)"
     )
-    assert len(lines.getvalue().splitlines()) == len(told)
+    assert len(lines.getvalue().splitlines()) == len(shown)

@@ -65,7 +65,7 @@ def test_a_star_stands_for_the_columns_of_the_stream(
     ]
 
 
-def test_rows_of_arrays_are_counted_and_what_was_dropped_before_is_still_told(
+def test_rows_of_arrays_are_counted_and_what_was_dropped_before_is_still_reported(
     orders: bl.Stream, shown: Shown, lines: Lines
 ) -> None:
     from pyspark.sql import functions as F

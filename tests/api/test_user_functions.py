@@ -199,14 +199,14 @@ def test_a_row_that_a_combine_function_cannot_take_is_dropped_and_no_other(
         visit("cat", "00:11", "x", 5),
     )
     error = "error add of the aggregates n, sum raised ValueError: 13 is unlucky"
-    told = "window 00:00-00:10, count 1, " + error
+    reported = "window 00:00-00:10, count 1, " + error
     assert lines(shown(windowed(frame, carry="page"))) == [
         "ann 2 3 | 00:00-00:10 ON_TIME 0 last",
         "cat 1 5 | 00:10-00:20 ON_TIME 0 last",
         'dropped by beamlike, failed: {"k": "ann", "v": 13, "page": "x"} | timestamp 00:02, '
-        + told,
+        + reported,
         'dropped by beamlike, failed: {"k": "bob", "v": 13, "page": "x"} | timestamp 00:01, '
-        + told,
+        + reported,
     ]
 
 

@@ -79,8 +79,10 @@ def metrics(feed: Any, name: str = "beamlike") -> Counter[str]:
     total: Counter[str] = Counter()
     for progress in feed.progress:
         if name in progress.observedMetrics:
-            told = progress.observedMetrics[name].asDict()
-            total.update({it: told[it] for it in told if it.startswith(("panes_", "dropped_"))})
+            described = progress.observedMetrics[name].asDict()
+            total.update(
+                {it: described[it] for it in described if it.startswith(("panes_", "dropped_"))}
+            )
     return total
 
 
@@ -407,7 +409,7 @@ def millis(text: str | None) -> int | None:
     return None if text is None else round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def as_told(key: str, effect: Any) -> tuple[Any, ...]:
+def as_shown_(key: str, effect: Any) -> tuple[Any, ...]:
     """An effect of the machine in the words of a row."""
     shown = isinstance(effect.window.max_timestamp, int) and effect.window.start > MIN_TIMESTAMP
     window = (effect.window.start, effect.window.end) if shown else (None, None)
@@ -440,16 +442,24 @@ def bounds_of(span: Row) -> tuple[int | None, int | None]:
 def as_shown(row: Row) -> tuple[Any, ...]:
     """A row of the output, likewise."""
     window = bounds_of(row["window"])
-    told = row["dropped"]
-    if told is not None:
-        assert told["stage"] == "beamlike"
-        at, element = millis(told["timestamp"]), json.loads(told["element"])
-        judged = (told["reason"], at, millis(told["watermark"]), told["missed_ms"])
+    described = row["dropped"]
+    if described is not None:
+        assert described["stage"] == "beamlike"
+        at, element = millis(described["timestamp"]), json.loads(described["element"])
+        judged = (described["reason"], at, millis(described["watermark"]), described["missed_ms"])
         windows = (
-            bounds_of(told["window"]),
-            told["nearest_session"] and bounds_of(told["nearest_session"]),
+            bounds_of(described["window"]),
+            described["nearest_session"] and bounds_of(described["nearest_session"]),
         )
-        return (row["k"], window, *judged, *windows, told["count"], told["error"], element)
+        return (
+            row["k"],
+            window,
+            *judged,
+            *windows,
+            described["count"],
+            described["error"],
+            element,
+        )
     return (
         row["k"],
         window,
@@ -496,7 +506,7 @@ def test_a_stream_emits_what_the_memory_host_emits(feed: MakeFeed, name: str) ->
             expected += stage.play(AdvanceWatermark(reported))
         emitted += expected
         assert sorted(map(as_shown, shown), key=repr) == sorted(
-            (as_told(str(output.key), output.effect) for output in expected), key=repr
+            (as_shown_(str(output.key), output.effect) for output in expected), key=repr
         )
 
     kinds = {type(output.effect).__name__ for output in emitted}

@@ -342,16 +342,16 @@ def test_a_run_checks_times_and_tells(running: Any, command: Any, capsys: Any, t
     said = capsys.readouterr().out
     assert " results of beamlike and native are equal\n" in said
     assert "Sizes are 0.001 of the full ones; bars are for these, and not judged.\n" in said
-    (told,) = json.loads(times.read_text(encoding="utf-8"))["lines"]
-    assert (told["work"], told["events"], told["bar"]) == ("lists", 500, None)
-    assert [len(told[side]["samples_ms"]) for side in ("subject", "baseline")] == [1, 1]
-    assert told["compared"] > 0
+    (shown,) = json.loads(times.read_text(encoding="utf-8"))["lines"]
+    assert (shown["work"], shown["events"], shown["bar"]) == ("lists", 500, None)
+    assert [len(shown[side]["samples_ms"]) for side in ("subject", "baseline")] == [1, 1]
+    assert shown["compared"] > 0
     assert width_of(plot) > 0
 
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_no_time_is_told_of_contenders_that_disagree(
+def test_no_time_is_reported_of_contenders_that_disagree(
     running: Any, command: Any, bench: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ):
     shape = bench.data.Stream(100, 20, 3)

@@ -53,6 +53,8 @@ def test_what_is_no_checkpoint_is_refused(
 def test_the_help_says_what_to_do_then(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["drain", "--help"]) == 0
 
-    told = capsys.readouterr().out
-    assert "  1  start the query with writer.trigger(once=True): it runs that micro-batch\n" in told
-    assert "  beamlike drain /data/checkpoints/orders\n" in told
+    printed = capsys.readouterr().out
+    assert (
+        "  1  start the query with writer.trigger(once=True): it runs that micro-batch\n" in printed
+    )
+    assert "  beamlike drain /data/checkpoints/orders\n" in printed

@@ -137,8 +137,8 @@ def test_a_key_is_read_as_json_and_then_as_text(
 
     assert main(["explain", file, "--key", typed]) == 0
 
-    told = capsys.readouterr().out.splitlines()
-    assert [line for line in told if line.startswith(("key", "no key"))] == [meant]
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in printed if line.startswith(("key", "no key"))] == [meant]
 
 
 def test_a_file_without_a_scenario_is_status_2(

@@ -250,7 +250,7 @@ def test_whatever_is_typed_is_refused_in_a_line_and_no_mistake_of_beamlike_s(
     assert all(letter.isprintable() for line in err.splitlines() for letter in line)
 
 
-def test_a_disk_that_is_full_is_told_in_a_line() -> None:
+def test_a_disk_that_is_full_is_reported_in_a_line() -> None:
     program = "import sys; from beamlike.cli import main; sys.exit(main(sys.argv[1:]))"
     with open("/dev/full", "w") as full:
         ran = subprocess.run(

@@ -436,7 +436,7 @@ def test_a_missing_file_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixtur
     )
 
 
-def test_a_windowing_is_told_in_one_line(
+def test_a_windowing_is_reported_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     full = without(a_scenario(id="full"), "complete", "panes", "dropped")

@@ -74,7 +74,7 @@ def test_a_command_prints_what_it_was_given_and_obeys_none_of_it(
     assert is_harmless(said.err)
 
 
-def test_a_mistake_in_a_file_is_told_without_obeying_it(
+def test_a_mistake_in_a_file_is_reported_without_obeying_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "wrong.json"

@@ -25,7 +25,7 @@ from typing import Final
 
 import attrs
 
-from tests.compatibility.environments import environment, install, told, wheel
+from tests.compatibility.environments import environment, install, printed_by, wheel
 from tests.compatibility.settings import QUICK, SETTINGS, Probe, Setting, Suite
 from tests.compatibility.steps import LIMIT, Ended, StepFailed, after_table, checkout, ran, rows_of
 
@@ -106,7 +106,7 @@ def tried(setting: Setting, *, quick: bool, limit: float, keep: Path | None) -> 
         try:
             source = checkout(ROOT, home / "checkout")
             interpreter = prepared(setting, home, source)
-            python, _, pyspark = told(interpreter, VERSIONS, home).partition(" ")
+            python, _, pyspark = printed_by(interpreter, VERSIONS, home).partition(" ")
             for each in few(setting) if quick else setting.does:
                 ended.append(done(each, setting, interpreter, home, source, limit))
                 print(f"  {ended[-1]}", flush=True)

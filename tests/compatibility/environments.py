@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.compatibility.steps import Ended, StepFailed, ran
 
-__all__ = ["environment", "install", "interpreter", "told", "wheel"]
+__all__ = ["environment", "install", "interpreter", "printed_by", "wheel"]
 
 
 def environment(home: Path, version: str, logs: Path) -> Path:
@@ -71,7 +71,7 @@ def wheel(python: Path, source: Path, home: Path, logs: Path) -> Path:
     return made.rename(home / "beamlike.zip")
 
 
-def told(python: Path, script: str, logs: Path) -> str:
+def printed_by(python: Path, script: str, logs: Path) -> str:
     """The last line that a script prints.
 
     Raises:

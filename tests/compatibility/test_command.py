@@ -27,8 +27,8 @@ def outcome(name: str, saw: str) -> Outcome:
 
 def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
-    told = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert told == [
+    shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert shown == [
         "pyspark-4.1",
         "pyspark-4.2",
         "python-3.12",
@@ -100,7 +100,7 @@ def test_a_setting_that_cannot_be_had_says_so_and_the_next_one_is_tried(
 
     monkeypatch.setattr(command, "prepared", prepared)
     monkeypatch.setattr(command, "done", lambda *_: Ended("probe submit", True, "2 panes", (), 9))
-    monkeypatch.setattr(command, "told", lambda *_: "3.11.7 4.3.0")
+    monkeypatch.setattr(command, "printed_by", lambda *_: "3.11.7 4.3.0")
     monkeypatch.setattr(command, "checkout", lambda root, to: to)
     monkeypatch.setattr(command, "LATEST", tmp_path / "LATEST.md")
 

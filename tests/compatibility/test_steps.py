@@ -20,7 +20,7 @@ def test_a_step_that_succeeds_tells_its_last_line(tmp_path: Path) -> None:
     assert str(ended) == f"a step: ok, 4.3.0 ({ended.seconds} s)"
 
 
-def test_what_pytest_counted_is_told_and_not_how_long_it_took(tmp_path: Path) -> None:
+def test_what_pytest_counted_is_reported_and_not_how_long_it_took(tmp_path: Path) -> None:
     said = "== 7 passed, 12 deselected, 1 warning in 61.02s (0:01:01) ==\nbye"
 
     assert script(f"print({said!r})", tmp_path).saw == "7 passed, 12 deselected, 1 warning"

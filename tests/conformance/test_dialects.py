@@ -110,7 +110,7 @@ def test_beamlike_differs_on_purpose(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(UNVERIFIED))
-def test_a_case_that_nobody_has_seen_happen_is_not_followed(name: str) -> None:
+def test_a_case_that_no_one_has_seen_happen_is_not_followed(name: str) -> None:
     assert CASES[name].unverified
     assert found_wrong(CASES[name]) != []
 

@@ -57,6 +57,6 @@ def test_storms_are_the_day_of_the_longest_delay_and_those_with_most_long_delays
     assert storm_days(load_flights(), 3) == [worst, *often]
 
 
-def test_no_storm_is_found_where_nobody_was_five_hours_late():
+def test_no_storm_is_found_where_no_one_was_five_hours_late():
     quiet = load_flights(date(2013, 1, 9), 1).filter(pc.field("dep_delay") <= 300)
     assert storm_days(quiet, 3) == []

@@ -63,7 +63,7 @@ def test_a_morning_without_late_or_dropped_flights(scene: Any):
     ]
 
 
-def test_drops_of_several_windows_are_told_by_their_spread(scene: Any):
+def test_drops_of_several_windows_are_reported_by_their_spread(scene: Any):
     first = scene.drops[0]
     scene.drops += [attrs.evolve(first, missed_ms=at) for at in (60_001, 120_001)]
     scene.drops.append(attrs.evolve(first, reason="closed", missed_ms=None))

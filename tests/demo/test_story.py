@@ -95,7 +95,7 @@ def test_the_story_of_an_hour(scene: Any):
     )
 
 
-def test_an_hour_in_which_nobody_was_dropped_is_not_seen_to_expire(scene: Any):
+def test_an_hour_in_which_no_one_was_dropped_is_not_seen_to_expire(scene: Any):
     group = ("AA", scene.start)
     files = [ArrivalFile(0, 4, scene.start, scene.start + 400 * MINUTE)]
     batches = [MicroBatch(at, 4, scene.start + at * 100 * MINUTE) for at in range(5)]

@@ -218,11 +218,11 @@ def test_a_windowed_stream_makes_the_operators() -> None:
     ]
 
 
-def test_a_windowed_stream_is_told_anew() -> None:
+def test_a_windowed_stream_is_reported_anew() -> None:
     stream = apex_stream.window(apex.WindowOption.time_windows(10).slide_by(5))
-    told = stream.reset_trigger(AT_WATERMARK).reset_allowed_lateness(7).count()
+    shown = stream.reset_trigger(AT_WATERMARK).reset_allowed_lateness(7).count()
 
-    assert told == apex.WindowedOperator(
+    assert shown == apex.WindowedOperator(
         apex.WindowOption.sliding_time_windows(10, 5),
         apex.Count(),
         AT_WATERMARK,

@@ -21,7 +21,7 @@ SLIDING = flink.SlidingEventTimeWindows.of("3 seconds", "1 second")
 SESSIONS = flink.EventTimeSessionWindows.with_gap("3 seconds")
 AT_END = flink.EventTimeTrigger.create()
 
-Told = tuple[str, Any, int, int]
+Shown = tuple[str, Any, int, int]
 """Key, value, start and end of a window."""
 
 OUT_OF_ORDER = [
@@ -35,7 +35,7 @@ def add(one: int, other: int) -> int:
     return one + other
 
 
-def told(rows: Sequence[Row]) -> list[Told]:
+def shown(rows: Sequence[Row]) -> list[Shown]:
     """Rows of windows, each of which has the last millisecond of its window as timestamp."""
     for row in rows:
         assert row.window is not None
@@ -56,7 +56,7 @@ def test_sliding_windows_sum_what_came_out_of_order() -> None:
     for harness in twice(KEYED.window(SLIDING)):
         assert brings(harness, *OUT_OF_ORDER) == [[]] * len(OUT_OF_ORDER)
 
-        assert [told(rows) for rows in brings(harness, *range(999, 8_000, 1_000))] == [
+        assert [shown(rows) for rows in brings(harness, *range(999, 8_000, 1_000))] == [
             [("key1", 3, -2000, 1000)],
             [("key1", 3, -1000, 2000), ("key2", 3, -1000, 2000)],
             [("key1", 3, 0, 3000), ("key2", 3, 0, 3000)],
@@ -72,7 +72,7 @@ def test_tumbling_windows_sum_what_came_out_of_order() -> None:
     for harness in twice(KEYED.window(THREE_SECONDS)):
         assert brings(harness, *OUT_OF_ORDER) == [[]] * len(OUT_OF_ORDER)
 
-        assert [told(rows) for rows in brings(harness, *range(999, 8_000, 1_000))] == [
+        assert [shown(rows) for rows in brings(harness, *range(999, 8_000, 1_000))] == [
             *[[], []],
             [("key1", 3, 0, 3000), ("key2", 3, 0, 3000)],
             *[[], []],
@@ -123,7 +123,7 @@ def test_windows_of_the_clock_do_not_look_at_the_times_of_elements() -> None:
     rows = by_clock(harness, 3, ("key2", 1, 2**63 - 1), *[("key2", 1, 7000)] * 2, ("key1", 1), 5000)
     rows += by_clock(harness, *[("key1", 1, 7000)] * 3, 7000)
 
-    assert [told(it) for it in rows if it] == [
+    assert [shown(it) for it in rows if it] == [
         [("key1", 1, 0, 3000), ("key2", 3, 0, 3000)],
         [("key1", 3, 3000, 6000)],
     ]
@@ -136,7 +136,7 @@ def test_sliding_windows_of_the_clock_are_due_one_after_the_other() -> None:
     rows = by_clock(harness, 3, ("key2", 1), 1000, *[("key2", 1)] * 2, 2000)
     rows += by_clock(harness, *[("key1", 1)] * 2, 3000, *[("key1", 1)] * 3, 7000)
 
-    assert [told(it) for it in rows if it] == [
+    assert [shown(it) for it in rows if it] == [
         [("key2", 1, -2000, 1000)],
         [("key2", 3, -1000, 2000)],
         [("key1", 2, 0, 3000), ("key2", 3, 0, 3000)],
@@ -158,7 +158,7 @@ def test_gaps_of_elements_by_the_clock_never_shorten_a_session() -> None:
     rows += by_clock(harness, 13_000, ("key2", (10, short)), 13_500, ("key2", (10, short)))
     rows += by_clock(harness, 14_000, ("key2", (1, longer)), 16_999)
 
-    assert [told(it) for it in rows if it] == [
+    assert [shown(it) for it in rows if it] == [
         [("key1", 3, 10, 3_010)],
         [("key2", 9, 5_000, 8_000)],
         [("key2", 13, 9_000, 12_000)],
@@ -172,7 +172,7 @@ def test_an_element_that_is_late_for_one_window_only_is_in_the_others() -> None:
     rows = brings(harness, ("key2", 1, 1000), 1999, ("key2", 1, 2000), 3000, ("key1", 1, 3001))
     rows += brings(harness, *[("key2", 1, 2400)] * 2, ("key1", 1, 3001), ("key2", 1, 3900), 6000)
 
-    assert [told(it) for it in rows if it] == [
+    assert [shown(it) for it in rows if it] == [
         [("key2", 1, -1000, 2000)],
         [("key2", 2, 0, 3000)],
         [

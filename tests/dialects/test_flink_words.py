@@ -201,17 +201,17 @@ def test_a_combine_function_is_asked_of_what_an_evictor_left() -> None:
 # -- functions ---------------------------------------------------------------------------------
 
 
-def told(key: str, window: Window, result: object) -> tuple[object, ...]:
+def described(key: str, window: Window, result: object) -> tuple[object, ...]:
     return key, window.start, window.end, result
 
 
 def test_a_function_may_be_given_the_key_and_the_window() -> None:
     operators = [
-        TEN.reduce(add, told),
-        TEN.aggregate(Count(), told),
-        TEN.process(told),
-        TEN.evictor(flink.CountEvictor.of(1)).reduce(add, told),
-        TEN.evictor(flink.CountEvictor.of(1)).aggregate(Count(), told),
+        TEN.reduce(add, described),
+        TEN.aggregate(Count(), described),
+        TEN.process(described),
+        TEN.evictor(flink.CountEvictor.of(1)).reduce(add, described),
+        TEN.evictor(flink.CountEvictor.of(1)).aggregate(Count(), described),
     ]
     rows = []
     for operator in operators:
@@ -236,7 +236,7 @@ def test_a_function_of_the_window_that_raises_is_named() -> None:
 
 def test_windows_may_be_of_all_elements() -> None:
     tumbling = flink.TumblingEventTimeWindows.of("10 ms")
-    harness = flink.window_all(tumbling).process(told).harness()
+    harness = flink.window_all(tumbling).process(described).harness()
     harness.process_element(None, 1, 12)
     harness.process_element(None, 2, 15)
 

@@ -45,7 +45,7 @@ def test_without_a_limit_everything_comes_at_once() -> None:
         assert driver.pipe_input(key, "any", at) == table.pipe_input(key, "any", at)
 
 
-def test_a_late_record_is_told_of_at_once_and_does_not_wait() -> None:
+def test_a_late_record_is_reported_of_at_once_and_does_not_wait() -> None:
     driver = held_back(100).driver()
     driver.pipe_input("a", "open", 50)
 

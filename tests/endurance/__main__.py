@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from beamlike.cli.silence_spark import quiet_session
 from tests.endurance.one_key import hot_key, merged_at_once
 from tests.endurance.open_windows import open_windows
-from tests.endurance.report import Finding, told
+from tests.endurance.report import Finding, described
 from tests.endurance.soak import soak
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 prefix="beamlike-endurance-", ignore_cleanup_errors=True
             ) as home:
                 finding = WORKS[name][1](spark, Path(home), said)
-            print(told(finding), flush=True)
+            print(described(finding), flush=True)
             failed = failed or bool(finding.wrong)
     return 1 if failed else 0
 

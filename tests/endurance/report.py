@@ -7,7 +7,7 @@ from attrs import field, frozen
 
 from tests.endurance.stream import Batch
 
-__all__ = ["Finding", "figures_of", "told"]
+__all__ = ["Finding", "described", "figures_of"]
 
 
 @frozen
@@ -33,7 +33,7 @@ def figures_of(batches: Sequence[Batch]) -> dict[str, str]:
     }
 
 
-def told(finding: Finding) -> str:
+def described(finding: Finding) -> str:
     """As text: a line for each figure."""
     wide = max(map(len, finding.figures), default=0)
     lines = [finding.work, *(f"  {name:{wide}}  {it}" for name, it in finding.figures.items())]

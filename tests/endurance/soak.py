@@ -47,7 +47,7 @@ def soak(
                 value * {_ADVANCE} DIV {rows} - IF(value % {_LATE} = 0, 3600000, 0))""",
         last=last,
     )
-    told = bl.windowed(
+    shown = bl.windowed(
         stream,
         key="key",
         timestamp="at",
@@ -72,7 +72,7 @@ def soak(
         for name, number in zip(counted, found, strict=True):
             counted[name] += number
 
-    writer = told.writeStream.foreachBatch(count).trigger(processingTime=every)
+    writer = shown.writeStream.foreachBatch(count).trigger(processingTime=every)
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
     heap: list[int] = []
 

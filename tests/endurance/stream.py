@@ -66,8 +66,8 @@ def watched(
     seen: list[Batch] = []
     try:
         while not until(seen):
-            for told in _news(query, seen[-1].number if seen else -1):
-                seen.append(_batch(told, name))
+            for shown in _news(query, seen[-1].number if seen else -1):
+                seen.append(_batch(shown, name))
             if not query.isActive:
                 query.awaitTermination()
                 raise RuntimeError("the query ended by itself")
@@ -78,17 +78,17 @@ def watched(
 
 
 def _news(query: "StreamingQuery", seen: int) -> Iterator[Any]:
-    for told in query.recentProgress:
+    for shown in query.recentProgress:
         # A query that waits reports too; only a micro-batch that ran has its time in the sink.
-        if told.batchId > seen and "addBatch" in told.durationMs:
-            yield told
+        if shown.batchId > seen and "addBatch" in shown.durationMs:
+            yield shown
 
 
-def _batch(told: Any, name: str) -> Batch:
+def _batch(shown: Any, name: str) -> Batch:
     return Batch(
-        told.batchId,
-        told.durationMs["triggerExecution"],
-        told.observedMetrics[name].windows_open,
-        sum(operator.numRowsTotal for operator in told.stateOperators),
+        shown.batchId,
+        shown.durationMs["triggerExecution"],
+        shown.observedMetrics[name].windows_open,
+        sum(operator.numRowsTotal for operator in shown.stateOperators),
         memory_now(),
     )

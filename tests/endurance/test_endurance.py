@@ -61,7 +61,7 @@ def test_under_a_steady_load_all_is_accounted_for_and_nothing_is_left(
     assert finding.figures["elements"] == "45,001"
 
 
-def test_memory_that_grows_between_the_quarters_is_told(works: Any) -> None:
+def test_memory_that_grows_between_the_quarters_is_reported(works: Any) -> None:
     mib = 2**20
     grown = works("soak").growth([400 * mib, 500 * mib, 500 * mib, 500 * mib, 700 * mib])
 
@@ -72,7 +72,7 @@ def test_a_work_tells_what_is_wrong_below_its_figures(works: Any) -> None:
     report = works("report")
     finding = report.Finding("a work", {"elements": "3", "dropped": "1"}, ["2 came out, not 3"])
 
-    assert report.told(finding) == (
+    assert report.described(finding) == (
         "a work\n  elements  3\n  dropped   1\n  WRONG: 2 came out, not 3"
     )
 

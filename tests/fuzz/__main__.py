@@ -78,9 +78,9 @@ def hunt(reader: Reader, seconds: int, found: Path) -> Hunted:
         # What a reader puts into files goes with this folder, whatever becomes of the process.
         place = {**os.environ, "TMPDIR": str(home), "PYTHONPATH": os.getcwd()}
         ran = subprocess.run(command, capture_output=True, env=place, check=False)
-    told, log = ran.stdout.decode(errors="replace"), ran.stderr.decode(errors="replace")
+    shown, log = ran.stdout.decode(errors="replace"), ran.stderr.decode(errors="replace")
     done, covered = _DONE.search(log), _COVERED.findall(log)
-    finds = tuple(json.loads(line) for line in told.splitlines() if line.startswith('{"found"'))
+    finds = tuple(json.loads(line) for line in shown.splitlines() if line.startswith('{"found"'))
     broke = "" if done else " / ".join(log.strip().splitlines()[-12:])
     runs, took = map(int, done.groups()) if done else (0, 0)
     branches, _, kept = map(int, covered[-1]) if covered else (0, 0, 0)

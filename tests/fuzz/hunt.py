@@ -1,6 +1,6 @@
 """One reader, hunted by atheris in a process of its own: libFuzzer never returns.
 
-Only what is unexpected is told, as a line of JSON for each kind; the hunt goes on after it.
+Only what is unexpected is printed, as a line of JSON for each kind; the hunt goes on after it.
 """
 
 import json
@@ -38,8 +38,8 @@ def main(arguments: Sequence[str]) -> None:
                 seen.add(kind)
                 at = folder / f"{name}-{len(seen)}"
                 at.write_bytes(data)
-                told = {"found": kind, "problem": str(unexpected)[:600], "input": at.name}
-                print(json.dumps(told), flush=True)
+                shown = {"found": kind, "problem": str(unexpected)[:600], "input": at.name}
+                print(json.dumps(shown), flush=True)
 
     atheris.Setup([sys.argv[0], *fuzzer], once)
     atheris.Fuzz()

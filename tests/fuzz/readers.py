@@ -119,9 +119,9 @@ def _instant(data: bytes) -> None:
 
 
 def _trigger(data: bytes) -> None:
-    told = trigger_of(_text(data))
-    again = trigger_of(str(told))
-    assert again == told, f"{told} is read as {again}"
+    shown = trigger_of(_text(data))
+    again = trigger_of(str(shown))
+    assert again == shown, f"{shown} is read as {again}"
 
 
 # -- files ---------------------------------------------------------------------------------------
@@ -248,10 +248,10 @@ def _taken_apart(data: bytes) -> dict[int, bytes]:
 def _saved(data: bytes) -> None:
     blobs = _taken_apart(data)
     if INDEX in blobs:
-        _told(blobs)
+        _shown(blobs)
 
 
-def _told(blobs: Mapping[int, bytes], *, in_pipeline: bool = False) -> None:
+def _shown(blobs: Mapping[int, bytes], *, in_pipeline: bool = False) -> None:
     """As ``beamlike state`` does: the shard, its windows, all of them in lines and as JSON."""
     pages._MEMORY = pages._Memory()  # a changed blob may have the digest of what was read before
     shard = SavedShard.of(0, 0, blobs)
@@ -264,7 +264,7 @@ def _told(blobs: Mapping[int, bytes], *, in_pipeline: bool = False) -> None:
                 state, (), places, of=len(places), sort=sort, in_full=in_full, unpickle=False
             )
             odd = [line for line in lines if not line.isprintable()]
-            assert not odd, f"a terminal is told {odd[0]!r}"
+            assert not odd, f"a terminal is sent {odd[0]!r}"
     json.loads("".join(document(state, (), places, None, unpickle=False)))
 
 
@@ -287,13 +287,13 @@ def _headers(data: bytes) -> None:
     table = table.replace_schema_metadata({b"beamlike": data})
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    _told({**blobs, INDEX: sink.getvalue().to_pybytes()})
+    _shown({**blobs, INDEX: sink.getvalue().to_pybytes()})
 
 
 def _header_seeds() -> tuple[bytes, ...]:
     _, header = open_index(_shards()[1][INDEX])
-    told = {"trigger": "Repeatedly(AfterCount(2))", "allowed lateness": 0, "retained": 5}
-    others = {**header, "inputs": [[7, 9, []], [None, 0, [3, 4]]], "side": 5, "about": told}
+    shown = {"trigger": "Repeatedly(AfterCount(2))", "allowed lateness": 0, "retained": 5}
+    others = {**header, "inputs": [[7, 9, []], [None, 0, [3, 4]]], "side": 5, "about": shown}
     return tuple(json.dumps(it).encode() for it in (header, others))
 
 
@@ -311,14 +311,14 @@ def _rows(data: bytes) -> None:
     """Rows whose digest is right, and which need not be what beamlike writes."""
     blobs = dict(_shards()[1])
     table, header = open_index(blobs[INDEX])
-    told = Contents.from_json(header["contents"])
+    shown = Contents.from_json(header["contents"])
     digest = blake2b(data, digest_size=16).hexdigest()
-    header["contents"] = attrs.evolve(told, digests=(digest,)).to_json()
-    (page,) = told.pages
+    header["contents"] = attrs.evolve(shown, digests=(digest,)).to_json()
+    (page,) = shown.pages
     changed = {INDEX: pack_blob(table, header), page: data}
-    _told(changed)
+    _shown(changed)
     with suppress(StateError):  # the keys of a pipeline are bytes, and these are texts
-        _told(changed, in_pipeline=True)
+        _shown(changed, in_pipeline=True)
 
 
 def _row_seeds() -> tuple[bytes, ...]:

@@ -1,4 +1,4 @@
-"""Rows of any kind: nothing good is lost with the bad, and each bad one is told with its reason."""
+"""Rows of any kind: nothing good is lost with the bad, and each bad one has its reason."""
 
 import json
 import math
@@ -63,8 +63,8 @@ def test_every_row_is_in_a_pane_or_told_with_its_reason(spark: Any) -> None:
             if row.reason is None:
                 panes[row.k] += row.n
             else:
-                told = json.loads(row.element)
-                drops[row.reason, told["k"], told["at"], told["v"]] += 1
+                shown = json.loads(row.element)
+                drops[row.reason, shown["k"], shown["at"], shown["v"]] += 1
 
         assert panes == Counter(row[0] for row in rows if row[3] == "good")
         assert drops == Counter((row[3], *row[:3]) for row in rows if row[3] != "good")

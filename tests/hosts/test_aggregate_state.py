@@ -109,17 +109,17 @@ def run(plan: Plan, events: Sequence[Event], *, through_bytes: bool) -> list[str
     """The effects in words, because NaN is not equal to itself."""
     layout, key = StateLayout(plan), ("k",)
     state = KeyState.unseen(MIN_TIMESTAMP, 0)
-    watermark, told = MIN_TIMESTAMP, []
+    watermark, reported = MIN_TIMESTAMP, []
     for event in events:
         if through_bytes and state.windows:
             blob = pack_blob(layout.encode({key: state}), {})
             (state,) = layout.decode(unpack_blob(blob)[0], watermark, 0).values()
             state = state.at(watermark, 0)
         state, effects = plan.machine.step(state, event)
-        told += [repr(effect) for effect in effects]
+        reported += [repr(effect) for effect in effects]
         if isinstance(event, AdvanceWatermark):
             watermark = event.to
-    return told
+    return reported
 
 
 @pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
@@ -138,10 +138,10 @@ def test_state_of_every_aggregate_comes_back_as_it_was(accumulation: str) -> Non
         AdvanceWatermark(MAX_TIMESTAMP),
     ]
 
-    told = run(plan, events, through_bytes=True)
+    reported = run(plan, events, through_bytes=True)
 
-    assert told == run(plan, events, through_bytes=False)
-    panes = [text for text in told if text.startswith("Pane(")]
+    assert reported == run(plan, events, through_bytes=False)
+    panes = [text for text in reported if text.startswith("Pane(")]
     assert len(panes) >= 3
 
 
@@ -244,11 +244,11 @@ def test_an_aggregate_over_an_unfit_column_is_refused(wanted: Any, message: str)
 
 def test_several_columns_are_inputs_of_one_aggregate_and_identity_names_them() -> None:
     plan = plan_of(bl.WindowingStrategy(bl.FixedWindows(100)))
-    told = plan.identity["aggregates"]
-    assert "text_top_by=TopBy(n=2, smallest=False) of text string and whole int64" in told
-    assert "spread=Spread() (accumulator struct<low: bigint, high: bigint>) of " in told
-    assert "any=Spread() (accumulator pickled) of " in told
-    assert " at 0x" not in told
+    reported = plan.identity["aggregates"]
+    assert "text_top_by=TopBy(n=2, smallest=False) of text string and whole int64" in reported
+    assert "spread=Spread() (accumulator struct<low: bigint, high: bigint>) of " in reported
+    assert "any=Spread() (accumulator pickled) of " in reported
+    assert " at 0x" not in reported
 
 
 @pytest.mark.parametrize(

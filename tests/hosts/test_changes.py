@@ -213,7 +213,7 @@ def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(vers
     )
 
 
-def test_a_lateness_is_told_in_the_words_of_people() -> None:
+def test_a_lateness_is_reported_in_the_words_of_people() -> None:
     before = plan(late_check="retain", allowed_lateness="90 minutes")
 
     with pytest.raises(StateError, match="checkpoint has '1h 30m', the query has '1m'"):
@@ -247,7 +247,7 @@ def again(both: BothMachines, **parts: Any) -> BothMachines:
     return other
 
 
-def told(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+def shown(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """Each pane: start of its window, timing, index, count, whether it is the last."""
     return [
         (
@@ -266,18 +266,18 @@ def told(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 def test_with_shorter_lateness_a_window_ends_at_once_and_takes_nothing_more() -> None:
     both = BothMachines(plan())
     both.step(table(Row(3)), watermark=0)
-    assert told(both.step(watermark=15)) == [(0, "ON_TIME", 0, 1, False)]
+    assert shown(both.step(watermark=15)) == [(0, "ON_TIME", 0, 1, False)]
     both.step(table(Row(12), Row(25)), watermark=15)
     assert both.status.windows_open == 3
 
     shorter = again(both, allowed_lateness=0, closing_behavior="fire_always")
 
-    assert told(shorter.step(table(Row(4)), watermark=15)) == [
+    assert shown(shorter.step(table(Row(4)), watermark=15)) == [
         (0, "LATE", 1, 1, True),
         ("expired",),
     ]
     assert shorter.status.windows_open == 2
-    assert told(shorter.step(watermark=20)) == [(10, "ON_TIME", 0, 1, True)]
+    assert shown(shorter.step(watermark=20)) == [(10, "ON_TIME", 0, 1, True)]
 
 
 def test_with_shorter_lateness_a_window_ends_also_if_nothing_comes_and_nothing_moves() -> None:
@@ -288,7 +288,7 @@ def test_with_shorter_lateness_a_window_ends_also_if_nothing_comes_and_nothing_m
 
     shorter = again(both, trigger=AfterWatermark(late=AfterCount(2)), allowed_lateness=0)
 
-    assert told(shorter.step(watermark=15)) == [(0, "LATE", 1, 2, True)]
+    assert shown(shorter.step(watermark=15)) == [(0, "LATE", 1, 2, True)]
     assert shorter.status.windows_open == 0
 
 
@@ -299,9 +299,9 @@ def test_with_longer_lateness_open_windows_stay_and_one_that_had_ended_opens_ane
 
     longer = again(both, allowed_lateness=20)
 
-    assert told(longer.step(table(Row(4)), watermark=12)) == [(0, "LATE", 0, 1, False)]
-    assert told(longer.step(watermark=25)) == [(10, "ON_TIME", 0, 1, False)]
-    assert told(longer.step(table(Row(14)), watermark=29)) == [(10, "LATE", 1, 2, False)]
+    assert shown(longer.step(table(Row(4)), watermark=12)) == [(0, "LATE", 0, 1, False)]
+    assert shown(longer.step(watermark=25)) == [(10, "ON_TIME", 0, 1, False)]
+    assert shown(longer.step(table(Row(14)), watermark=29)) == [(10, "LATE", 1, 2, False)]
     assert longer.status.windows_open == 2
     assert longer.step(watermark=30) == []
     assert longer.status.windows_open == 1
@@ -314,8 +314,8 @@ def test_a_lower_count_is_reached_with_the_next_element() -> None:
     lower = again(both, trigger=early(AfterCount(2)))
 
     assert lower.step(watermark=0) == []
-    assert told(lower.step(table(Row(4)), watermark=0)) == [(0, "EARLY", 0, 4, False)]
-    assert told(lower.step(table(Row(5), Row(6)), watermark=0)) == [(0, "EARLY", 1, 6, False)]
+    assert shown(lower.step(table(Row(4)), watermark=0)) == [(0, "EARLY", 0, 4, False)]
+    assert shown(lower.step(table(Row(5), Row(6)), watermark=0)) == [(0, "EARLY", 1, 6, False)]
 
 
 def test_a_delay_that_runs_ends_when_it_was_to_and_the_next_takes_as_long_as_is_said_now() -> None:
@@ -325,9 +325,9 @@ def test_a_delay_that_runs_ends_when_it_was_to_and_the_next_takes_as_long_as_is_
     quicker = again(both, trigger=early(AfterProcessingTime(Delay(5))))
 
     assert quicker.step(watermark=0, clock=120) == []
-    assert told(quicker.step(watermark=0, clock=151)) == [(0, "EARLY", 0, 1, False)]
+    assert shown(quicker.step(watermark=0, clock=151)) == [(0, "EARLY", 0, 1, False)]
     quicker.step(table(Row(2)), watermark=0, clock=160)
-    assert told(quicker.step(watermark=0, clock=166)) == [(0, "EARLY", 1, 2, False)]
+    assert shown(quicker.step(watermark=0, clock=166)) == [(0, "EARLY", 1, 2, False)]
 
 
 def test_another_late_check_judges_what_comes_from_now_on() -> None:
@@ -338,7 +338,7 @@ def test_another_late_check_judges_what_comes_from_now_on() -> None:
 
     # Its own window ended at 32, and the session that it joins has not.
     assert merged.step(table(Row(22)), watermark=33) == []
-    assert told(merged.step(watermark=46)) == [(22, "ON_TIME", 0, 3, True)]
+    assert shown(merged.step(watermark=46)) == [(22, "ON_TIME", 0, 3, True)]
 
 
 def test_sessions_go_on_with_what_they_have_to_withdraw_when_unchanged_panes_are_left_out() -> None:
@@ -349,6 +349,6 @@ def test_sessions_go_on_with_what_they_have_to_withdraw_when_unchanged_panes_are
     omits = again(both, trigger=early(AfterCount(1)), unchanged="omit", **parts)
     second = omits.step(table(Row(8)), watermark=0)
 
-    assert told(first) == [(3, "EARLY", 0, 1, False)]
+    assert shown(first) == [(3, "EARLY", 0, 1, False)]
     assert [(row["retraction"], row["n"]) for row in second] == [(True, 1), (False, 2)]
     assert omits.step(watermark=18) == []

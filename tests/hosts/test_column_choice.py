@@ -178,14 +178,14 @@ def test_the_machine_is_no_part_of_what_saved_state_belongs_to() -> None:
 # -- said to a user --------------------------------------------------------------------------
 
 
-def test_a_stage_is_told_with_its_machine_and_all_that_its_state_depends_on() -> None:
+def test_a_stage_is_reported_with_its_machine_and_all_that_its_state_depends_on() -> None:
     words = Part(
         "words", bl.model.combine.Collect(), 2, ListColumn(pa.string()), pa.list_(pa.string())
     )
 
-    told = str(StagePlan.of(plan_of(bl.Sessions("10 minutes"), COUNT, words)))
+    message = str(StagePlan.of(plan_of(bl.Sessions("10 minutes"), COUNT, words)))
 
-    assert told.splitlines() == [
+    assert message.splitlines() == [
         "beamlike: columnar machine",
         "  window: Sessions(10m)",
         "  trigger: DefaultTrigger()",
@@ -206,6 +206,8 @@ def test_a_stage_is_told_with_its_machine_and_all_that_its_state_depends_on() ->
 
 
 def test_why_it_is_the_reference_machine_is_in_the_first_line() -> None:
-    told = str(StagePlan.of(attrs.evolve(plan_of(machine="reference"), name="visits")))
+    message = str(StagePlan.of(attrs.evolve(plan_of(machine="reference"), name="visits")))
 
-    assert told.splitlines()[0] == ('visits: reference machine, because machine="reference" is set')
+    assert message.splitlines()[0] == (
+        'visits: reference machine, because machine="reference" is set'
+    )

@@ -99,9 +99,9 @@ def test_values_of_every_type_come_out_as_they_went_in(
         seen += both.step(rows, watermark=watermark)
     seen += both.step(watermark=MAX_TIMESTAMP)
 
-    told = [row["all"] for row in seen if row["user"] == "ann" and row["pane"]]
+    reported = [row["all"] for row in seen if row["user"] == "ann" and row["pane"]]
     # What came first is in the first pane, as it was.
-    assert repr(told[0]) == repr(pa.array([[first]], pa.list_(kind)).to_pylist()[0])
+    assert repr(reported[0]) == repr(pa.array([[first]], pa.list_(kind)).to_pylist()[0])
     assert {row["user"] for row in seen} == {"ann", "bob"}
 
 
@@ -168,11 +168,11 @@ def test_retractions_come_right_before_what_replaces_them_and_repeat_what_they_w
 
     rows = both.step(arrivals(("ann", 7)), watermark=-1)
 
-    told = [
+    reported = [
         (row["retraction"], row["__beamlike"]["start"], row["__beamlike"]["end"], row["n"])
         for row in rows
     ]
-    assert sorted(told) == [(False, 0, 25, 3), (True, 0, 10, 1), (True, 15, 25, 1)]
+    assert sorted(reported) == [(False, 0, 25, 3), (True, 0, 10, 1), (True, 15, 25, 1)]
 
 
 def run_in_columns(plan: Plan, *steps: tuple[pa.Table | None, int]) -> list[pa.Table | None]:

@@ -74,16 +74,16 @@ def test_a_listing_tells_the_size_of_a_pickle_and_does_not_open_it(tmp_path: Pat
 
     (window,) = windows_of(state, places)
     text = "\n".join(listing(state, (), places, of=1, sort="oldest", in_full=True, unpickle=False))
-    told = "".join(document(state, (), places, None, unpickle=False))
+    shown = "".join(document(state, (), places, None, unpickle=False))
 
     (held,) = window.holds.values()
     assert held.startswith("pickled, ")
     assert "pickled, " in text
-    assert "pickled, " in told
+    assert "pickled, " in shown
     assert not left.exists()
     # A terminal gets no commands, neither by a name nor by a key.
     assert all(letter.isprintable() for line in text.split("\n") for letter in line)
-    assert told.isprintable() or "\x1b" not in told
+    assert shown.isprintable() or "\x1b" not in shown
 
 
 def test_told_to_it_opens_the_pickle(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_told_to_it_opens_the_pickle(tmp_path: Path) -> None:
         b'["c pickle", "s..."]',
     ],
 )
-def test_the_key_of_a_pipeline_is_told_without_its_class(blob: bytes) -> None:
-    told = readable_key(blob)
+def test_the_key_of_a_pipeline_is_reported_without_its_class(blob: bytes) -> None:
+    shown = readable_key(blob)
 
     # A text, or a tuple that has its words in it; nothing that these words could have made.
-    assert isinstance(told, str | tuple)
+    assert isinstance(shown, str | tuple)

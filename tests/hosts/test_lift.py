@@ -78,7 +78,7 @@ def any_rows(dice: Random, plan: Plan, around: int, *, carried: bool) -> pa.Tabl
     return pa.table(columns)
 
 
-def told(
+def described(
     plan: Plan, tables: Sequence[pa.Table], watermark: int | None, hidden_columns: Sequence[str]
 ) -> tuple[Any, ...]:
     """What comes of rows, in words: types, combined rows, and drops."""
@@ -103,11 +103,11 @@ def test_both_machines_combine_the_same_rows_alike(dice: Random, unjudged: bool)
     by_reference = attrs.evolve(plan, machine_name="reference")
     # The reference may name the time of an element of another window that overlaps.
     hidden_columns = ("ts",) if carried else ()
-    expected = told(by_reference, tables, watermark, hidden_columns)
-    assert told(plan, tables, watermark, hidden_columns) == expected
+    expected = described(by_reference, tables, watermark, hidden_columns)
+    assert described(plan, tables, watermark, hidden_columns) == expected
 
 
-# -- told in full --------------------------------------------------------------------------------
+# -- in full --------------------------------------------------------------------------------
 
 
 def plan_of(strategy: WindowingStrategy, fn: CombineFn | None = None, **options: Any) -> Plan:

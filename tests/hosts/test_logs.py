@@ -158,7 +158,7 @@ def test_of_a_merge_of_many_windows_some_are_shown(caplog: pytest.LogCaptureFixt
 
 
 @pytest.mark.parametrize("machine", ["reference", "columnar"])
-def test_no_merge_is_put_in_words_if_nobody_listens(
+def test_no_merge_is_put_in_words_if_no_one_listens(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("log_merges", "keyed_merges"):
@@ -201,7 +201,7 @@ def test_the_groupings_of_a_pipeline_log_the_same(caplog: pytest.LogCaptureFixtu
     ]
 
 
-def test_nothing_is_read_of_the_rows_if_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_read_of_the_rows_if_no_one_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr("beamlike.hosts.spark.unpack.log_rows", lambda *_: read.append("all"))
     unpacked()
@@ -224,9 +224,9 @@ def test_a_worker_logs_from_the_level_on_that_the_environment_says(
         logger.manager._clear_cache()  # type: ignore[attr-defined]
         monkeypatch.undo()
         logger.manager._clear_cache()  # type: ignore[attr-defined]
-    told = [line.split(" ", 2)[2] for line in capsys.readouterr().err.splitlines()]
+    shown = [line.split(" ", 2)[2] for line in capsys.readouterr().err.splitlines()]
     window = "[1970-01-01T00:00:00+00:00, 1970-01-01T01:00:00+00:00)"
-    assert told == 2 * [
+    assert shown == 2 * [
         f"DEBUG beamlike.panes: hours: user='ann' {window} LATE pane 2",
         f"INFO beamlike.panes: hours: user='bob' {window} drops expired",
     ]

@@ -189,7 +189,7 @@ def test_rows_of_a_key_without_owners_go_when_the_owners_are_past_their_window()
     assert run_in_shard(plan, (AdvanceWatermark(6, side=20),), store) == [
         Output(0, "a", Pane(IntervalWindow(0, 10), (("east", 3), None), 5, NO_FIRING))
     ]
-    # It knows how far the owners are, whatever it is told first.
+    # It knows how far the owners are, whatever update comes first.
     assert run_in_shard(plan, (Arrive((("bb", entry("west", 4, 6)),)),), store) == [
         Output(0, "bb", Pane(IntervalWindow(0, 10), (("west", 4), None), 6, NO_FIRING))
     ]
@@ -276,8 +276,8 @@ def test_rows_and_drops_of_both_inputs_have_the_columns_of_the_result() -> None:
         "is_first": True,
         "is_last": True,
     }
-    told = [row["__beamlike"]["dropped"] for row in dropped]
-    assert [(it["reason"], it["missed_ms"], it["element"]) for it in told] == [
+    shown = [row["__beamlike"]["dropped"] for row in dropped]
+    assert [(it["reason"], it["missed_ms"], it["element"]) for it in shown] == [
         ("expired", 1, '{"plate": "a", "lane": "west", "toll": 4}'),
         ("expired", 1, '{"plate": "a", "side": [{"owner": "bob", "seats": 2}]}'),
     ]
@@ -298,15 +298,15 @@ def test_a_row_for_which_the_window_function_raises_is_dropped_with_what_it_rais
 
     (row,) = OutputTable(plan).build(effects).to_pylist()
 
-    told = row["__beamlike"]["dropped"]
-    assert (row["plate"], row["window"], told["stage"], told["reason"]) == (
+    shown = row["__beamlike"]["dropped"]
+    assert (row["plate"], row["window"], shown["stage"], shown["reason"]) == (
         "a",
         None,
         "beamlike",
         "failed",
     )
-    assert told["element"] == '{"plate": "a", "lane": "east", "toll": 0}'
-    assert told["error"].startswith("FixedWindows(10ms).assign raised ZeroDivisionError")
+    assert shown["element"] == '{"plate": "a", "lane": "east", "toll": 0}'
+    assert shown["error"].startswith("FixedWindows(10ms).assign raised ZeroDivisionError")
     (blob,) = store.buckets.values()
     (kept,) = unpack_blob(blob)[0].to_pylist()
     assert (kept["bucket"], [it["row"]["lane"] for it in kept["waiting"]]) == (1, ["west"])

@@ -164,15 +164,15 @@ def test_one_row_of_each_blob_says_how_many_of_them_are_what(has_downstream: boo
     ]
 
     nothing = dict.fromkeys(COUNTED, 0)
-    told = {("panes", "EARLY"): 1, ("panes", "LATE"): 2, ("dropped", "expired"): 2}
+    shown = {("panes", "EARLY"): 1, ("panes", "LATE"): 2, ("dropped", "expired"): 2}
     # What a grouping before this one has dropped was counted there.
-    assert counts == [nothing | told, None, None, None, None, nothing]
+    assert counts == [nothing | shown, None, None, None, None, nothing]
 
 
 def test_the_last_row_tells_where_the_shards_stand_together_even_if_nothing_came_out() -> None:
     plan = plan_of("drop", name="totals")
     standing = ([3, 500, 1, 600, None], [0, 400, 0, None, None], [2, 700, 4, 900, 50])
-    headers = [{"kind": "out", "elements": 7, "standing": told} for told in standing]
+    headers = [{"kind": "out", "elements": 7, "standing": shown} for shown in standing]
     blobs = [pack_blob(pa.table({}), header) for header in headers]
     batch = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
 

@@ -63,7 +63,7 @@ def test_a_failed_step_is_forgotten_when_it_is_tried_again_with_other_rows(limit
         assert shard.read() == []
 
 
-def test_after_a_rollback_nobody_sees_newer_rows(limit: Limit) -> None:
+def test_after_a_rollback_no_one_sees_newer_rows(limit: Limit) -> None:
     for few in (0, 1_000):
         limit("FEW", few)
         shard = Shard(range(10))

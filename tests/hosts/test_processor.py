@@ -175,14 +175,14 @@ class Queries:
         assert self._columnar.handle.timers == self._reference.handle.timers
         for group in self._columnar.handle.blobs:
             assert self._columnar.remembered(group) == self._reference.remembered(group)
-        return sorted(map(_told, out), key=repr)
+        return sorted(map(_shown, out), key=repr)
 
     @property
     def state(self) -> Handle:
         return self._columnar.handle
 
 
-def _told(row: dict[str, Any]) -> tuple[Any, ...]:
+def _shown(row: dict[str, Any]) -> tuple[Any, ...]:
     """Key, start of the window (ms), timing, count and sum; or key, reason, error and element."""
     marks = row[MARKS]
     if (dropped := marks["dropped"]) is not None:

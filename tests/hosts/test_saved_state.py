@@ -52,7 +52,7 @@ ARRIVALS = (
 )
 
 
-def told(state: SavedState) -> list[tuple[Any, ...]]:
+def shown(state: SavedState) -> list[tuple[Any, ...]]:
     """Each window: key, span, new elements, last pane, panes that stand."""
     rows = state.windows.sort_by("key").to_pylist()
     return [
@@ -74,7 +74,7 @@ def test_the_windows_of_a_retracting_query(spark: Any, tmp_path: Path, machine: 
 
     state = bl.open_state(spark, path)
 
-    assert told(state) == [
+    assert shown(state) == [
         # A session that has grown counts its panes anew; the one before waits to be withdrawn.
         ("ann, 1", "00:00-00:19", 1, None, 1),
         ("bob, 2", "00:20-00:30", 1, None, 0),
@@ -107,7 +107,7 @@ def test_the_state_after_an_earlier_batch(spark: Any, tmp_path: Path) -> None:
 
     state = bl.open_state(spark, path, batch=0)
 
-    assert told(state) == [("ann, 1", "00:00-00:16", 0, ("EARLY", 0), 1)]
+    assert shown(state) == [("ann, 1", "00:00-00:16", 0, ("EARLY", 0), 1)]
     assert (state.batch, state.batches[0]) == (0, 0)
     with pytest.raises(StateError) as refusal:
         bl.open_state(spark, path, batch=999)
@@ -295,14 +295,14 @@ def test_folders_that_are_no_checkpoints_are_named(spark: Any, tmp_path: Path) -
         assert str(refusal.value) == says
 
 
-def test_a_place_that_spark_cannot_read_is_told_with_what_spark_says(spark: Any) -> None:
+def test_a_place_that_spark_cannot_read_is_reported_with_what_spark_says(spark: Any) -> None:
     with pytest.raises(StateError) as refusal:
         bl.open_state(spark, "nope://bucket/orders")
 
-    told = str(refusal.value)
-    assert told.startswith("nope://bucket/orders is no checkpoint with state that can be read (")
-    assert 'No FileSystem for scheme "nope"' in told
-    assert told.endswith("; give the folder that the query has as checkpointLocation")
+    shown = str(refusal.value)
+    assert shown.startswith("nope://bucket/orders is no checkpoint with state that can be read (")
+    assert 'No FileSystem for scheme "nope"' in shown
+    assert shown.endswith("; give the folder that the query has as checkpointLocation")
 
 
 def test_a_session_with_another_state_store_is_refused(spark: Any, tmp_path: Path) -> None:

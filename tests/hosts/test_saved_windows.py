@@ -103,11 +103,11 @@ def test_whatever_the_strategy_the_tables_tell_what_the_machine_remembers(seed: 
     strategy = any_strategy(random, retracting_options=True)
     script = any_script(random, to_infinity=False)
 
-    assert told_by(at_rest(strategy, script)) == remembered(strategy, script)
+    assert rows_of_stage(at_rest(strategy, script)) == remembered(strategy, script)
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_triggers_that_beam_does_not_have_are_told_likewise(seed: int) -> None:
+def test_triggers_that_beam_does_not_have_are_reported_likewise(seed: int) -> None:
     random = Random(seed)
     # What a distance is measured from rests as a pickle, which nobody opens for this.
     own = [kind for kind in OWN_TRIGGERS if kind is not AfterDelta]
@@ -115,10 +115,10 @@ def test_triggers_that_beam_does_not_have_are_told_likewise(seed: int) -> None:
     strategy = any_strategy(random, trigger=trigger)
     script = any_script(random, to_infinity=False)
 
-    assert told_by(at_rest(strategy, script)) == remembered(strategy, script)
+    assert rows_of_stage(at_rest(strategy, script)) == remembered(strategy, script)
 
 
-def test_a_distance_waits_for_something_far_from_an_element_that_nobody_reads() -> None:
+def test_a_distance_waits_for_something_far_from_an_element_that_no_one_reads() -> None:
     strategy = WindowingStrategy(FixedWindows(60_000), Repeatedly(AfterDelta(3, nothing_far)))
     stage = at_rest(strategy, ONE)
 
@@ -134,12 +134,12 @@ def nothing_far(before: object, after: object) -> float:
     return 0
 
 
-def told_by(stage: SavedStage) -> dict[tuple[Any, ...], Row]:
+def rows_of_stage(stage: SavedStage) -> dict[tuple[Any, ...], Row]:
     """The tables, as `remembered` puts it."""
-    told = {}
+    shown = {}
     for row, saved in zip(rows_of(stage), stage.shards[0].rows.to_pylist(), strict=True):
         timing = row["timing"]
-        told[row["key"], saved["start"], saved["end"]] = {
+        shown[row["key"], saved["start"], saved["end"]] = {
             "closed": row["closed"],
             "new_elements": row["new_elements"],
             "last": timing and (timing, row["index"], row["nonspeculative"]),
@@ -147,7 +147,7 @@ def told_by(stage: SavedStage) -> dict[tuple[Any, ...], Row]:
             "due": (row["due_event"], row["due_clock"]),
             "trigger": stage.trigger_of(row),
         }
-    return told
+    return shown
 
 
 MINUTES = WindowingStrategy(
@@ -179,7 +179,7 @@ def arrive(*elements: tuple[str, int, int]) -> Arrive:
 ONE = (arrive(("ann", 1, 0)),)
 
 
-def test_a_window_is_told_whole() -> None:
+def test_a_window_is_reported_whole() -> None:
     assert rows_of(two_minutes()) == [
         {
             "stage": "counts",
@@ -230,7 +230,7 @@ def test_a_window_is_told_whole() -> None:
     ]
 
 
-def test_every_node_of_a_trigger_is_told_in_words() -> None:
+def test_every_node_of_a_trigger_is_reported_in_words() -> None:
     stage = two_minutes()
     ann, bob = (stage.trigger_of(row) for row in rows_of(stage))
 
@@ -355,7 +355,7 @@ def test_a_pickle_that_cannot_be_opened_says_why() -> None:
     assert said.startswith("pickled, 23 bytes, which cannot be opened: ")
 
 
-def test_the_keys_of_a_pipeline_are_told_without_their_classes() -> None:
+def test_the_keys_of_a_pipeline_are_reported_without_their_classes() -> None:
     keys = ["ann", ("ann", 1, None), 1.5, frozenset({2}), Timing.LATE]
 
     assert [str(readable_key(key_bytes(key))) for key in keys] == [

@@ -94,7 +94,7 @@ def test_a_window_that_has_come_out_stays_for_its_lateness_however_long_that_is(
     assert (row["timing"], row["due_event"]) == ("ON_TIME", due)
 
 
-def test_a_key_that_arrow_has_no_text_for_is_told() -> None:
+def test_a_key_that_arrow_has_no_text_for_is_reported() -> None:
     # Python makes such texts of names of files that are no UTF-8.
     keys = pa.chunked_array([[key_bytes("caf\udce9"), key_bytes(("ann", "\U0001f600"))]])
 
@@ -119,11 +119,11 @@ def test_a_trigger_that_cannot_be_that_of_the_windows_is_not_told(trigger: str) 
 
     places = choose(state)
     *_, line = listing(state, (), places, of=1, sort="oldest", in_full=False, unpickle=False)
-    told = json.loads("".join(document(state, (), places, None, unpickle=False)))
+    message = json.loads("".join(document(state, (), places, None, unpickle=False)))
 
     assert line.split()[:3] == ["ann", "[00:00:00,", "00:01:00)"]
     assert line.split()[-1] == "-"
-    assert [window["trigger"] for window in told["windows"]] == [None]
+    assert [window["trigger"] for window in message["windows"]] == [None]
 
 
 def changed(words: dict[str, Any]) -> dict[int, bytes]:
@@ -178,11 +178,11 @@ def test_shards_of_different_rows_are_no_grouping() -> None:
     with pytest.raises(StateError) as refusal:
         choose(state_of(SavedShard.of(0, 0, blobs_of(early(3), 0)), other))
 
-    told = str(refusal.value)
-    assert told.startswith(
+    message = str(refusal.value)
+    assert message.startswith(
         "the windows of 'counts' cannot be read: ArrowInvalid: Schema at index 1 "
     )
-    assert told.endswith("; the checkpoint is damaged: open a copy of it")
+    assert message.endswith("; the checkpoint is damaged: open a copy of it")
 
 
 class Refusing:
@@ -206,7 +206,7 @@ class Refusing:
         )
 
 
-def test_what_keeps_spark_from_a_place_is_told_without_the_way_of_java() -> None:
+def test_what_keeps_spark_from_a_place_is_reported_without_the_way_of_java() -> None:
     spark: Any = Refusing()
     with pytest.raises(StateError) as refusal:
         SavedState.open(spark, "nope://bucket/orders")

@@ -208,7 +208,7 @@ def test_a_bucket_is_read_only_when_it_has_data_or_a_deadline() -> None:
     script = (
         Arrive((("ann", element(1, 5)),)),
         AdvanceWatermark(59_999),  # one millisecond before anything is due
-        AdvanceClock(1_000_000),  # nobody waits for the clock
+        AdvanceClock(1_000_000),  # no trigger waits for the clock
         Arrive((("bob", element(2, 70_000)),)),
     )
 

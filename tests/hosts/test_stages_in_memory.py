@@ -230,7 +230,7 @@ class SourceWatermark:
         self._heard_at: int | None = None
 
     def after(self, events: Sequence[Event], clock: int) -> int | None:
-        """None if nobody waits for it."""
+        """None if no stage waits for it."""
         if events or self._heard_at is None:
             self._heard_at = clock
         self._seen += [it.timestamp for it in events]
@@ -278,9 +278,9 @@ def dropped_by(stage: str, tables: Iterable[pa.Table]) -> Counter[str]:
     """How many elements a stage has dropped for each reason."""
     drops: Counter[str] = Counter()
     for row in (row for table in tables for row in table.to_pylist()):
-        told = row[MARKS]["dropped"]
-        if row[MARKS]["kind"] == DROPPED_ROW and told["stage"] == stage:
-            drops[told["reason"]] += told["count"]
+        reported = row[MARKS]["dropped"]
+        if row[MARKS]["kind"] == DROPPED_ROW and reported["stage"] == stage:
+            drops[reported["reason"]] += reported["count"]
     return drops
 
 
@@ -340,19 +340,19 @@ def test_sources_with_watermarks_of_their_own_are_judged_by_the_least(seed: int)
     plan = plan_of(strategy, sources, shards=dice.choice([1, 3]), **early)
     stage, known = Stage(plan, dice), [SourceWatermark(it) for it in sources]
     tables, batches = [], []
-    told, clock, watermark = 3, 0, MIN_TIMESTAMP
+    reported, clock, watermark = 3, 0, MIN_TIMESTAMP
     around = [0] * len(sources)
     for number in range(14):
         # The clock of a machine may go back. What happens then happens when the last did.
-        told = max(0, told + dice.choice([0, 1, 3, 9, -5]))
-        clock = max(clock, told)
+        reported = max(0, reported + dice.choice([0, 1, 3, 9, -5]))
+        clock = max(clock, reported)
         around = [it + dice.choice([0, 0, 2, 8]) for it in around]
         events = [any_events(dice, it, 10 * number, "abc") for it in around]
         pairs = zip(known, events, strict=True)
         moved = [it for it in (one.after(own, clock) for one, own in pairs) if it is not None]
         watermark = max(watermark, min(moved, default=MIN_TIMESTAMP))
         batches.append(batch_of(clock, [it for own in events for it in own], watermark))
-        tables += stage.step([[[rows_of_source(own)]] for own in events], told)
+        tables += stage.step([[[rows_of_source(own)]] for own in events], reported)
 
     (run,) = run_chain(plan.machine, [], batches)
     check(tables, plan, run)

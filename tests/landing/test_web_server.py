@@ -1,9 +1,9 @@
 """The lines of a web server become two tables, and every cell is right.
 
 Lines come out of order, hours late, twice, and broken; one visitor has a fifth of them. Visits are
-told early, on time and corrected for two hours; visits by hour and country are a second grouping of
-these. Both queries are killed twice on the way. At the end the tables equal a plain computation
-over the lines that were accepted, and each of the others is a dead letter.
+reported early, on time and corrected for two hours; visits by hour and country are a second
+grouping of these. Both queries are killed twice on the way. At the end the tables equal a plain
+computation over the lines that were accepted, and each of the others is a dead letter.
 """
 
 import json
@@ -174,7 +174,7 @@ def accepted(lines: list[Line], place: Place, table: str) -> list[Line]:
     kept = []
     for line in lines:
         whole = line["line"], line["user"], line["at"]
-        # Of a line that came too late only its key and number are told.
+        # Of a line that came too late only its key and number are reported.
         name = next((it for it in (whole, (*whole[:2], None)) if lost[it] > 0), None)
         if name is None:
             kept.append(line)

@@ -1,4 +1,4 @@
-"""Alarms that a trigger does not mind may be kept or forgotten: nobody can tell.
+"""Alarms that a trigger does not mind may be kept or forgotten: no output differs.
 
 ``BEAMLIKE_EXAMPLES`` in the environment says on how many scenarios this is tried, by default 400.
 """

@@ -1,7 +1,7 @@
 """Folding retractions, and the changes made of them, gives the batch result at any time.
 
-The batch result is told here once more without panes, triggers and clocks: the elements that were
-accepted, in the windows that the window function gives them, or for sessions in runs without a
+The batch result is computed here once more without panes, triggers and clocks: the elements that
+were accepted, in the windows that the window function gives them, or for sessions in runs without a
 silence as long as the gap.
 
 ``BEAMLIKE_EXAMPLES`` in the environment says how many scenarios each law is tried on, by

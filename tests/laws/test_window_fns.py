@@ -199,7 +199,7 @@ def settled(sessions: Sessions, bundles: list[list[int]]) -> dict[int, IntervalW
 
 
 def one_after_the_other(at_once: list[int], gap: int, longest: int) -> dict[int, IntervalWindow]:
-    """The same told without windows: walk through time, and cut when it is silent or too long."""
+    """The same without windows: walk through time, and cut when it is silent or too long."""
     sessions: list[list[int]] = []
     for at in sorted(at_once):
         last = sessions[-1] if sessions else None

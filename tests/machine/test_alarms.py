@@ -1,4 +1,4 @@
-"""Alarms: when the clock wakes a window, and what an alarm does that nobody waits for."""
+"""Processing-time timers: when they are due, and what a stale one does."""
 
 import pytest
 
@@ -142,7 +142,7 @@ def test_a_stale_alarm_closes_the_sliding_windows_that_fired_and_no_others(play)
     ]
 
 
-# -- alarms that nobody needs are not kept ---------------------------------------------------
+# -- timers that are not needed are not kept ---------------------------------------------------
 
 
 def processing_timers(state: KeyState) -> list[tuple[int, ...]]:

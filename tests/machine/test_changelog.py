@@ -28,7 +28,7 @@ def panes_of(strategy, *steps):
     return [output.effect for output in run.outputs]
 
 
-def told(changes):
+def shown(changes):
     return [
         f"{change.op} [{change.identity.start},{change.identity.end})"
         + ("" if change.pane is None else f" {change.pane.value}")
@@ -55,14 +55,14 @@ def names(effects):
 
 
 def test_a_pane_in_the_place_of_another_of_its_window_is_one_change():
-    assert told(changelog(panes_of(retracting(FixedWindows(10)), [1], [2]))) == [
+    assert shown(changelog(panes_of(retracting(FixedWindows(10)), [1], [2]))) == [
         "upsert [0,10) [1]",
         "upsert [0,10) [1, 2]",
     ]
 
 
 def test_a_session_that_grew_leaves_a_row_that_has_to_go():
-    assert told(changelog(panes_of(retracting(Sessions(10)), [5], [0]))) == [
+    assert shown(changelog(panes_of(retracting(Sessions(10)), [5], [0]))) == [
         "upsert [5,15) [5]",
         "delete [5,15)",
         "upsert [0,15) [0, 5]",
@@ -70,7 +70,7 @@ def test_a_session_that_grew_leaves_a_row_that_has_to_go():
 
 
 def test_both_rows_of_sessions_that_merge_have_to_go():
-    assert told(changelog(panes_of(retracting(Sessions(10)), [0], [18], [9]))) == [
+    assert shown(changelog(panes_of(retracting(Sessions(10)), [0], [18], [9]))) == [
         "upsert [0,10) [0]",
         "upsert [18,28) [18]",
         "delete [0,10)",
@@ -81,7 +81,7 @@ def test_both_rows_of_sessions_that_merge_have_to_go():
 
 def test_what_is_no_pane_changes_nothing():
     strategy = retracting(FixedWindows(10))
-    assert told(changelog(panes_of(strategy, [1], AdvanceWatermark(10), [2]))) == [
+    assert shown(changelog(panes_of(strategy, [1], AdvanceWatermark(10), [2]))) == [
         "upsert [0,10) [1]"
     ]
 
@@ -90,7 +90,7 @@ def test_what_is_no_pane_changes_nothing():
 
 
 def test_a_session_keeps_its_row_as_it_grows():
-    assert told(upserts(panes_of(retracting(Sessions(10)), [5], [0], [12]))) == [
+    assert shown(upserts(panes_of(retracting(Sessions(10)), [5], [0], [12]))) == [
         "upsert [5,15) [5]",
         "upsert [5,15) [0, 5]",
         "upsert [5,15) [0, 5, 12]",
@@ -98,7 +98,7 @@ def test_a_session_keeps_its_row_as_it_grows():
 
 
 def test_when_sessions_merge_the_earliest_keeps_its_row():
-    assert told(upserts(panes_of(retracting(Sessions(10)), [18], [0], [9], [30], END))) == [
+    assert shown(upserts(panes_of(retracting(Sessions(10)), [18], [0], [9], [30], END))) == [
         "upsert [18,28) [18]",
         "upsert [0,10) [0]",
         "delete [18,28)",
@@ -109,7 +109,7 @@ def test_when_sessions_merge_the_earliest_keeps_its_row():
 
 def test_a_session_that_expired_and_is_reached_keeps_its_row():
     strategy = retracting(Sessions(10), late_check="retain")
-    assert told(upserts(panes_of(strategy, [0], AdvanceWatermark(18), [9]))) == [
+    assert shown(upserts(panes_of(strategy, [0], AdvanceWatermark(18), [9]))) == [
         "upsert [0,10) [0]",
         "upsert [0,10) [0, 9]",
     ]
@@ -144,7 +144,7 @@ def test_a_session_beside_one_that_began_with_the_same_window_has_a_name_of_its_
         "[0] in [0,10) is [-1,10)",
         "[0, 0] in [0,10) is [-1,10)",
     ]
-    assert told(upserts(effects)) == [
+    assert shown(upserts(effects)) == [
         "upsert [0,10) [0]",
         "upsert [0,10) [0, 2]",
         "upsert [-1,10) [0]",

@@ -1,4 +1,4 @@
-"""Clocks do not go back, also while nobody is there to notice."""
+"""Clocks do not go back, also without elements."""
 
 import pytest
 

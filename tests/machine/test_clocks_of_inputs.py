@@ -19,7 +19,7 @@ ORDERS, PAYMENTS = 0, 1
 
 
 def after(clocks: Clocks, *batches: tuple[int, list[WatermarkUpdate]]) -> list[int]:
-    """The watermark after each micro-batch, given as its clock and what was heard."""
+    """The watermark after each micro-batch, given as its clock and the updates."""
     states: tuple[InputState, ...] = ()
     watermarks = []
     for clock, updates in batches:
@@ -30,22 +30,22 @@ def after(clocks: Clocks, *batches: tuple[int, list[WatermarkUpdate]]) -> list[i
 
 def test_a_source_trails_its_greatest_event_time_by_its_delay() -> None:
     clocks = Clocks((SourceClock(delay=60),))
-    told: list[tuple[int, list[WatermarkUpdate]]] = [
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
         (0, [SourceProgress(ORDERS, 100)]),
         (1, [SourceProgress(ORDERS, 500), SourceProgress(ORDERS, 300)]),
         (2, [SourceProgress(ORDERS, 200)]),
     ]
-    assert after(clocks, *told) == [40, 440, 440]
+    assert after(clocks, *shown) == [40, 440, 440]
 
 
 def test_nothing_is_known_before_every_source_has_spoken() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0)))
-    told: list[tuple[int, list[WatermarkUpdate]]] = [
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
         (0, []),
         (1, [SourceProgress(ORDERS, 100)]),
         (2, [SourceProgress(PAYMENTS, 70)]),
     ]
-    assert after(clocks, *told) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 70]
+    assert after(clocks, *shown) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 70]
 
 
 def test_the_slowest_source_decides() -> None:
@@ -85,7 +85,7 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     # Two inputs make up the side input. The second one falls silent after a while.
     side = (SourceClock(0), SourceClock(0, idle_after=10))
     clocks = Clocks((*side, SourceClock(0)), side=frozenset({0, 1}))
-    told: list[tuple[int, list[WatermarkUpdate]]] = [
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
         (0, [SourceProgress(0, 500)]),
         (1, [SourceProgress(1, 300), SourceProgress(2, 100)]),
         (2, [SourceProgress(2, 400)]),
@@ -93,7 +93,7 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     ]
     states: tuple[InputState, ...] = ()
     watermarks = []
-    for clock, updates in told:
+    for clock, updates in shown:
         states, watermark = clocks.update(states, updates, clock)
         watermarks.append((watermark, clocks.of_side(states, watermark, clock)))
     assert watermarks == [
@@ -105,7 +105,7 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     assert Clocks(clocks.inputs).of_side(states, 450, 12) is None
 
 
-def test_where_nobody_waits_for_one_of_main_and_side_input_the_other_says_how_far_both_are() -> (
+def test_where_no_one_waits_for_one_of_main_and_side_input_the_other_says_how_far_both_are() -> (
     None
 ):
     for silent in (0, 1):
@@ -123,29 +123,29 @@ def test_a_silent_source_holds_the_others_until_just_after_its_time() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
     both: list[WatermarkUpdate] = [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 50)]
     orders: list[WatermarkUpdate] = [SourceProgress(ORDERS, 200)]
-    told = [(0, both), (9, orders), (10, orders), (11, orders)]
-    assert after(clocks, *told) == [50, 50, 50, 200]
+    shown = [(0, both), (9, orders), (10, orders), (11, orders)]
+    assert after(clocks, *shown) == [50, 50, 50, 200]
 
 
 def test_a_source_that_never_spoke_counts_as_silent_from_the_first_step() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
-    told: list[tuple[int, list[WatermarkUpdate]]] = [
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
         (5, [SourceProgress(ORDERS, 100)]),
         (15, []),
         (16, []),
     ]
-    assert after(clocks, *told) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 100]
+    assert after(clocks, *shown) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 100]
 
 
 def test_a_source_that_speaks_again_counts_again() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
-    told: list[tuple[int, list[WatermarkUpdate]]] = [
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
         (0, [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 50)]),
         (20, [SourceProgress(ORDERS, 200)]),
         (21, [SourceProgress(PAYMENTS, 150)]),
     ]
     # The stage itself never goes back from 200; it goes on once the payments are past that.
-    assert after(clocks, *told) == [50, 200, 150]
+    assert after(clocks, *shown) == [50, 200, 150]
 
 
 def test_when_all_are_silent_nothing_is_known_to_move() -> None:
@@ -155,24 +155,24 @@ def test_when_all_are_silent_nothing_is_known_to_move() -> None:
 
 def test_an_advancing_source_goes_on_with_the_clock_from_the_end_of_its_patience() -> None:
     clocks = Clocks((SourceClock(5, idle_after=10, idle=Idle.ADVANCE),))
-    told: list[tuple[int, list[WatermarkUpdate]]] = [
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
         (0, [SourceProgress(ORDERS, 100)]),
         (10, []),
         (11, []),
         (40, []),
         (41, [SourceProgress(ORDERS, 110)]),
     ]
-    assert after(clocks, *told) == [95, 95, 96, 125, 105]
+    assert after(clocks, *shown) == [95, 95, 96, 125, 105]
 
 
 def test_a_grouping_before_is_as_far_as_its_slowest_shard() -> None:
     clocks = Clocks((StageClock(shards=2),))
-    told: list[tuple[int, list[WatermarkUpdate]]] = [
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
         (0, [ShardWatermark(0, 0, 100)]),
         (1, [ShardWatermark(0, 1, 60)]),
         (2, [ShardWatermark(0, 1, 90), ShardWatermark(0, 0, 120)]),
     ]
-    assert after(clocks, *told) == [MIN_TIMESTAMP, 60, 90]
+    assert after(clocks, *shown) == [MIN_TIMESTAMP, 60, 90]
 
 
 def test_only_patience_needs_the_clock() -> None:

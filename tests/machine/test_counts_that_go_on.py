@@ -1,4 +1,4 @@
-"""Counts of a window that no firing begins anew, and intervals that are told in ticks."""
+"""Counts of a window that no firing begins anew, and intervals that are counted in ticks."""
 
 from typing import Any
 

@@ -253,7 +253,7 @@ def test_what_a_dropped_element_would_have_joined_stays_apart(play):
 def test_the_story_has_no_merging_that_was_undone():
     machine = Grouping(SESSIONS, Picky(("add",), (9,)), "drop")
     run = run_in_memory(machine, (bundle(0, 18), bundle(9)))
-    assert [told for told in run.trace if isinstance(told.happening, Merged)] == []
+    assert [shown for shown in run.trace if isinstance(shown.happening, Merged)] == []
 
 
 def test_the_elements_that_would_join_sessions_that_cannot_be_merged_are_dropped(play):

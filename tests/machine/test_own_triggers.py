@@ -270,17 +270,17 @@ def said(trigger: Trigger) -> WindowingStrategy:
     return WindowingStrategy(FixedWindows(100), trigger, "accumulating", 10)
 
 
-def test_what_they_can_do_is_told_before_any_data_comes() -> None:
-    told = [report(said(trigger)) for trigger in OWN]
+def test_what_they_can_do_is_reported_before_any_data_comes() -> None:
+    shown = [report(said(trigger)) for trigger in OWN]
 
-    assert [bool(it.may_lose_data) for it in told] == [False, False, True, True]
-    assert [bool(it.can_finish) for it in told] == [False, False, True, True]
-    assert [bool(it.never_fires) for it in told] == [False] * 4
-    assert [bool(it.needs_clock) for it in told] == [True, False, True, False]
-    assert not any(it.fires_unchanged for it in told)
+    assert [bool(it.may_lose_data) for it in shown] == [False, False, True, True]
+    assert [bool(it.can_finish) for it in shown] == [False, False, True, True]
+    assert [bool(it.never_fires) for it in shown] == [False] * 4
+    assert [bool(it.needs_clock) for it in shown] == [True, False, True, False]
+    assert not any(it.fires_unchanged for it in shown)
 
 
-def test_firing_what_came_out_before_is_told_unless_it_is_discarded() -> None:
+def test_firing_what_came_out_before_is_reported_unless_it_is_discarded() -> None:
     strategy = said(AfterWatermark(early=EveryEventTime(5, fire_unchanged=True)))
 
     assert report(strategy).fires_unchanged

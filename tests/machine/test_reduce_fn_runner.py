@@ -1,6 +1,6 @@
 """What ``ReduceFnRunnerTest`` of Beam Java plays, and the panes that it asserts.
 
-Each test names its original. Where that has a trigger that answers as it is told, a real one
+Each test names its original. Where that has a mock as trigger, a real one
 answers the same here. The timer that it fires by hand comes due by a clock.
 """
 

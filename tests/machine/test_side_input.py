@@ -117,7 +117,7 @@ def test_an_element_that_comes_while_the_side_window_is_open_waits_to_its_last_i
     ) == [(2, pane(W(10, 20), ("a", "red"), 15))]
 
 
-def test_a_side_input_that_has_ended_and_was_empty_keeps_nobody_waiting() -> None:
+def test_a_side_input_that_has_ended_and_was_empty_keeps_no_one_waiting() -> None:
     machine = SideInputs(GlobalWindows(), GlobalWindows(), join="view")
 
     assert outputs(
@@ -153,7 +153,7 @@ def test_a_side_input_that_is_ahead_is_over_where_its_own_watermark_is() -> None
     ]
 
 
-def test_nobody_is_late_because_the_side_input_is_ahead() -> None:
+def test_no_one_is_late_because_the_side_input_is_ahead() -> None:
     machine = SideInputs(TENS, TENS)
 
     assert outputs(
@@ -169,7 +169,7 @@ def test_nobody_is_late_because_the_side_input_is_ahead() -> None:
     ]
 
 
-def test_a_side_input_that_is_behind_holds_those_that_wait_for_it_and_nobody_else() -> None:
+def test_a_side_input_that_is_behind_holds_those_that_wait_for_it_and_no_one_else() -> None:
     machine = SideInputs(TENS, TENS, main_allowed_lateness=5)
     stage = MemoryStage(machine)
     promised = []
@@ -236,7 +236,7 @@ def test_those_who_wait_for_a_count_see_what_comes_after_the_last_look() -> None
     ]
 
 
-def test_they_wait_no_longer_than_a_side_window_lives_if_that_is_told() -> None:
+def test_they_wait_no_longer_than_a_side_window_lives_if_that_is_reported() -> None:
     machine = SideInputs(
         TENS, TENS, side_trigger=Repeatedly(AfterCount(5)), side_allowed_lateness=7
     )
@@ -455,7 +455,7 @@ def test_content_is_kept_as_long_as_elements_are_allowed_to_be_late() -> None:
     ]
 
 
-def test_nothing_is_remembered_where_nobody_may_look_any_more() -> None:
+def test_nothing_is_remembered_where_no_one_may_look_any_more() -> None:
     machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
     state, _ = machine.step(KeyState(), Bundle((side(["red"], W(0, 20)), main("a", 25))))
     assert set(state.windows) == {W(0, 20), W(20, 40)}
@@ -471,14 +471,14 @@ def test_nothing_is_remembered_where_nobody_may_look_any_more() -> None:
     assert (over.windows, out) == ({}, (pane(W(20, 30), ("a", None), 25),))
 
 
-def test_a_drop_is_told_and_knows_the_watermark() -> None:
+def test_a_drop_is_reported_and_knows_the_watermark() -> None:
     machine = SideInputs(TENS, TENS)
-    told: list[Any] = []
+    shown: list[Any] = []
 
-    _, out = machine.step(KeyState.unseen(25, 0), Bundle((main("a", 3),)), told.append)
+    _, out = machine.step(KeyState.unseen(25, 0), Bundle((main("a", 3),)), shown.append)
 
-    assert told == list(out) == [Drop(main("a", 3), W(0, 10), DropReason.EXPIRED, 16)]
-    assert told[0].watermark == 25
+    assert shown == list(out) == [Drop(main("a", 3), W(0, 10), DropReason.EXPIRED, 16)]
+    assert shown[0].watermark == 25
 
 
 # -- what it refuses -------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def any_side_script(
     """
     happens: list[ScriptStep] = []
     watermark, clock, value = -25, 0, 0
-    told, ahead = random.randrange(2), watermark
+    reported, ahead = random.randrange(2), watermark
     for _ in range(14):
         kind = random.randrange(8)
         if kind <= 4:
@@ -123,7 +123,7 @@ def any_side_script(
             ahead = min(ahead + random.choice((0, 0, 2, 10, 30)), MAX_TIMESTAMP)
             if random.randrange(12) == 0:
                 ahead = MAX_TIMESTAMP
-            side_at = ahead if told and random.randrange(4) else None
+            side_at = ahead if reported and random.randrange(4) else None
             ahead = max(ahead, watermark) if side_at is None else ahead
             happens.append(AdvanceWatermark(watermark, side_at))
         else:
@@ -159,7 +159,7 @@ def joined(machine: SideInputs, value: Any, content: tuple[Any, ...]) -> list[An
     return [(value, item) for item in content]
 
 
-def told_by_an_onlooker(machine: SideInputs, script: Script) -> Counter[str]:
+def seen_by_an_onlooker(machine: SideInputs, script: Script) -> Counter[str]:
     """What must come out, from looks back and ahead in the script: nothing is remembered."""
     happened = one_by_one(script)
     out: list[Output] = []
@@ -237,7 +237,7 @@ def test_each_element_sees_what_an_onlooker_says_it_must_see(random: Random) -> 
     script = any_side_script(random, machine)
 
     run = run_in_memory(machine, script)
-    assert in_any_order(map(without_watermark, run.outputs)) == told_by_an_onlooker(machine, script)
+    assert in_any_order(map(without_watermark, run.outputs)) == seen_by_an_onlooker(machine, script)
 
 
 @law

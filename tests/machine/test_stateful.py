@@ -166,14 +166,14 @@ def test_the_state_lives_until_the_watermark_is_past_the_expiry_and_later_data_i
     ]
 
 
-def test_a_drop_is_told_and_knows_the_watermark() -> None:
+def test_a_drop_is_reported_and_knows_the_watermark() -> None:
     machine = StatefulMap(FixedWindows(10), running_total)
-    told: list[Any] = []
+    shown: list[Any] = []
 
-    _, out = machine.step(KeyState.unseen(25, 0), Bundle((Element(1, 3),)), told.append)
+    _, out = machine.step(KeyState.unseen(25, 0), Bundle((Element(1, 3),)), shown.append)
 
-    assert told == list(out) == [Drop(Element(1, 3), W(0, 10), DropReason.EXPIRED, 16)]
-    assert told[0].watermark == 25
+    assert shown == list(out) == [Drop(Element(1, 3), W(0, 10), DropReason.EXPIRED, 16)]
+    assert shown[0].watermark == 25
 
 
 def test_the_global_window_is_forgotten_at_the_end_of_time() -> None:
@@ -261,10 +261,10 @@ def picky(state: int | None, value: int, timestamp: int) -> tuple[int, Iterable[
 def test_a_function_that_raises_is_reported_and_nothing_has_happened() -> None:
     machine = StatefulMap(FixedWindows(10), picky)
     state, _ = machine.step(KeyState.unseen(12, 0), Bundle((Element(1, 13),)))
-    told: list[Any] = []
+    shown: list[Any] = []
 
     with pytest.raises(UserFunctionError) as reported:
-        machine.step(state, Bundle((Element(2, 1), Element(-1, 14))), told.append)
+        machine.step(state, Bundle((Element(2, 1), Element(-1, 14))), shown.append)
 
     assert str(reported.value) == (
         "picky raised ZeroDivisionError: negative; it was called for the element -1 at "
@@ -273,7 +273,7 @@ def test_a_function_that_raises_is_reported_and_nothing_has_happened() -> None:
     )
     assert isinstance(reported.value.__cause__, ZeroDivisionError)
     assert state.windows == {W(10, 20): WindowState(TriggerState(), 1)}
-    assert told == []
+    assert shown == []
 
 
 def test_an_element_that_the_function_cannot_take_is_dropped_and_the_state_is_as_before_it() -> (
@@ -350,7 +350,7 @@ def any_machine(random: Random) -> StatefulMap:
     return StatefulMap(window_fn, numbered, random.choice((0, 0, 1, 7, 20)))
 
 
-def told_by_an_onlooker(machine: StatefulMap, script: Script) -> list[Output]:
+def seen_by_an_onlooker(machine: StatefulMap, script: Script) -> list[Output]:
     """What must come out, from a look at the whole script: nothing here is ever forgotten."""
     outputs: list[Output] = []
     counts = Counter[tuple[Hashable, Window]]()
@@ -380,7 +380,7 @@ def told_by_an_onlooker(machine: StatefulMap, script: Script) -> list[Output]:
 def test_each_element_is_taken_once_in_each_window_in_order_or_dropped(random: Random) -> None:
     machine, script = any_machine(random), any_script(random)
 
-    assert list(run_in_memory(machine, script).outputs) == told_by_an_onlooker(machine, script)
+    assert list(run_in_memory(machine, script).outputs) == seen_by_an_onlooker(machine, script)
 
 
 @law

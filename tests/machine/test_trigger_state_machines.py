@@ -2,7 +2,7 @@
 
 Originals: the ``*StateMachineTest`` classes of Beam Java, ``strategy_test.go`` of Prism,
 ``trigger_test.py`` and ``trigger_transcripts.yaml`` of Beam Python. Java's let two windows that
-overlap live side by side until they are told to merge. A grouping merges them at once; so here
+overlap live side by side until they merge. A grouping merges them at once; so here
 they lie apart, and a later element joins them.
 """
 

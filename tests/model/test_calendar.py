@@ -251,7 +251,7 @@ def test_parameters_that_make_no_calendar_are_refused(make: object, says: str) -
     assert str(error.value) == says
 
 
-def test_a_machine_without_time_zones_is_told_what_to_install(
+def test_a_machine_without_time_zones_is_reported_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def no_zone(_name: str) -> ZoneInfo:

@@ -137,7 +137,7 @@ def test_equal_values_are_one_and_null_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fractions", "told"),
+    ("fractions", "shown"),
     [
         ([0.5, 1.1], "0.5, 1.1"),
         ([-0.1], "-0.1"),
@@ -150,12 +150,12 @@ def test_equal_values_are_one_and_null_is_none() -> None:
         (None, "None"),
     ],
 )
-def test_fractions_that_are_none_are_refused(fractions: Any, told: str) -> None:
+def test_fractions_that_are_none_are_refused(fractions: Any, shown: str) -> None:
     with pytest.raises(CombineError) as refused:
         ApproxQuantiles(fractions)
     assert str(refused.value) == (
         "ApproxQuantiles fractions must be a list of numbers from 0 to 1 such as [0.5, 0.99], or "
-        f"how many quantiles, 2 or more; got {told}"
+        f"how many quantiles, 2 or more; got {shown}"
     )
 
 

@@ -10,7 +10,7 @@ from beamlike.testing import QueryTest
 HOUR = bl.FixedWindows("1 hour")
 
 
-def told(parts: Any) -> list[str]:
+def shown(parts: Any) -> list[str]:
     """What comes out of an hour with two early rows, one more after a minute, and a late one."""
 
     def job(hits: Any) -> bl.Stream:
@@ -56,4 +56,4 @@ def told(parts: Any) -> list[str]:
     ids=["final", "early", "corrected", "every update"],
 )
 def test_what_comes_out_of_a_window(parts: Any, panes: list[str]) -> None:
-    assert told(parts) == panes
+    assert shown(parts) == panes

@@ -61,7 +61,7 @@ TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
 COUNT, DELAY, END = AfterCount(2), AfterProcessingTime(5), AfterWatermark()
 
 
-def told(window_fn: WindowFn, trigger: Trigger, **parts: Any) -> StrategyReport:
+def shown(window_fn: WindowFn, trigger: Trigger, **parts: Any) -> StrategyReport:
     return report(WindowingStrategy(window_fn, trigger, **parts))
 
 
@@ -107,8 +107,8 @@ ANSWERS: list[tuple[Trigger, str, str, bool, str]] = [
     ids=[str(row[0]) for row in ANSWERS],
 )
 def test_the_answers_for_every_kind_of_trigger(trigger, finishes, loses, empty, silent):
-    strict, patient = told(TEN, trigger), told(TEN, trigger, allowed_lateness=7)
-    everything = told(EVERYTHING, trigger, allowed_lateness=7)
+    strict, patient = shown(TEN, trigger), shown(TEN, trigger, allowed_lateness=7)
+    everything = shown(EVERYTHING, trigger, allowed_lateness=7)
 
     def both(first: object, second: object, word: str = "yes") -> str:
         return f"{word if first else '-'} {word if second else '-'}"
@@ -144,13 +144,13 @@ def test_the_answers_for_every_kind_of_trigger(trigger, finishes, loses, empty, 
 def test_a_closing_pane_that_is_always_fired_may_be_empty_if_one_came_before(
     trigger, lateness, empty
 ):
-    always = told(TEN, trigger, allowed_lateness=lateness, closing_behavior="fire_always")
+    always = shown(TEN, trigger, allowed_lateness=lateness, closing_behavior="fire_always")
     assert bool(always.may_emit_empty_last) is empty
-    assert not told(TEN, trigger, allowed_lateness=lateness).may_emit_empty_last
+    assert not shown(TEN, trigger, allowed_lateness=lateness).may_emit_empty_last
 
 
 def test_an_on_time_behavior_leaves_empty_panes_out():
-    quiet = told(TEN, Repeatedly(COUNT), on_time_behavior="fire_if_non_empty")
+    quiet = shown(TEN, Repeatedly(COUNT), on_time_behavior="fire_if_non_empty")
     assert not quiet.may_emit_empty_pane
 
 
@@ -165,14 +165,14 @@ def test_an_on_time_behavior_leaves_empty_panes_out():
     ids=str,
 )
 def test_it_knows_who_needs_the_clock(trigger, clock):
-    assert bool(told(TEN, trigger).needs_clock) is clock
+    assert bool(shown(TEN, trigger).needs_clock) is clock
 
 
 # -- the sentences ---------------------------------------------------------------------------
 
 
 def test_the_reasons_give_the_line_to_change():
-    lossy = told(TEN, AfterWatermark(early=COUNT), allowed_lateness="1 h")
+    lossy = shown(TEN, AfterWatermark(early=COUNT), allowed_lateness="1 h")
     assert lossy.warnings == (
         "AfterWatermark(early=AfterCount(2)) finishes at the end of the window, and data within "
         "the allowed lateness of 1h would be dropped; write "
@@ -181,7 +181,7 @@ def test_the_reasons_give_the_line_to_change():
 
 
 def test_a_silent_and_growing_strategy_is_warned_of():
-    assert told(EVERYTHING, DefaultTrigger()).warnings == (
+    assert shown(EVERYTHING, DefaultTrigger()).warnings == (
         "in the global window nothing comes out of DefaultTrigger() before the end of time, which "
         "a stream does not reach; write trigger=Repeatedly(AfterCount(100)), or use FixedWindows",
         "the global window does not end, and DefaultTrigger() need not let anything out before; "
@@ -192,7 +192,7 @@ def test_a_silent_and_growing_strategy_is_warned_of():
 
 
 def test_nothing_is_warned_of_where_nothing_is_wrong():
-    assert told(TEN, AfterWatermark(early=COUNT, late=COUNT), allowed_lateness=7).warnings == ()
+    assert shown(TEN, AfterWatermark(early=COUNT, late=COUNT), allowed_lateness=7).warnings == ()
 
 
 def test_a_report_is_a_page_for_people():
@@ -219,9 +219,9 @@ class Mine(Trigger):
     pass
 
 
-def test_of_a_trigger_of_ones_own_nothing_can_be_told():
+def test_of_a_trigger_of_ones_own_nothing_can_be_reported():
     with pytest.raises(UnsupportedError, match="is not a trigger that beamlike knows"):
-        told(TEN, Repeatedly(Mine()))
+        shown(TEN, Repeatedly(Mine()))
 
 
 def test_beam_python_asks_the_whole_tree():
@@ -255,21 +255,21 @@ def played(random: Random) -> tuple[StrategyReport, Run]:
     return report(strategy), run_in_memory(Grouping(strategy, Collect()), any_script(random))
 
 
-def broken_promises(told: StrategyReport, run: Run) -> list[object]:
+def broken_promises(shown: StrategyReport, run: Run) -> list[object]:
     """Everything that came out although the report said that it cannot."""
     broken: list[object] = []
     for output in run.outputs:
         effect = output.effect
         if isinstance(effect, Drop):
-            if effect.reason is DropReason.CLOSED and not told.can_finish:
+            if effect.reason is DropReason.CLOSED and not shown.can_finish:
                 broken.append(output)
         elif effect.value == []:
-            excused = (effect.info.timing is Timing.ON_TIME and told.may_emit_empty_on_time) or (
-                effect.info.is_last and told.may_emit_empty_last
+            excused = (effect.info.timing is Timing.ON_TIME and shown.may_emit_empty_on_time) or (
+                effect.info.is_last and shown.may_emit_empty_last
             )
             if not excused:
                 broken.append(output)
-    if told.never_fires:
+    if shown.never_fires:
         fired = [line.happening for line in run.trace]
         broken += [
             happening
@@ -282,15 +282,15 @@ def broken_promises(told: StrategyReport, run: Run) -> list[object]:
 @law
 @given(chance)
 def test_what_a_report_rules_out_does_not_happen(random: Random):
-    told, run = played(random)
-    assert broken_promises(told, run) == []
+    shown, run = played(random)
+    assert broken_promises(shown, run) == []
 
 
 @law
 @given(chance)
 def test_who_can_finish_may_lose_data(random: Random):
-    told = report(any_strategy(random))
-    assert told.may_lose_data or not told.can_finish
+    shown = report(any_strategy(random))
+    assert shown.may_lose_data or not shown.can_finish
 
 
 @law
@@ -307,10 +307,10 @@ def test_who_does_not_need_the_clock_gives_the_same_panes_without_it(random: Ran
 def test_the_streams_above_do_everything_that_a_report_can_rule_out():
     seen: Counter[str] = Counter()
     for seed in range(150):
-        told, run = played(Random(seed))
+        shown, run = played(Random(seed))
         effects = [output.effect for output in run.outputs]
         empty = [e for e in effects if isinstance(e, Pane) and e.value == []]
-        seen["silent"] += bool(told.never_fires and effects)
+        seen["silent"] += bool(shown.never_fires and effects)
         seen["closed"] += any(
             isinstance(e, Drop) and e.reason is DropReason.CLOSED for e in effects
         )
@@ -448,22 +448,22 @@ EARLY = AfterWatermark(early=AfterCount(2))
 
 def test_an_empty_pane_shows_the_identity_where_scio_fails() -> None:
     strategy = WindowingStrategy(FixedWindows(10), EARLY)
-    told = report(strategy, Sum()).may_emit_empty_on_time
-    assert str(told).endswith("; it shows 0, where sumByKey of Scio raises an error")
+    shown = report(strategy, Sum()).may_emit_empty_on_time
+    assert str(shown).endswith("; it shows 0, where sumByKey of Scio raises an error")
 
 
 def test_an_empty_pane_shows_what_beam_shows_where_scio_does_too() -> None:
     strategy = WindowingStrategy(FixedWindows(10), EARLY)
-    told = report(strategy, Collect()).may_emit_empty_on_time
-    assert str(told).endswith("; it shows []")
+    shown = report(strategy, Collect()).may_emit_empty_on_time
+    assert str(shown).endswith("; it shows []")
 
 
 def test_an_accumulating_pane_without_news_shows_what_it_had() -> None:
     strategy = WindowingStrategy(
         FixedWindows(10), AfterWatermark(early=AfterCount(2)), "accumulating"
     )
-    told = report(strategy, Sum()).may_emit_empty_on_time
-    assert str(told).endswith("; it shows the value of the pane before again")
+    shown = report(strategy, Sum()).may_emit_empty_on_time
+    assert str(shown).endswith("; it shows the value of the pane before again")
 
 
 def test_where_no_pane_is_empty_there_is_nothing_to_show() -> None:

@@ -219,7 +219,7 @@ def test_a_shown_duration_can_be_read_again(milliseconds):
 
 
 @pytest.mark.parametrize("given", ["-5 minutes", " -1h 30m", "- 00:10:00"])
-def test_a_negative_duration_in_words_is_told_as_what_it_is(given: str) -> None:
+def test_a_negative_duration_in_words_is_reported_as_what_it_is(given: str) -> None:
     with pytest.raises(TimeError) as refused:
         duration_ms(given, "size")
     assert str(refused.value) == f"size must not be negative, got {given!r}; give 0 or more"
@@ -229,7 +229,7 @@ LONG = "9" * 5_000
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         (2**63, "gap is longer than 64 bits can hold: 9223372036854775808; give "),
         ("20000000000 weeks", "gap is longer than 64 bits can hold: '20000000000 weeks'; give "),
@@ -240,18 +240,18 @@ LONG = "9" * 5_000
     ],
     ids=["bits", "weeks", "large", "below", "digits", "milliseconds"],
 )
-def test_a_duration_that_nobody_can_count_is_refused_in_few_words(
-    given: int | str, told: str
+def test_a_duration_that_no_one_can_count_is_refused_in_few_words(
+    given: int | str, reported: str
 ) -> None:
     with pytest.raises(TimeError) as refused:
         duration_ms(given, "gap")
 
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(reported)
     assert len(str(refused.value)) < 300
 
 
 @pytest.mark.parametrize("given", [10**5_000, LONG, f"{LONG}:00"], ids=["large", "long", "clock"])
-def test_an_instant_that_nobody_can_read_is_refused_in_few_words(given: int | str) -> None:
+def test_an_instant_that_no_one_can_read_is_refused_in_few_words(given: int | str) -> None:
     with pytest.raises(TimeError) as refused:
         instant_ms(given, "timestamp")
 

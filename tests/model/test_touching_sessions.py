@@ -33,14 +33,14 @@ class Flink:
         self.lateness = lateness
         self.watermark = -(2**62)
         self.windows = {}
-        self.told = []
+        self.shown = []
 
     def element(self, value, at, gap):
         start, end = at, at + gap
         joined = [one for one in self.windows if one[0] <= end and start <= one[1]]
         into = min([start, *(one[0] for one in joined)]), max([end, *(one[1] for one in joined)])
         if into[1] - 1 + self.lateness <= self.watermark:
-            self.told.append(("late", value))
+            self.shown.append(("late", value))
             return
         held = [one for window in joined for one in self.windows.pop(window)[0]]
         fires = into[1] - 1 <= self.watermark
@@ -49,7 +49,7 @@ class Flink:
             self.fire(into)
 
     def fire(self, window):
-        self.told.append((window, self.windows[window][0]))
+        self.shown.append((window, self.windows[window][0]))
 
     def advance(self, watermark):
         self.watermark = watermark
@@ -121,12 +121,12 @@ def test_rows_that_are_all_there_are_the_sessions_of_spark_and_of_flink_in_any_b
 
         found = at_the_end(WindowingStrategy(sessions), script)
 
-        assert found == walk_of_spark(rows) == sorted(flink.told)
+        assert found == walk_of_spark(rows) == sorted(flink.shown)
         touched += found != at_the_end(WindowingStrategy(Sessions(sessions.gap)), script)
     assert touched > 200
 
 
-def test_elements_and_watermarks_in_any_order_are_told_as_flink_tells_them():
+def test_elements_and_watermarks_in_any_order_are_reported_as_flink_tells_them():
     seen = Counter()
     for seed in SEEDS:
         random = Random(f"touching stream:{seed}")
@@ -153,14 +153,14 @@ def test_elements_and_watermarks_in_any_order_are_told_as_flink_tells_them():
 
         run = run_in_memory(Grouping(strategy, Collect()), tuple(script))
 
-        told = [
+        shown = [
             ("late", effect.element.value)
             if isinstance(effect, Drop)
             else ((effect.window.start, effect.window.end), sorted(effect.value))
             for effect in (output.effect for output in run.outputs)
         ]
-        assert told == flink.told
-        seen["late"] += sum(one[0] == "late" for one in told)
-        seen["panes"] += sum(one[0] != "late" for one in told)
+        assert shown == flink.shown
+        seen["late"] += sum(one[0] == "late" for one in shown)
+        seen["panes"] += sum(one[0] != "late" for one in shown)
     assert seen["late"] > 200
     assert seen["panes"] > 400

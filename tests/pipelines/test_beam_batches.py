@@ -56,7 +56,7 @@ def test_one_window_for_everything_keeps_what_fills_no_batch_to_the_end():
     ]
 
 
-def test_what_is_too_late_is_in_no_batch_and_is_told():
+def test_what_is_too_late_is_in_no_batch_and_is_reported():
     pipeline = beam.Pipeline()
     minutes = pipeline | orders() | beam.WindowInto(beam.FixedWindows("1 minute"))
     found = minutes | "Batches" >> beam.GroupIntoBatches(4)

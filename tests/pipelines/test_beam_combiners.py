@@ -111,7 +111,7 @@ def test_a_value_of_something_is_the_only_one_and_stands_at_the_end_of_its_windo
     assert (came.element.value, came.element.timestamp) == (0, END_OF_GLOBAL_WINDOW)
 
 
-def test_a_function_that_has_no_value_of_nothing_is_told_that_there_are_no_elements():
+def test_a_function_that_has_no_value_of_nothing_is_reported_that_there_are_no_elements():
     with pytest.raises(TransformError) as failure:
         of(beam.CombineGlobally(max))
     with pytest.raises(ValueError, match="empty") as of_python:

@@ -36,10 +36,10 @@ def test_created_elements_happen_at_the_beginning_of_time_unless_they_say_when()
 
 
 def test_functions_are_given_arguments_and_ask_for_more_by_their_defaults():
-    def told(word: str, mark: str, *, at: Any = beam.DoFn.TimestampParam, end: str) -> str:
+    def shown(word: str, mark: str, *, at: Any = beam.DoFn.TimestampParam, end: str) -> str:
         return f"{word}{mark}{at}{end}"
 
-    assert values(created(at("a", 1)) | beam.Map(told, "@", end="!")) == ["a@Timestamp(1)!"]
+    assert values(created(at("a", 1)) | beam.Map(shown, "@", end="!")) == ["a@Timestamp(1)!"]
 
 
 def test_a_function_that_asks_for_its_window_is_called_once_for_each():
@@ -50,7 +50,7 @@ def test_a_function_that_asks_for_its_window_is_called_once_for_each():
     assert sorted(values(windowed | beam.Map(start))) == [beam.Timestamp(240), beam.Timestamp(300)]
 
 
-def test_elements_of_several_windows_stay_together_while_nobody_looks():
+def test_elements_of_several_windows_stay_together_while_no_one_looks():
     windowed = created(at("a", "00:05:30")) | beam.WindowInto(
         beam.SlidingWindows("2 minutes", "1 minute")
     )

@@ -1,4 +1,4 @@
-"""What fingers that know Beam write, and what they are told where it means nothing here."""
+"""What fingers that know Beam write, and the error where it means nothing here."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def test_a_par_do_takes_a_function_that_lists_what_comes_out() -> None:
     assert found.edge.node.label == "ParDo(split)"
 
 
-def test_a_par_do_of_a_class_is_told_to_make_one() -> None:
+def test_a_par_do_of_a_class_is_reported_to_make_one() -> None:
     class Split(beam.DoFn):
         pass
 
@@ -224,10 +224,10 @@ def test_a_test_stream_of_times_that_say_their_unit_is_taken() -> None:
     assert values(pipeline, pipeline | stream) == ["a", "b", "c"]
 
 
-def test_what_windows_a_collection_is_told_of_in_the_words_of_beam() -> None:
+def test_what_windows_a_collection_is_reported_of_in_the_words_of_beam() -> None:
     words = beam.Pipeline() | beam.Create(["a"])
     hour = beam.FixedWindows("1 hour")
-    told = {
+    shown = {
         "Mode": (
             beam.WindowInto(hour, trigger=beam.AfterCount(1), allowed_lateness="0 s"),
             "trigger AfterCount(1) requires that the accumulation mode be specified, because a "
@@ -246,13 +246,13 @@ def test_what_windows_a_collection_is_told_of_in_the_words_of_beam() -> None:
         "WindowInto needs windows such as FixedWindows(60), got FixedWindows"
     )
 
-    for label, (transform, message) in told.items():
+    for label, (transform, message) in shown.items():
         with pytest.raises(PipelineError) as refusal:
             _ = words | label >> transform
         assert str(refusal.value) == f"{label!r}: {message}"
 
 
-def test_collections_that_do_not_fit_are_told_of_in_the_words_of_beam() -> None:
+def test_collections_that_do_not_fit_are_reported_of_in_the_words_of_beam() -> None:
     words = beam.Pipeline() | beam.Create([("a", 1)])
     hours = words | "Hours" >> beam.WindowInto(beam.FixedWindows("1 hour"))
     visits = words | "Visits" >> beam.WindowInto(beam.Sessions("1 minute"))
@@ -261,7 +261,7 @@ def test_collections_that_do_not_fit_are_told_of_in_the_words_of_beam() -> None:
     )
     merged = visits | "Merged" >> beam.GroupByKey()
 
-    told = {
+    shown = {
         "A": (
             (hours, visits),
             "window windowFns: <PCollection of 'Hours'> has FixedWindows(1h), "
@@ -283,7 +283,7 @@ def test_collections_that_do_not_fit_are_told_of_in_the_words_of_beam() -> None:
         ),
     }
 
-    for label, (pair, message) in told.items():
+    for label, (pair, message) in shown.items():
         with pytest.raises(PipelineError) as refusal:
             _ = pair | label >> beam.Flatten()
         assert str(refusal.value) == f"{label!r}: Inputs to Flatten had incompatible {message}"

@@ -1,4 +1,4 @@
-"""What is written for Beam Python, means nothing here, and is told with what to write instead."""
+"""What is written for Beam Python, means nothing here, and is refused with what to write."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from beamlike.errors import PipelineError, TestStreamError, TimeError
 from beamlike.testing import TestStream
 
 
-def test_an_argument_of_another_name_is_told_the_right_one() -> None:
-    for given, told in (
+def test_an_argument_of_another_name_is_reported_the_right_one() -> None:
+    for given, shown in (
         ({"accumulation": "discarding"}, "'accumulation'; write accumulation_mode="),
         ({"acumulation_mode": "discarding"}, "'acumulation_mode'; write accumulation_mode="),
         ({"lateness": "1 m"}, "'lateness'; write allowed_lateness="),
@@ -22,7 +22,7 @@ def test_an_argument_of_another_name_is_told_the_right_one() -> None:
     ):
         with pytest.raises(PipelineError) as refusal:
             beam.WindowInto(beam.FixedWindows("1 m"), **given)
-        assert str(refusal.value) == f"WindowInto has no argument {told}"
+        assert str(refusal.value) == f"WindowInto has no argument {shown}"
 
 
 def test_the_parts_of_windowing_may_be_given_in_the_order_of_beam_python() -> None:
@@ -40,7 +40,7 @@ def test_the_parts_of_windowing_may_be_given_in_the_order_of_beam_python() -> No
     assert (by_place.window_fn, by_place.parts) == (by_name.window_fn, by_name.parts)
 
 
-def test_what_is_no_time_is_told_with_what_is() -> None:
+def test_what_is_no_time_is_reported_with_what_is() -> None:
     lengths = '10 (seconds), Duration(10), timedelta(minutes=10) or "10 minutes"'
     instants = '90 (seconds), Timestamp(90), a datetime, "2013-01-01T06:00:00Z" or "00:01:30"'
     made: list[tuple[Any, str]] = [
@@ -73,13 +73,13 @@ def test_what_is_no_time_is_told_with_what_is() -> None:
             f"IntervalWindow end is not an instant: True; write {instants}",
         ),
     ]
-    for make, told in made:
+    for make, shown in made:
         with pytest.raises(TimeError) as refusal:
             make()
-        assert str(refusal.value) == told
+        assert str(refusal.value) == shown
 
 
-def test_a_name_that_is_taken_is_told_with_the_transform_and_not_the_name() -> None:
+def test_a_name_that_is_taken_is_reported_with_the_transform_and_not_the_name() -> None:
     numbers = beam.Pipeline() | beam.Create([1])
     _ = numbers | "x" >> beam.Map(str)
 
@@ -104,7 +104,7 @@ def test_a_collection_is_no_list() -> None:
     )
 
 
-def test_a_test_stream_is_told_when_by_another_method() -> None:
+def test_a_test_stream_is_reported_when_by_another_method() -> None:
     with pytest.raises(TestStreamError) as refusal:
         TestStream().add_elements(["a", "b"], event_timestamp=10)
     assert str(refusal.value) == (

@@ -53,7 +53,7 @@ def test_options_come_from_the_command_line_if_none_are_given(monkeypatch: pytes
     assert Words([]).input == "words.txt"
 
 
-def test_an_option_that_nobody_declares_is_not_there():
+def test_an_option_that_no_one_declares_is_not_there():
     options = Words([])
     with pytest.raises(AttributeError, match="Words has no option 'output'; declare it in _add_a"):
         _ = options.output

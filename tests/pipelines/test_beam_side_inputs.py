@@ -60,11 +60,11 @@ def test_several_views_by_place_and_by_name_for_every_transform():
     one = pipeline | "O" >> beam.Create([1])
     table = pipeline | "T" >> beam.Create([("a", 10), ("b", 20)])
 
-    def told(letter: str, by: str, d: dict[str, int], *, plus: int) -> int:
+    def shown(letter: str, by: str, d: dict[str, int], *, plus: int) -> int:
         return d[letter] + plus + len(by)
 
     args, kwargs = ("..", beam.AsDict(table)), {"plus": beam.AsSingleton(one)}
-    assert values(letters | beam.Map(told, *args, **kwargs)) == [13, 23]
+    assert values(letters | beam.Map(shown, *args, **kwargs)) == [13, 23]
     flat = letters | beam.FlatMap(lambda letter, n, d: [d[letter]] * n, 2, beam.AsDict(table))
     assert values(flat) == [10, 10, 20, 20]
     assert values(letters | beam.Filter(lambda x, d: d[x] > 15, d=beam.AsDict(table))) == ["b"]

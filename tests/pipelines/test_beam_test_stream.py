@@ -21,7 +21,7 @@ from beamlike.testing import dropped, emit_exactly, expect, late_pane, on_time_p
 TIME_OF_EACH = beam.Map(lambda it, at=beam.DoFn.TimestampParam: (it, at))
 
 
-def test_events_are_kept_as_they_are_told() -> None:
+def test_events_are_kept_as_they_are_reported() -> None:
     stream = (
         TestStream()
         .advance_watermark_to(0)
@@ -176,9 +176,9 @@ def test_what_no_stream_can_do_is_an_assertion_error_as_in_beam() -> None:
             "{'a'} is not a subset of set(); name all tags of events in output_tags",
         ),
     ]
-    for make, told in wrong:
+    for make, shown in wrong:
         with pytest.raises(AssertionError) as refusal:
             make()
-        assert str(refusal.value) == told
+        assert str(refusal.value) == shown
     with pytest.raises(PipelineError, match="TestStream reads no events from a service"):
         TestStream(endpoint="localhost:80")

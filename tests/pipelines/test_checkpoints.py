@@ -1,4 +1,4 @@
-"""Pipelines over streams that go on from a folder: which may, and what is told meanwhile."""
+"""Pipelines over streams that go on from a folder: which may, and what is reported meanwhile."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -71,8 +71,8 @@ def windowed(shards: int = 8, **windowing: Any) -> list[Known]:
     pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
     usual = {"trigger": beam.AfterWatermark(late=beam.AfterCount(1)), "allowed_lateness": "10 s"}
     into = {"windowfn": beam.FixedWindows("1 minute"), "accumulation_mode": "discarding"}
-    told = pairs | beam.WindowInto(**(into | usual | windowing))
-    summed = told | "Total" >> beam.CombinePerKey(lambda values: sum(values))
+    shown = pairs | beam.WindowInto(**(into | usual | windowing))
+    summed = shown | "Total" >> beam.CombinePerKey(lambda values: sum(values))
     return nodes_of(Layers.of([], [summed.edge], lambda _: StageClock(1)), shards)
 
 

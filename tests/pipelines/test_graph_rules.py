@@ -281,7 +281,7 @@ def test_a_source_that_ends_comes_first_and_holds_nothing_back():
 
 def test_all_sources_share_one_clock():
     pipeline = beam.Pipeline()
-    told = TestStream().advance_processing_time("1 minute").advance_watermark_to_infinity()
+    shown = TestStream().advance_processing_time("1 minute").advance_watermark_to_infinity()
     quiet = (
         TestStream()
         .add_elements(("k", 1))
@@ -295,8 +295,8 @@ def test_all_sources_share_one_clock():
         accumulation_mode="discarding",
     )
     summed = pipeline | "Quiet" >> quiet | delayed | beam.CombinePerKey(sum)
-    pipeline | "Told" >> told
-    # 0 quiet: an element; 1 told: a minute passes; 2 quiet: half a minute more, and so on.
+    pipeline | "Told" >> shown
+    # 0 quiet: an element; 1 reported: a minute passes; 2 quiet: half a minute more, and so on.
     assert steps(summed) == [(1, ("k", 1)), (5, ("k", 2))]
 
 

@@ -67,7 +67,7 @@ def test_equal_to_is_about_all_elements_in_any_order(pipeline: TestPipeline) -> 
     assert_that(pipeline | "One" >> Create([1]), is_not_empty())
 
 
-def test_equal_to_can_be_told_what_is_equal(pipeline: TestPipeline) -> None:
+def test_equal_to_can_be_reported_what_is_equal(pipeline: TestPipeline) -> None:
     close = pipeline | Create([0.1 + 0.2, 1.0])
 
     assert_that(close, equal_to([1.0, 0.3], equals_fn=lambda want, got: abs(want - got) < 1e-9))
@@ -120,7 +120,7 @@ def test_the_matchers_of_this_harness_do_as_well(pipeline: TestPipeline) -> None
     assert_that(scores(pipeline), in_window(FIRST, contain_value(("joe", 2))))
 
 
-def test_all_that_is_wrong_is_told_at_the_end() -> None:
+def test_all_that_is_wrong_is_reported_at_the_end() -> None:
     pipeline = TestPipeline()
     numbers = pipeline | Create([TimestampedValue(1, 1_000), TimestampedValue(2, 2_000)])
 
@@ -136,7 +136,7 @@ def test_all_that_is_wrong_is_told_at_the_end() -> None:
 
     text = failure_of(pipeline)
 
-    line = test_all_that_is_wrong_is_told_at_the_end.__code__.co_firstlineno + 8
+    line = test_all_that_is_wrong_is_reported_at_the_end.__code__.co_firstlineno + 8
     everything = """\
     windowing   GlobalWindows(), DefaultTrigger(), discarding, allowed lateness 0ms
 
@@ -284,7 +284,7 @@ def test_an_assertion_needs_a_matcher(matcher: Any, hint: str) -> None:
     assert str(refused.value).endswith(hint)
 
 
-def test_every_window_that_is_wrong_is_told() -> None:
+def test_every_window_that_is_wrong_is_reported() -> None:
     pipeline = TestPipeline()
     assert_that(
         scores(pipeline),

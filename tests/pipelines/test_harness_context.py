@@ -200,37 +200,37 @@ def test_a_stream_that_is_open_feeds_no_pipeline() -> None:
 # -- what never ran ----------------------------------------------------------------------------
 
 
-def test_assertions_that_were_never_asked_are_told_of() -> None:
+def test_assertions_that_were_never_asked_are_reported_of() -> None:
     def forgetful() -> None:
         pipeline = TestPipeline()
         expect(pipeline | Create([1])).to(have_size(2))
 
-    with pytest.warns(NothingRanWarning) as told:
+    with pytest.warns(NothingRanWarning) as warned:
         forgetful()
 
-    assert str(told[0].message) == (
+    assert str(warned[0].message) == (
         "nothing was checked: the pipeline of test_harness_context.py:"
         f"{forgetful.__code__.co_firstlineno + 2} never ran; build it in a with block, or call "
         "run()"
     )
-    assert lost.pop() == str(told[0].message)  # or the plugin would fail this test
+    assert lost.pop() == str(warned[0].message)  # or the plugin would fail this test
 
 
-def test_a_job_that_never_ran_is_told_of() -> None:
+def test_a_job_that_never_ran_is_reported_of() -> None:
     def job(sc: ScioContext) -> None:
         sc.parallelize([1])
 
     def forgetful() -> None:
         JobTest(job)
 
-    with pytest.warns(NothingRanWarning) as told:
+    with pytest.warns(NothingRanWarning) as warned:
         forgetful()
 
-    assert str(told[0].message) == (
+    assert str(warned[0].message) == (
         "nothing was checked: the JobTest of job at test_harness_context.py:"
         f"{forgetful.__code__.co_firstlineno + 1} never ran; add .run()"
     )
-    assert lost.pop() == str(told[0].message)  # or the plugin would fail this test
+    assert lost.pop() == str(warned[0].message)  # or the plugin would fail this test
 
 
 TESTS = """

@@ -81,7 +81,7 @@ def failure_of(pipeline: TestPipeline) -> str:
 # -- what a failure says ----------------------------------------------------------------------
 
 
-def test_all_failures_are_told_together_each_with_its_line() -> None:
+def test_all_failures_are_reported_together_each_with_its_line() -> None:
     pipeline = TestPipeline()
     counts = word_counts(pipeline)
     words = counts | "Words alone" >> Map(lambda pair: pair[0])
@@ -93,7 +93,7 @@ def test_all_failures_are_told_together_each_with_its_line() -> None:
 
     text = failure_of(pipeline)
 
-    line = test_all_failures_are_told_together_each_with_its_line.__code__.co_firstlineno
+    line = test_all_failures_are_reported_together_each_with_its_line.__code__.co_firstlineno
     expected = f"""\
 2 of 3 assertions do not hold:
 
@@ -191,7 +191,7 @@ def test_elements_that_are_no_pairs_are_named_themselves_when_they_are_near() ->
     ]
 
 
-def test_the_whole_output_is_told_as_code() -> None:
+def test_the_whole_output_is_reported_as_code() -> None:
     pipeline = TestPipeline()
     numbers = pipeline | Create([TimestampedValue(1, "00:00:05"), TimestampedValue(("a", 2), 7)])
     expect(numbers).to(emit_exactly(element(3, "global", timestamp="00:00:05")))

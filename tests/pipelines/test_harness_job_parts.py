@@ -47,7 +47,7 @@ def test_jobs_can_be_put_into_a_context_that_the_test_runs() -> None:
     test.run()
 
 
-def test_what_a_job_lacks_in_a_context_of_a_test_is_told_when_it_is_put_there() -> None:
+def test_what_a_job_lacks_in_a_context_of_a_test_is_reported_when_it_is_put_there() -> None:
     test = JobTest(lambda sc: sc.read("lines")).input("lines", ["foo"]).input("users", [])
 
     with pytest.raises(PipelineError) as refused, run_with_context() as sc:
@@ -96,7 +96,7 @@ def test_a_cache_is_made_of_a_file_by_a_function() -> None:
             ScioContext().dist_cache(uri, make)
 
 
-def test_what_does_not_hold_of_a_job_is_told_with_what_does_not_hold_beside_it() -> None:
+def test_what_does_not_hold_of_a_job_is_reported_with_what_does_not_hold_beside_it() -> None:
     def build(sc: ScioContext) -> None:
         of_doubles(1).counter("lines")(1).run_within(sc)
         expect(sc.parallelize([1], "beside it")).to(have_size(2))

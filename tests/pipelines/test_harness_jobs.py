@@ -188,7 +188,7 @@ def test_metrics_are_looked_at_over_all_transforms() -> None:
     )
 
 
-def test_metrics_that_are_wrong_are_told_with_everything_else() -> None:
+def test_metrics_that_are_wrong_are_reported_with_everything_else() -> None:
     def job(sc: ScioContext) -> None:
         lines = sc.read("lines")
         lines | ParDo(Words())
@@ -217,7 +217,7 @@ def test_metrics_that_are_wrong_are_told_with_everything_else() -> None:
     assert failures[7] == "    have_size does not hold"
 
 
-def test_a_metric_without_a_value_asks_nothing_and_is_told() -> None:
+def test_a_metric_without_a_value_asks_nothing_and_is_reported() -> None:
     test = JobTest(lambda sc: sc.parallelize([1]))
     test.counter(EMPTY)
     test.gauge("last")

@@ -99,7 +99,7 @@ def test_a_collection_and_a_pipeline_know_their_context() -> None:
         ),
     ],
 )
-def test_what_was_counted_wrong_is_told(
+def test_what_was_counted_wrong_is_reported(
     look: Callable[[ScioContext], object], message: str
 ) -> None:
     def build(sc: ScioContext) -> None:
@@ -146,13 +146,13 @@ def test_a_run_can_be_said_to_end_with_an_error() -> None:
         expect_error(sc, error=PipelineError)
 
 
-def test_a_run_that_raises_nothing_is_told() -> None:
+def test_a_run_that_raises_nothing_is_reported() -> None:
     assert failures_of(lambda sc: expect_error(sc)) == [
         "the pipeline ran to its end, and should have raised TransformError"
     ]
 
 
-def test_a_run_that_raises_something_else_is_told() -> None:
+def test_a_run_that_raises_something_else_is_reported() -> None:
     def build(sc: ScioContext) -> None:
         sc.parallelize_timestamped([("b", 7)]).with_name("number").map(int)
         expect_error(sc, "division by zero")
@@ -184,7 +184,7 @@ def test_a_run_ends_with_one_error() -> None:
         expect_two(sc)
 
 
-def test_an_error_that_nobody_expects_is_raised() -> None:
+def test_an_error_that_no_one_expects_is_raised() -> None:
     with pytest.raises(TransformError, match="division by zero"), run_with_context() as sc:
         expect(sc.parallelize([0]).map(lambda number: 1 / number)).to(have_size(1))
 

@@ -1,4 +1,4 @@
-"""Tests in one query: one that raises is told so, and the others are played without it."""
+"""Tests in one query: one that raises fails by itself, and the others are played without it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

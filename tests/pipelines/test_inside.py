@@ -35,7 +35,7 @@ from beamlike.testing import (
     run_with_context,
 )
 from tests.support.pipelines.counted_words import word_counts
-from tests.support.pipelines.results_of_runs import told_inside
+from tests.support.pipelines.results_of_runs import events_inside
 
 FIRST = ("00:00:00", "00:01:00")
 
@@ -137,7 +137,7 @@ def test_what_is_counted_by_its_value_is_shown_as_the_value_that_it_has(counted:
     with run_with_context() as sc:
         counted(sc.test_stream(words).with_fixed_windows("1 minute"))
 
-    told = """\
+    message = """\
 FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms
 
 key 'a'
@@ -147,7 +147,7 @@ key 'a'
   step 1: the watermark moves to infinity
     - [00:00:00, 00:01:00) emits its last pane, ON_TIME 0: 1, by expiry of the window: the watermark
       has reached 00:01:00, and there is no allowed lateness."""
-    assert str(inside(sc).explain()) == told
+    assert str(inside(sc).explain()) == message
 
 
 @pytest.mark.parametrize("name", ["By user", "user", "r"])
@@ -201,7 +201,7 @@ def test_what_is_not_said_clearly_is_refused_with_all_labels_in_order() -> None:
         assert str(refused.value) == words
 
 
-def test_what_nobody_wrote_down_is_refused() -> None:
+def test_what_no_one_wrote_down_is_refused() -> None:
     unrun, nothing = Pipeline(), PipelineResult(PipelineRun({}, ()))
     for of, words in (
         (unrun, "inside: the pipeline has not run; call run(), or leave its block"),
@@ -222,10 +222,10 @@ def test_what_nobody_wrote_down_is_refused() -> None:
 
 
 def test_a_later_grouping_has_its_own_steps_of_what_reached_it() -> None:
-    told = str(inside(ran(sessions_and_hours), "Per place").explain())
+    message = str(inside(ran(sessions_and_hours), "Per place").explain())
 
     assert (
-        told
+        message
         == """\
 FixedWindows(1h), AfterWatermark(late=AfterCount(1)), accumulating, allowed lateness 30m
 
@@ -246,9 +246,9 @@ key 'here'
 def test_a_grouping_is_compared_with_itself_under_other_strategies() -> None:
     users = inside(ran(sessions_and_hours), "By user")
 
-    told = str(compare(users, {"as it is": {}, "shorter": {"window": Sessions("3 minutes")}}))
+    message = str(compare(users, {"as it is": {}, "shorter": {"window": Sessions("3 minutes")}}))
 
-    lines = [line.rstrip() for line in told.splitlines()]
+    lines = [line.rstrip() for line in message.splitlines()]
     assert (
         "\n".join(lines)
         == """\
@@ -400,5 +400,5 @@ def test_of_a_run_on_spark_it_is_what_spark_did(spark: Any) -> None:
     assert f"timeline of 'Per place', by its own steps:\n{ELSEWHERE}" in str(failed.value)
     users = inside(pipeline, "By user")
     here = inside(ran(sessions_and_hours), "By user")
-    assert told_inside(users.run) == told_inside(here.run)
+    assert events_inside(users.run) == events_inside(here.run)
     assert str(users.explain()) == str(here.explain())

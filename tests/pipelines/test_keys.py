@@ -160,13 +160,15 @@ def test_both_hosts_have_the_same_keys() -> None:
 
 
 @pytest.mark.parametrize("blob", [b"\xff", b"", b"[]", b'["oos:system","sx"]', b'"tdate x"', b"7"])
-def test_bytes_that_are_no_key_are_told_with_what_to_do(blob: bytes) -> None:
+def test_bytes_that_are_no_key_are_reported_with_what_to_do(blob: bytes) -> None:
     with pytest.raises(StateError) as refusal:
         key_of(blob)
 
-    told = str(refusal.value)
-    assert told.startswith(f"the key {blob.decode(errors='backslashreplace')} was kept by an earl")
-    assert told.endswith("start the query with a new checkpoint")
+    message = str(refusal.value)
+    assert message.startswith(
+        f"the key {blob.decode(errors='backslashreplace')} was kept by an earl"
+    )
+    assert message.endswith("start the query with a new checkpoint")
 
 
 class Restored:

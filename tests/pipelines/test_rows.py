@@ -96,9 +96,9 @@ def test_an_end_of_time_is_in_no_year() -> None:
     for edge in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, tzinfo=UTC)):
         assert column(T.TimestampType(), beam.Timestamp.from_utc_datetime(edge)) == [edge]
     first, last = -62_135_596_800_001, 253_402_300_800_000
-    for millis, told in ((first, "that is -621355968"), (last, "that is 2534023008")):
+    for millis, described in ((first, "that is -621355968"), (last, "that is 2534023008")):
         edge_of_years = beam.Timestamp.of_millis(millis)
-        assert refusal(T.TimestampType(), edge_of_years).startswith(told)
+        assert refusal(T.TimestampType(), edge_of_years).startswith(described)
 
 
 @pytest.mark.parametrize("number", [1.5e9, 1_577_880_000, np.int64(1_577_880_000_000)])
@@ -176,11 +176,11 @@ OTHERWISE = "declare another type, or convert it before ("
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_told_with_its_column(kind: Any, value: Any, said: str) -> None:
-    told = refusal(kind, value)
+def test_what_does_not_fit_is_reported_with_its_column(kind: Any, value: Any, said: str) -> None:
+    described = refusal(kind, value)
 
-    assert told.startswith(OTHERWISE)
-    assert said in told
+    assert described.startswith(OTHERWISE)
+    assert said in described
 
 
 def test_a_value_must_be_there_if_the_column_says_so() -> None:
@@ -211,7 +211,7 @@ def test_an_element_has_the_columns_of_the_schema() -> None:
     assert found.to_pylist() == [
         {"user": name, "n": number} for number, name in enumerate("abcde", start=1)
     ]
-    for element, told in (
+    for element, described in (
         (("a",), "the element ('a',) has 1 part, and the schema has 2 columns: user, n"),
         (
             {"usr": "a", "n": 1},
@@ -221,18 +221,20 @@ def test_an_element_has_the_columns_of_the_schema() -> None:
     ):
         with pytest.raises(PipelineError) as refused:
             two.table([("a", 1), element])
-        assert str(refused.value) == f"'Write': {told}"
+        assert str(refused.value) == f"'Write': {described}"
 
 
 def windowed() -> Any:
-    def told(tea: str, window: Any = beam.DoFn.WindowParam, at: Any = beam.DoFn.TimestampParam):
+    def described(
+        tea: str, window: Any = beam.DoFn.WindowParam, at: Any = beam.DoFn.TimestampParam
+    ):
         return tea, window.start, at
 
     return (
         TestPipeline()
         | beam.Create([beam.TimestampedValue("tea", "2020-01-01T12:00:10Z")])
         | beam.WindowInto(beam.FixedWindows("1 minute"))
-        | "Told" >> beam.Map(told)
+        | "Told" >> beam.Map(described)
     )
 
 
@@ -246,7 +248,7 @@ def test_the_start_of_a_window_and_the_time_of_an_element_are_times_of_a_table(s
 
 
 @pytest.mark.spark
-def test_what_does_not_fit_is_told_with_the_transform_that_writes_it(spark: Any) -> None:
+def test_what_does_not_fit_is_reported_with_the_transform_that_writes_it(spark: Any) -> None:
     def keep(rows: Any, number: int) -> None:
         rows.collect()
 
@@ -259,15 +261,17 @@ def test_what_does_not_fit_is_told_with_the_transform_that_writes_it(spark: Any)
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "described"),
     [
         ("user strng", "Spark cannot read the schema 'user strng'; write it as \"user string, "),
         (5, 'a schema is a text, got 5; write it as "user string, n long"'),
         ("long", "a schema names its columns, got 'long'; write it as "),
     ],
 )
-def test_a_schema_that_cannot_be_read_says_whose_it_is(spark: Any, schema: Any, told: str) -> None:
+def test_a_schema_that_cannot_be_read_says_whose_it_is(
+    spark: Any, schema: Any, described: str
+) -> None:
     with pytest.raises(PipelineError) as refused:
         beam.to_data_frame(windowed(), schema, spark=spark)
 
-    assert str(refused.value).startswith(f"to_data_frame of 'Told': {told}")
+    assert str(refused.value).startswith(f"to_data_frame of 'Told': {described}")

@@ -343,7 +343,9 @@ def test_what_is_no_pair_is_refused_where_it_is_grouped():
         ),
     ],
 )
-def test_what_is_no_collection_and_what_is_no_list_of_keys_are_told(make: Any, said: str) -> None:
+def test_what_is_no_collection_and_what_is_no_list_of_keys_are_reported(
+    make: Any, said: str
+) -> None:
     with pytest.raises(PipelineError) as refused:
         make(ScioContext())
     assert str(refused.value) == said

@@ -65,7 +65,7 @@ def test_all_metrics_are_found_by_their_names():
     assert [it.committed for it in result.all_gauges.values()] == [3]
 
 
-def test_what_nobody_counted_is_nothing():
+def test_what_no_one_counted_is_nothing():
     result = ScioContext().run()
 
     assert result.counter(SUM).committed == 0

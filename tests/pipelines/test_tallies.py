@@ -22,11 +22,11 @@ LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)
 def counted(tally: Tally) -> dict[str, int | None]:
     """What it says, by name, without what is 0."""
     names = [*("_".join(filter(None, it)).lower() for it in COUNTED), *STOOD]
-    told = zip(names, [*tally.counts, *tally.stood], strict=True)
-    return {name: count for name, count in told if count != 0}
+    shown = zip(names, [*tally.counts, *tally.stood], strict=True)
+    return {name: count for name, count in shown if count != 0}
 
 
-def test_panes_and_drops_are_counted_and_one_drop_is_told() -> None:
+def test_panes_and_drops_are_counted_and_one_drop_is_reported() -> None:
     element = Element("milk", 5_000, FIRST)
     dropped = Drop(element, FIRST, DropReason.EXPIRED, missed_by=1)
     drops = [("bob", dropped), ("eva", Drop(element, FIRST, DropReason.CLOSED))]

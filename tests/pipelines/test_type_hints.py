@@ -118,9 +118,12 @@ def test_explain_plan_names_the_declared_type() -> None:
         | "Sum" >> beam.CombinePerKey(sum)
     )
 
-    told = bl.explain_plan(sums).splitlines()
+    shown = bl.explain_plan(sums).splitlines()
 
-    assert (told[0], told[-2:]) == ("Sum: columnar machine", ["  combine: Sum()", "  values: int"])
+    assert (shown[0], shown[-2:]) == (
+        "Sum: columnar machine",
+        ["  combine: Sum()", "  values: int"],
+    )
 
 
 def test_state_of_values_without_a_type_is_refused_by_name() -> None:

@@ -150,11 +150,11 @@ def said(
     program = folder / "program.py"
     program.write_text(START + "\n".join([*map(reveal, SHOWN), *REFUSED]))
     _, output = mypy("--no-error-summary", str(program))
-    told: dict[int, str] = {}
+    reported: dict[int, str] = {}
     for line in output.splitlines():
         if found := re.fullmatch(r".*program\.py:(\d+): (.*)", line):
-            told.setdefault(int(found[1]), found[2])
-    return told
+            reported.setdefault(int(found[1]), found[2])
+    return reported
 
 
 def reveal(expression: str) -> str:

@@ -182,8 +182,8 @@ def test_nothing_is_missing_from_the_table(what: str, names: set[str]):
 
 
 def test_no_verb_of_scios_for_windows_and_tests_is_missing():
-    told = {verb for row in ROWS for verb in row.scio}
-    assert [verb for verb in SCIO.split() if verb not in told] == []
+    shown = {verb for row in ROWS for verb in row.scio}
+    assert [verb for verb in SCIO.split() if verb not in shown] == []
 
 
 def test_a_verb_that_is_refused_is_refused_with_what_to_write():
@@ -196,8 +196,10 @@ def test_a_verb_that_is_refused_is_refused_with_what_to_write():
 
 
 def test_options_of_windows_are_all_in_the_table():
-    told = {name for it in COUNTERPARTS if it.startswith("WindowOptions(") for name in split(it)[1]}
-    assert told == {field.name for field in attrs.fields(beamlike.scio.WindowOptions)}
+    shown = {
+        name for it in COUNTERPARTS if it.startswith("WindowOptions(") for name in split(it)[1]
+    }
+    assert shown == {field.name for field in attrs.fields(beamlike.scio.WindowOptions)}
 
 
 def test_a_verb_with_another_name_here_says_what_differs():
@@ -229,6 +231,6 @@ def test_methods_that_an_explanation_names_exist():
     assert [name for name in sorted(named) if not callable(getattr(SCollection, name, None))] == []
 
 
-def test_each_verb_is_told_once():
-    told = [(verb, row.here) for row in ROWS for verb in row.scio]
-    assert len(told) == len(set(told))
+def test_each_verb_is_reported_once():
+    shown = [(verb, row.here) for row in ROWS for verb in row.scio]
+    assert len(shown) == len(set(shown))

@@ -140,6 +140,6 @@ def test_an_element_from_before_all_times_goes_through_two_stages() -> None:
             | "Upper" >> beam.Map(str.upper)
             | "Rewindow" >> beam.WindowInto(beam.GlobalWindows())
         )
-        told: list[Any] = []
-        assert_that((given, grouped) | beam.Flatten(), told.extend)
-    assert told == ["before", "BEFORE", "after", "AFTER"]
+        shown: list[Any] = []
+        assert_that((given, grouped) | beam.Flatten(), shown.extend)
+    assert shown == ["before", "BEFORE", "after", "AFTER"]

@@ -88,8 +88,8 @@ def test_a_function_with_a_memory_may_follow(sc):
         number = (state or 0) + 1
         return number, [(number, pair[1], timestamp)]
 
-    told = under_one_key(grouped(sc)) | beam.ApplyPerKey(numbered)
-    seen = told | beam.Map(lambda it, window=beam.DoFn.WindowParam: (*it, str(window)))
+    shown = under_one_key(grouped(sc)) | beam.ApplyPerKey(numbered)
+    seen = shown | beam.Map(lambda it, window=beam.DoFn.WindowParam: (*it, str(window)))
     expect(seen).to(
         contain_in_any_order(
             [

@@ -3,7 +3,7 @@
 Original: ``TriggerExampleTest.scala`` of scio-examples; spotify/scio at 3b35141.
 
 Windows are written as Beam writes them, by a function here. Scala's ``split`` leaves out empty
-fields at the end of a line, and one test rests on that; Python's has to be told.
+fields at the end of a line, and one test rests on that; Python's needs an option for it.
 """
 
 import time

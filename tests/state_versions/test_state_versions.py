@@ -89,9 +89,11 @@ def test_the_command_says_what_is_kept(works: Any, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         command.main(["bananas"])
 
-    told = capsys.readouterr()
-    assert told.out == "".join(f"layout {layout}, {name}\n" for layout in LAYOUTS for name in NAMES)
-    assert told.err.endswith(
+    printed = capsys.readouterr()
+    assert printed.out == "".join(
+        f"layout {layout}, {name}\n" for layout in LAYOUTS for name in NAMES
+    )
+    assert printed.err.endswith(
         "error: there is no work 'bananas'; there are columnar, per_key, pipeline\n"
     )
 
@@ -111,7 +113,7 @@ def opened(state: Any) -> list[str]:
 
 def lines(rows: Iterable[str]) -> list[str]:
     """Rows of panes as lines: columns, window, timing, index, and whether they are withdrawn."""
-    told = []
+    printed = []
     for text in rows:
         row = json.loads(text)
         pane, window = row.pop("pane", None), row.pop("window", None)
@@ -122,8 +124,8 @@ def lines(rows: Iterable[str]) -> list[str]:
             last = " last" if pane["is_last"] else ""
             own += f" | {span(window['start'], window['end'])} {pane['timing']} {pane['index']}"
             own += last + withdrawn
-        told.append(own)
-    return sorted(told)
+        printed.append(own)
+    return sorted(printed)
 
 
 @pytest.mark.spark

@@ -1,7 +1,7 @@
 """User sessions with late activities: what is dropped, and what comes out in a late pane.
 
 Scenarios of the second part of the stream processing series (mkuthan.github.io, 2022-03-08),
-in its order, told as in ``test_user_sessions.py``.
+in its order, written as in ``test_user_sessions.py``.
 """
 
 from typing import Any

@@ -124,7 +124,7 @@ open = FinishedTestStream(stream.steps).run(window=bl.Sessions("5s"))"""
     )
 
 
-def test_elements_after_the_end_of_time_are_told_on_a_stream_that_is_opened_again() -> None:
+def test_elements_after_the_end_of_time_are_reported_on_a_stream_that_is_opened_again() -> None:
     end = AdvanceWatermark(MAX_TIMESTAMP)
     script = (Arrive((("joe", Element(1, 0)),)), end, Arrive((("joe", Element(2, 0)),)), end)
     code = as_test_stream(script, bl.WindowingStrategy(bl.FixedWindows("1 minute")))

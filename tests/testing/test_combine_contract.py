@@ -180,13 +180,13 @@ def test_each_broken_law_is_named_with_a_small_example(fn: CombineFn, sentences:
     assert broken_combine_fn_laws(fn, ["b", "a", "c", "b"]) == sentences
 
 
-def test_a_function_that_raises_is_told_with_the_call() -> None:
+def test_a_function_that_raises_is_reported_with_the_call() -> None:
     assert broken_combine_fn_laws(CannotTakeB(), ["a", "b"]) == [
         "add of ['a', 'b'] to the accumulator of [] raised ValueError: no b, please"
     ]
 
 
-def test_an_accumulator_that_cannot_be_saved_is_told() -> None:
+def test_an_accumulator_that_cannot_be_saved_is_reported() -> None:
     (sentence,) = broken_combine_fn_laws(Unpicklable(), ["a"])
     assert sentence.startswith("accumulators must survive pickling, but: TypeError: cannot pickle")
 

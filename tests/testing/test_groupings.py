@@ -49,7 +49,7 @@ def test_a_grouping_is_known_with_its_keys_and_without_the_windows_that_it_assig
         ("bar", 1),
         ("bar", 1),
     ]
-    assert {told.key for told in asserted.run.trace} == {"foo", "bar"}
+    assert {shown.key for shown in asserted.run.trace} == {"foo", "bar"}
 
 
 def test_what_was_never_grouped_has_no_grouping() -> None:
@@ -61,7 +61,7 @@ def test_what_was_never_grouped_has_no_grouping() -> None:
     assert asserted_in(pipeline.run().outputs, Edge(numbers.edge.node)) is None
 
 
-def test_whoever_listens_hears_of_the_last_stream_that_ran() -> None:
+def test_anyone_who_listens_hears_of_the_last_stream_that_ran() -> None:
     one = TestStream().add_elements_at_time("00:00:00", ("joe", 1)).advance_watermark_to_infinity()
     two = TestStream().add_elements_at_time("00:00:00", ("joe", 2)).advance_watermark_to_infinity()
     window = {"window": bl.FixedWindows("1 minute")}

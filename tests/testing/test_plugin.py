@@ -367,7 +367,7 @@ def test_what_is_watched_is_the_test_as_hypothesis_knows_it() -> None:
     assert test_some.hypothesis.inner_test is inner  # type: ignore[attr-defined]
 
 
-def test_of_plain_asserts_in_a_group_nobody_knows_the_stream(run: Run) -> None:
+def test_of_plain_asserts_in_a_group_no_one_knows_the_stream(run: Run) -> None:
     result = run("""
 def test_group():
     errors = []

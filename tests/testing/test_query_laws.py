@@ -45,7 +45,7 @@ def any_safe_strategy(random: Random) -> WindowingStrategy:
     raise AssertionError(f"no trigger goes with {strategy}")
 
 
-def told(outputs: Iterable[Output], values: Callable[[Any], Sequence[Any]]) -> Any:
+def shown(outputs: Iterable[Output], values: Callable[[Any], Sequence[Any]]) -> Any:
     """What comes out of each key: panes of a window in order, drops in any."""
     panes, drops = defaultdict[Any, list[Any]](list), defaultdict[Any, list[Any]](list)
     for output in outputs:
@@ -122,5 +122,5 @@ def test_a_query_emits_the_panes_of_the_reference_machine(
         query = fed(script, strategy, restarts)
 
     expected = run_in_memory(Grouping(strategy, TOGETHER), as_rows(script))
-    emitted = told(query.results.run.outputs, lambda row: list(row.values()))
-    assert emitted == told(expected.outputs, lambda value: value)
+    emitted = shown(query.results.run.outputs, lambda row: list(row.values()))
+    assert emitted == shown(expected.outputs, lambda value: value)

@@ -346,8 +346,8 @@ def in_window_of_noon(matcher: Any) -> Any:
 def test_columns_are_chosen_by_name() -> None:
     def words(lines: Any) -> Any:
         said = bl.stream(lines, timestamp="at", watermark="1 minute")
-        told = said.where("good").where("not spam").explode("words", "word").select("word", "at")
-        twice = bl.flatten([told, told]).window(bl.FixedWindows("1 hour"))
+        shown = said.where("good").where("not spam").explode("words", "word").select("word", "at")
+        twice = bl.flatten([shown, shown]).window(bl.FixedWindows("1 hour"))
         return (
             twice.group("word", {"n": bl.count()})
             .rows.select("word", "n", "pane", "window", "pane.timing")

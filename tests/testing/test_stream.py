@@ -99,7 +99,7 @@ def test_infinity_finishes_the_stream() -> None:
     assert not [name for name in dir(stream) if name.startswith(("add_", "advance_"))]
 
 
-def test_a_shared_prefix_is_not_changed_by_what_is_told_after_it() -> None:
+def test_a_shared_prefix_is_not_changed_by_what_is_reported_after_it() -> None:
     prefix = TestStream().add_elements_at_time(0, A)
 
     prefix.add_elements_at_time(1, B)
@@ -172,12 +172,12 @@ REFUSED: dict[str, tuple[Callable[[TestStream], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("told", "message"), REFUSED.values(), ids=list(REFUSED))
-def test_a_stream_refuses(told: Callable[[TestStream], object], message: str) -> None:
+@pytest.mark.parametrize(("shown", "message"), REFUSED.values(), ids=list(REFUSED))
+def test_a_stream_refuses(shown: Callable[[TestStream], object], message: str) -> None:
     stream = TestStream().advance_watermark_to("00:01:00")
 
     with pytest.raises(TestStreamError) as refused:
-        told(stream)
+        shown(stream)
 
     assert str(refused.value) == message
     assert stream.steps == (AdvanceWatermark(60_000),)
@@ -212,7 +212,7 @@ def test_a_stream_that_is_run_by_itself_has_pairs_with_keys(element: Any, messag
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("shown", "message"),
     [
         (lambda: TimestampedValue(A, "noon"), "timestamp is not an instant"),
         (
@@ -230,7 +230,7 @@ def test_a_stream_that_is_run_by_itself_has_pairs_with_keys(element: Any, messag
     ],
 )
 def test_unreadable_times_say_which_argument_is_meant(
-    told: Callable[[], object], message: str
+    shown: Callable[[], object], message: str
 ) -> None:
     with pytest.raises(TimeError, match=message):
-        told()
+        shown()

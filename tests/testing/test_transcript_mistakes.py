@@ -194,7 +194,7 @@ def test_a_mistake_is_shown_with_line_key_and_what_was_meant(
     assert text_of(tmp_path, SCENARIO.replace(right, wrong)) == says
 
 
-def test_mistakes_that_do_not_depend_on_each_other_are_told_together(tmp_path: Path) -> None:
+def test_mistakes_that_do_not_depend_on_each_other_are_reported_together(tmp_path: Path) -> None:
     text = (
         SCENARIO.replace('"aggregation"', '"agregation"')
         .replace('"size_ms"', '"sise_ms"')

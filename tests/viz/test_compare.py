@@ -150,7 +150,7 @@ with early: 2 more panes, 1 pane not the same
     )
 
 
-def test_what_is_the_same_is_told_once() -> None:
+def test_what_is_the_same_is_reported_once() -> None:
     compared = compare(JOE, {"a": {}, "b": {"closing_behavior": "fire_always"}}, window=TEN_MINUTES)
 
     assert str(compared) == text(

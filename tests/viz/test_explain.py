@@ -41,7 +41,9 @@ def recorded(strategy: WindowingStrategy, stream: TestStream, combine: CombineFn
     return Recording.of(run_in_memory(Grouping(strategy, combine), script), strategy, combine)
 
 
-def told(strategy: WindowingStrategy, stream: TestStream, combine: CombineFn | None = None) -> str:
+def described(
+    strategy: WindowingStrategy, stream: TestStream, combine: CombineFn | None = None
+) -> str:
     return str(explain(recorded(strategy, stream, combine or Collect())))
 
 
@@ -68,7 +70,7 @@ def test_every_node_says_at_the_end_what_it_still_waits_for() -> None:
         .add_elements_at_time("00:00:20", ("a", 2))
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 FixedWindows(1m), AfterWatermark(early=AfterCount(3), late=AfterCount(1)), discarding, allowed
   lateness 1m
@@ -98,7 +100,7 @@ def test_a_trigger_that_never_fires_leaves_it_to_the_expiry() -> None:
         TestStream().add_elements_at_time("00:00:10", ("a", 1)).advance_watermark_to("00:00:30")
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 FixedWindows(1m), Never(), discarding, allowed lateness 1m
 
@@ -128,7 +130,7 @@ def test_the_global_window_waits_for_elements_and_the_clock() -> None:
         .add_elements_at_time("00:00:20", ("a", 2))
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 GlobalWindows(), Repeatedly(AfterAll(AfterCount(3), AfterProcessingTime(1m))), discarding, allowed
   lateness 0ms
@@ -163,7 +165,7 @@ def test_what_comes_after_a_trigger_has_finished_is_saved_by_another_trigger_onl
         .add_elements_at_time("00:00:31", ("a", 4))
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 FixedWindows(1m), AfterWatermark(), discarding, allowed lateness 1m
 
@@ -196,7 +198,7 @@ def test_a_trigger_that_fires_once_wants_to_be_repeated() -> None:
         .add_elements_at_time("00:00:10", ("a", 4))
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 FixedWindows(1m), AfterCount(2), discarding, allowed lateness 0ms
 
@@ -235,7 +237,7 @@ def test_panes_are_withdrawn_and_one_that_says_nothing_new_is_left_out() -> None
         .advance_watermark_to("00:05:00")
     )
 
-    assert told(strategy, stream, Max()) == text(
+    assert described(strategy, stream, Max()) == text(
         """
 FixedWindows(1m), DefaultTrigger(), retracting, allowed lateness 1m, closing behavior fire_always,
   late check element, unchanged panes omitted
@@ -283,7 +285,7 @@ def test_sessions_withdraw_the_panes_of_those_that_they_grew_from() -> None:
         .advance_watermark_to("00:22:00")
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 Sessions(10m), AfterWatermark(early=AfterCount(1)), retracting, allowed lateness 0ms, on-time
   behavior fire_if_non_empty
@@ -327,7 +329,7 @@ def test_sessions_that_are_too_long_stay_apart_and_one_that_has_expired_rests() 
         .advance_watermark_to("00:40:00")
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 Sessions(10m, max_duration=20m), DefaultTrigger(), accumulating, allowed lateness 0ms, late check
   retain
@@ -377,7 +379,7 @@ def test_a_session_whose_trigger_has_finished_merges_with_nothing() -> None:
         .advance_watermark_to("00:30:00")
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 Sessions(10m), AfterCount(1), accumulating, allowed lateness 0ms
 
@@ -413,7 +415,7 @@ def test_elements_of_one_bundle_make_a_session_and_overlaps_stand_for_gaps_of_a_
         .add_elements_at_time("00:12:00", ("a", 5))
     )
 
-    assert told(strategy, stream) == text(
+    assert described(strategy, stream) == text(
         """
 Sessions(ten_minutes), DefaultTrigger(), accumulating, allowed lateness 0ms
 
@@ -576,13 +578,13 @@ def test_a_collection_of_which_no_grouping_is_known_is_not_told() -> None:
         results.explain()
 
 
-def test_elements_between_two_windows_are_told_of_although_nothing_else_does() -> None:
+def test_elements_between_two_windows_are_reported_of_although_nothing_else_does() -> None:
     stream = (
         TestStream()
         .add_elements_at_time("12:01:00", ("k", "a"), ("k", "b"))
         .add_elements_at_time("12:00:10", ("k", "c"))
     )
-    assert told(WindowingStrategy(SlidingWindows("1 minute", "5 minutes")), stream) == text(
+    assert described(WindowingStrategy(SlidingWindows("1 minute", "5 minutes")), stream) == text(
         """
 SlidingWindows(1m, period=5m), DefaultTrigger(), discarding, allowed lateness 0ms
 
@@ -631,8 +633,10 @@ def test_a_run_on_spark_is_explained_as_one_in_memory(spark: Any) -> None:
 # -- for any scenario ----------------------------------------------------------------------------
 
 
-def test_every_pane_drop_and_withdrawal_of_any_scenario_is_told_in_lines_of_100_columns() -> None:
-    told_of: dict[str, int] = {}
+def test_every_pane_drop_and_withdrawal_of_any_scenario_is_reported_in_lines_of_100_columns() -> (
+    None
+):
+    mentioned: dict[str, int] = {}
     for seed in range(200):
         scenario = any_scenario(Random(f"explain:{seed}"))
         run = run_in_memory(Grouping(scenario.strategy, Collect()), scenario.script)
@@ -644,8 +648,8 @@ def test_every_pane_drop_and_withdrawal_of_any_scenario_is_told_in_lines_of_100_
         assert kinds.count("fired") == sum(not o.effect.retraction for o in run.panes)
         assert max(map(len, str(explanation).splitlines())) <= 100
         for kind in kinds:
-            told_of[kind] = told_of.get(kind, 0) + 1
+            mentioned[kind] = mentioned.get(kind, 0) + 1
     wanted = {"arrived", "merged", "fired", "withdrawn", "suppressed", "dropped", "forgotten"}
-    assert {kind for kind, count in told_of.items() if count > 20} == wanted | {
+    assert {kind for kind, count in mentioned.items() if count > 20} == wanted | {
         *("homeless", "quiet", "waiting")
     }

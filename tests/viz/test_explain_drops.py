@@ -11,7 +11,7 @@ from beamlike.testing import FinishedTestStream, Results, TestStream
 from beamlike.viz.trigger_words import spoken
 
 
-def told(results: Results, step: int) -> str:
+def described(results: Results, step: int) -> str:
     """The sentences of one step, on a line."""
     sentences = results.explain().sentences
     return " ".join(it.text for it in sentences if it.step == step)
@@ -42,12 +42,12 @@ def test_beside_a_session_whose_trigger_has_finished_another_one_opens() -> None
 
     results = sessions(stream, trigger=bl.AfterCount(2), allow_unsafe_trigger=True)
 
-    assert told(results, 0).endswith(
+    assert described(results, 0).endswith(
         "by AfterCount(2): at least 2 elements have come. The trigger has finished, so nothing "
         "joins it any more: what overlaps it opens another session beside it, and only what has "
         "this very window is dropped."
     )
-    assert told(results, 1).startswith(
+    assert described(results, 1).startswith(
         "'c' at 00:05:00 opens [00:05:00, 00:15:00). It does not join [00:00:00, 00:10:00), whose "
         "trigger has finished."
     )
@@ -67,7 +67,7 @@ def test_what_has_the_very_window_of_a_closed_session_is_dropped() -> None:
 
 
 def test_the_session_that_a_late_element_nearly_joined_is_the_one_that_is_there() -> None:
-    assert told(sessions(a_late_visit()), 2) == (
+    assert described(sessions(a_late_visit()), 2) == (
         "'late' at 00:25:00 is dropped: its window [00:25:00, 00:35:00) expired when the watermark "
         "reached 00:36:00, its end plus the allowed lateness of 1m. 4m 30s 1ms more of allowed "
         "lateness (5m 30s 1ms in all) would have saved it. So would "
@@ -100,7 +100,7 @@ def test_no_more_lateness_is_advised_than_is_needed() -> None:
         late = bl.AfterWatermark(late=bl.AfterCount(1))
         return sessions(stream, late_check="merged", trigger=late, allowed_lateness=lateness)
 
-    assert told(run("0 s"), 2) == (
+    assert described(run("0 s"), 2) == (
         "'b' at 00:00:00 is dropped: its window [00:00:00, 00:10:00) expired when the watermark "
         "reached 00:10:00. 5m 1ms more of allowed lateness would have saved it."
     )
@@ -142,7 +142,7 @@ def test_what_is_no_window_is_refused(window: Any, shown: str) -> None:
     )
 
 
-def test_a_phase_that_is_over_says_so_and_one_that_nobody_wrote_is_left_out() -> None:
+def test_a_phase_that_is_over_says_so_and_one_that_no_one_wrote_is_left_out() -> None:
     stream = (
         TestStream()
         .add_elements_at_time("00:00:10", ("joe", "a"))

@@ -13,7 +13,7 @@ from beamlike.viz.explain import explain
 from beamlike.viz.recording import Recording
 
 
-def told(strategy: WindowingStrategy, script: Script) -> str:
+def shown(strategy: WindowingStrategy, script: Script) -> str:
     run = run_in_memory(Grouping(strategy, Collect()), script)
     return str(explain(Recording.of(run, strategy, Collect())))
 
@@ -35,7 +35,7 @@ def test_an_element_one_gap_after_the_last_is_no_more_than_the_gap_from_it() -> 
         Sessions("10m", merge_touching=True), None, "accumulating", late_check="retain"
     )
 
-    assert told(
+    assert shown(
         strategy,
         (
             arrive(0),
@@ -86,7 +86,7 @@ key 'a'
 def test_with_a_gap_of_its_own_the_windows_touch() -> None:
     strategy = WindowingStrategy(Sessions(ten_minutes, merge_touching=True))
 
-    assert told(strategy, (arrive(0, 10), arrive(20), arrive(31))) == text(
+    assert shown(strategy, (arrive(0, 10), arrive(20), arrive(31))) == text(
         """
 Sessions(ten_minutes, merge_touching=True), DefaultTrigger(), discarding, allowed lateness 0ms
 

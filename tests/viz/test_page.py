@@ -118,7 +118,7 @@ def test_a_window_that_has_merged_away_does_not_expire_when_its_pane_is_withdraw
     ]
 
 
-def test_each_step_is_told_in_words():
+def test_each_step_is_reported_in_words():
     assert said(page(tea())) == [
         ["'tea' of 12:01:00 arrived."],
         [

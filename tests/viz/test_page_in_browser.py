@@ -80,13 +80,13 @@ def reader(browser: Any, tmp_path: Path) -> Iterator[Reader]:
     assert {url.partition("#")[0] for url in reader.requested} == {reader.address}
 
 
-def test_the_session_of_the_blog_is_told_step_by_step(reader: Reader):
+def test_the_session_of_the_blog_is_reported_step_by_step(reader: Reader):
     reader.open(of_the_blog(BRIDGE), title=BRIDGE)
-    told = [reader.said]
+    shown = [reader.said]
     for _ in range(6):
         reader.press("ArrowRight")
-        told.append(reader.said)
-    assert told == [
+        shown.append(reader.said)
+    assert shown == [
         ["Step 0, 1 of 7", "1 element arrived", "'open app' of 00:00:00 arrived."],
         [
             "Step 1, 2 of 7",
@@ -207,7 +207,9 @@ def test_an_address_past_the_end_opens_the_last_step(reader: Reader):
     assert reader.said[0] == "Step 6, 7 of 7"
 
 
-def test_a_window_without_a_pane_says_so_and_no_trigger_is_told_that_nobody_wrote(reader: Reader):
+def test_a_window_without_a_pane_says_so_and_no_trigger_is_reported_that_no_one_wrote(
+    reader: Reader,
+):
     stream = TestStream().add_elements_at_time("12:01:00", ("table 3", "tea"))
     windowing = {"window": bl.FixedWindows("5 minutes"), "accumulation": "discarding"}
     late = bl.AfterWatermark(late=bl.AfterCount(1))
@@ -270,8 +272,8 @@ def test_the_words_of_a_dropped_element_are_beside_its_cross(reader: Reader, at:
     words, cross = boxes
     middle = cross["x"] + cross["width"] / 2
     assert words["x"] > middle + 6 or words["x"] + words["width"] < middle - 6
-    (told,) = reader.texts("#figure [data-kind=element][data-step='2'] text")
-    assert told.startswith("'a")
+    (shown,) = reader.texts("#figure [data-kind=element][data-step='2'] text")
+    assert shown.startswith("'a")
 
 
 def test_of_a_long_value_there_is_less_and_the_reason_stays(reader: Reader):
@@ -283,9 +285,9 @@ def test_of_a_long_value_there_is_less_and_the_reason_stays(reader: Reader):
     )
     reader.tab.set_viewport_size({"width": 420, "height": 800})
     reader.open(recorded(stream, window=bl.FixedWindows("5 minutes")), "#step=2")
-    (told,) = reader.texts("#figure [data-kind=element][data-step='2'] text")
-    assert told.startswith("'a value")
-    assert told.endswith("…, expired, missed by 5h 55m 1ms")
+    (shown,) = reader.texts("#figure [data-kind=element][data-step='2'] text")
+    assert shown.startswith("'a value")
+    assert shown.endswith("…, expired, missed by 5h 55m 1ms")
 
 
 def test_the_times_on_the_two_sides_of_a_fold_do_not_run_into_each_other(reader: Reader):
@@ -314,15 +316,15 @@ def test_an_element_at_the_minimum_timestamp_leaves_the_times_of_others_legible(
     ]
 
 
-def test_what_is_left_out_is_told_exactly(reader: Reader):
+def test_what_is_left_out_is_reported_exactly(reader: Reader):
     stream = (
         TestStream()
         .add_elements_at_time("12:00:00", ("k", 1))
         .add_elements_at_time("14:00:00", ("k", 2))
     )
     reader.open(recorded(stream, window=bl.FixedWindows("1 minute")), "#step=1")
-    (told,) = [text for text in reader.texts("#axis text") if "left out" in text]
-    assert told == "1h 58m left out"
+    (shown,) = [text for text in reader.texts("#axis text") if "left out" in text]
+    assert shown == "1h 58m left out"
 
 
 def test_time_goes_upwards_only_where_a_clock_moves(reader: Reader):

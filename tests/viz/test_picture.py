@@ -396,7 +396,7 @@ def test_a_figure_can_be_written_as_pdf_too(tmp_path: Path) -> None:
     assert (tmp_path / "orders.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_a_format_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+def test_a_format_that_no_one_knows_is_refused(tmp_path: Path) -> None:
     for name, ending in (("scene.doc", "has the ending .doc"), ("scene", "has no ending")):
         with pytest.raises(RecordingError) as raised:
             draw(SCENE, tmp_path / name)

@@ -170,7 +170,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
         (120_000, 10_001, 120_000),
     ]
     assert [m.event for m in recording.moments] == list(recording.run.script)
-    assert [[str(told.happening) for told in m.trace] for m in recording.moments] == [
+    assert [[str(reported.happening) for reported in m.trace] for m in recording.moments] == [
         [],
         [f"{MINUTE} fired EARLY #0 by AfterWatermark.early[AfterProcessingTime(10s)]"],
         [f"{MINUTE} fired ON_TIME #1 by AfterWatermark[end of window]"],
@@ -197,7 +197,7 @@ def test_a_recording_of_one_key_keeps_the_steps_and_leaves_out_the_others() -> N
     assert mine.keys == ("a",)
     assert mine.run.script == (arrive("a", (0, 1), (0, 3)), Arrive(()), TO_INFINITY)
     assert [(o.step, o.key, o.effect.value) for o in mine.run.outputs] == [(2, "a", 4)]
-    assert [(told.step, told.key) for told in mine.run.trace] == [(2, "a")]
+    assert [(reported.step, reported.key) for reported in mine.run.trace] == [(2, "a")]
     assert [tuple(moment.windows) for moment in mine.moments] == [("a",)] * 3
     assert [moment.watermark for moment in mine.moments] == [MIN_TIMESTAMP] * 2 + [MAX_TIMESTAMP]
 
@@ -238,14 +238,14 @@ def run_of_two_keys() -> Run:
 
 
 def test_a_run_without_a_story_gets_one_whatever_the_order_of_keys_and_of_lists() -> None:
-    told = run_of_two_keys()
-    a, b = told.outputs
+    reported = run_of_two_keys()
+    a, b = reported.outputs
     unordered = attrs.evolve(a, effect=attrs.evolve(a.effect, value=[3, 1]))
-    elsewhere = Run(told.script, (b, unordered))
+    elsewhere = Run(reported.script, (b, unordered))
 
     recording = Recording.of(elsewhere, EARLY_AND_LATE, Collect())
 
-    assert recording.run == Run(told.script, (unordered, b), told.trace)
+    assert recording.run == Run(reported.script, (unordered, b), reported.trace)
     assert recording.moments[1].outputs == (unordered, b)
 
 
@@ -479,7 +479,9 @@ def test_the_windows_of_any_recording_agree_with_what_came_out() -> None:
                 _check_windows(recording, moment.step, key, windows)
                 seen["closed"] += sum(window.closed for window in windows)
                 seen["waiting"] += sum(window.waiting > 0 for window in windows)
-            seen["merged"] += sum(isinstance(told.happening, Merged) for told in moment.trace)
+            seen["merged"] += sum(
+                isinstance(reported.happening, Merged) for reported in moment.trace
+            )
             seen["dropped"] += sum(isinstance(it.effect, Drop) for it in moment.outputs)
     assert all(count > 50 for count in seen.values()), seen
 
@@ -488,10 +490,12 @@ def _check_windows(
     recording: Recording, step: int, key: Any, windows: Sequence[WindowView]
 ) -> None:
     moment = recording.moments[step]
-    here = [told.happening for told in moment.trace if told.key == key]
-    panes = {told.window: told.pane for told in here if isinstance(told, Fired)}
-    merged_away = {window for told in here if isinstance(told, Merged) for window in told.sources}
-    merged_away -= {told.into for told in here if isinstance(told, Merged)}
+    here = [reported.happening for reported in moment.trace if reported.key == key]
+    panes = {reported.window: reported.pane for reported in here if isinstance(reported, Fired)}
+    merged_away = {
+        window for reported in here if isinstance(reported, Merged) for window in reported.sources
+    }
+    merged_away -= {reported.into for reported in here if isinstance(reported, Merged)}
     remembered = {view.window: view for view in windows}
     for view in windows:
         assert view.closed == view.trigger.finished

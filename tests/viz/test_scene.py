@@ -157,9 +157,9 @@ def test_merges_are_worked_out_where_a_host_tells_no_story(
 ) -> None:
     results = played(stream, **windowing)
     hidden_columns = attrs.evolve(results, run=attrs.evolve(results.run, trace=()))
-    told, worked_out = stage(results, key), stage(hidden_columns, key)
-    assert [attrs.evolve(box, by="") for box in told.boxes] == list(worked_out.boxes)
-    assert [attrs.evolve(life, sources=()) for life in told.lives] == [
+    shown, worked_out = stage(results, key), stage(hidden_columns, key)
+    assert [attrs.evolve(box, by="") for box in shown.boxes] == list(worked_out.boxes)
+    assert [attrs.evolve(life, sources=()) for life in shown.lives] == [
         attrs.evolve(life, sources=()) for life in worked_out.lives
     ]
 

@@ -204,7 +204,7 @@ def test_a_closed_window_and_a_pane_stamped_with_its_earliest_element() -> None:
 """)
 
 
-def test_windows_that_overlap_lie_in_lanes_and_an_empty_firing_is_told() -> None:
+def test_windows_that_overlap_lie_in_lanes_and_an_empty_firing_is_reported() -> None:
     sliding = SlidingWindows("1 hour", "30 minutes")
     strategy = WindowingStrategy(
         sliding, AfterWatermark(early=AfterCount(1)), on_time_behavior="fire_if_non_empty"
@@ -457,7 +457,7 @@ def test_a_value_that_prints_on_several_lines_stays_on_one() -> None:
     ]
 
 
-def test_a_clock_that_began_elsewhere_is_told_as_an_instant() -> None:
+def test_a_clock_that_began_elsewhere_is_reported_as_an_instant() -> None:
     minutes = WindowingStrategy(FixedWindows("1 minute"))
     moved = run(
         minutes,

@@ -43,11 +43,11 @@ def advised() -> Iterator[tuple[WindowingStrategy, Script, int, Drop, str]]:
         for key in recording.keys:
             mine = recording.of_key(key)
             rescue = Rescue(mine.run.script, strategy)
-            for told in mine.run.trace:
-                drop = told.happening
+            for shown in mine.run.trace:
+                drop = shown.happening
                 if isinstance(drop, Drop) and drop.element is not None:
-                    advice = rescue.advice(told.step, drop)
-                    yield strategy, mine.run.script, told.step, drop, advice
+                    advice = rescue.advice(shown.step, drop)
+                    yield strategy, mine.run.script, shown.step, drop, advice
 
 
 def is_lost(
@@ -109,9 +109,9 @@ def advice_for(strategy: WindowingStrategy, script: Script) -> list[tuple[DropRe
     )
     rescue = Rescue(script, strategy)
     return [
-        (told.happening.reason, rescue.advice(told.step, told.happening))
-        for told in recording.run.trace
-        if isinstance(told.happening, Drop)
+        (shown.happening.reason, rescue.advice(shown.step, shown.happening))
+        for shown in recording.run.trace
+        if isinstance(shown.happening, Drop)
     ]
 
 

@@ -8,7 +8,7 @@ from beamlike.inspect.queries.progress import Progress
 from tests.support.queries.reports import report
 
 
-def told(history: History) -> list[dict[str, Any]]:
+def shown(history: History) -> list[dict[str, Any]]:
     _, queries = history.snapshot()
     found: list[dict[str, Any]] = json.loads(queries)
     return found
@@ -28,7 +28,7 @@ def test_nothing_is_known_before_a_query_starts() -> None:
 def test_a_query_starts_runs_and_stops() -> None:
     history = History()
     history.started("q", "r", "sales", at=1_000)
-    assert told(history) == [
+    assert shown(history) == [
         {
             "query": "q",
             "run": "r",
@@ -46,7 +46,7 @@ def test_a_query_starts_runs_and_stops() -> None:
     ]
 
     history.progressed(Progress.of(report(4, query="q", run="r", metrics={"hours": HOURS})))
-    (query,) = told(history)
+    (query,) = shown(history)
     assert query | {"recent": []} == {
         "query": "q",
         "run": "r",
@@ -94,14 +94,14 @@ def test_a_query_starts_runs_and_stops() -> None:
     ]
 
     history.ended("q", "r", None, at=9_000)
-    (query,) = told(history)
+    (query,) = shown(history)
     assert (query["state"], query["ended"], query["problem"]) == ("stopped", 9_000, None)
 
 
 def test_a_query_that_failed_says_why() -> None:
     history = History()
     history.ended("q", "r", "Traceback\nbeamlike.errors.StateError: another plan\n", at=9_000)
-    (query,) = told(history)
+    (query,) = shown(history)
     assert (query["state"], query["ended"]) == ("failed", 9_000)
     assert query["problem"] == {"kind": "StateError", "text": "another plan"}
 
@@ -111,7 +111,7 @@ def test_counts_add_up_and_windows_that_are_open_do_not() -> None:
     for batch, windows in ((0, 5), (1, 2)):
         metrics = {"hours": HOURS | {"windows_open": windows}, "days": {"panes_late": 1}}
         history.progressed(Progress.of(report(batch, metrics=metrics)))
-    (query,) = told(history)
+    (query,) = shown(history)
     assert query["groupings"] == [
         {
             "name": "hours",
@@ -129,7 +129,7 @@ def test_a_grouping_that_was_not_stepped_stands_where_it_stood() -> None:
     for batch, (windows, watermark) in enumerate([(5, 7_000), (None, None), (0, 9_000)]):
         metrics = {"hours": {"windows_open": windows, "watermark": watermark}}
         history.progressed(Progress.of(report(batch, metrics=metrics)))
-    (query,) = told(history)
+    (query,) = shown(history)
     stood = [it["groupings"]["hours"] for it in query["recent"]]
     assert [(it["windows_open"], it["watermark"]) for it in stood] == [
         *((5, 7_000), (5, 7_000)),
@@ -137,11 +137,11 @@ def test_a_grouping_that_was_not_stepped_stands_where_it_stood() -> None:
     ]
 
 
-def test_a_batch_that_is_told_twice_counts_once() -> None:
+def test_a_batch_that_is_reported_twice_counts_once() -> None:
     history = History()
     for batch in (3, 3, 4, 4, 3):
         history.progressed(Progress.of(report(batch)))
-    (query,) = told(history)
+    (query,) = shown(history)
     assert (batches(query), query["batches"], query["rows"]) == ([3, 4], 2, 20)
 
 
@@ -149,7 +149,7 @@ def test_the_last_batches_are_kept_and_all_of_them_are_counted() -> None:
     history = History(batches=3)
     for batch in range(7):
         history.progressed(Progress.of(report(batch, metrics={"hours": HOURS})))
-    (query,) = told(history)
+    (query,) = shown(history)
     assert batches(query) == [4, 5, 6]
     assert (query["first"], query["batches"], query["rows"]) == (0, 7, 70)
     assert query["groupings"][0]["panes"] == {"EARLY": 14, "ON_TIME": 7, "LATE": 0}
@@ -160,7 +160,7 @@ def test_a_query_that_was_started_again_is_another_run() -> None:
     history.progressed(Progress.of(report(5, run="one")))
     history.ended("the query", "one", None, at=1)
     history.progressed(Progress.of(report(5, run="two")))
-    newest, oldest = told(history)
+    newest, oldest = shown(history)
     assert (newest["run"], newest["state"], batches(newest)) == ("two", "running", [5])
     assert (oldest["run"], oldest["state"], batches(oldest)) == ("one", "stopped", [5])
 
@@ -168,7 +168,7 @@ def test_a_query_that_was_started_again_is_another_run() -> None:
 def test_a_query_without_a_name_has_the_beginning_of_its_id() -> None:
     history = History()
     history.started("02b7e94c-7151-43fb-a3c6-84d7a1a7927a", "r", None, at=0)
-    assert [it["name"] for it in told(history)] == ["query 02b7e94c"]
+    assert [it["name"] for it in shown(history)] == ["query 02b7e94c"]
 
 
 def test_runs_that_ended_first_are_forgotten_first_and_those_that_run_never() -> None:
@@ -177,9 +177,9 @@ def test_runs_that_ended_first_are_forgotten_first_and_those_that_run_never() ->
         history.started("q", run, run, at=0)
     history.ended("q", "b", None, at=1)
     history.started("q", "d", "d", at=2)
-    assert [it["run"] for it in told(history)] == ["d", "c", "a"]
+    assert [it["run"] for it in shown(history)] == ["d", "c", "a"]
     history.started("q", "e", "e", at=3)
-    assert [it["run"] for it in told(history)] == ["e", "d", "c", "a"]
+    assert [it["run"] for it in shown(history)] == ["e", "d", "c", "a"]
 
 
 def test_of_two_runs_that_ended_the_one_that_ended_first_is_forgotten_whichever_began_first() -> (
@@ -191,7 +191,7 @@ def test_of_two_runs_that_ended_the_one_that_ended_first_is_forgotten_whichever_
     history.ended("q", "ended first", None, at=1)
     history.ended("q", "began first", None, at=2)
     history.started("q", "new", "new", at=3)
-    assert [it["run"] for it in told(history)] == ["new", "began first"]
+    assert [it["run"] for it in shown(history)] == ["new", "began first"]
 
 
 def test_each_change_has_another_version() -> None:
@@ -212,6 +212,6 @@ def test_a_report_of_waiting_does_not_hide_the_batch_that_it_waits_for() -> None
     history.progressed(Progress.of(report(0, rows=0, parts={"latestOffset": 12})))
     history.progressed(Progress.of(report(0, metrics={"hours": HOURS})))
 
-    (query,) = told(history)
+    (query,) = shown(history)
     assert batches(query) == [0]
     assert (query["batches"], query["rows"]) == (1, 10)

@@ -123,8 +123,8 @@ def test_the_page_of_a_running_query_shows_the_numbers_of_its_progress(
         # What these rows make, whatever micro-batches Spark puts between them.
         assert [total[f"panes_{it}"] for it in ("early", "on_time", "late")] == [1, 3, 1]
         assert (total["dropped_expired"], total["dropped_null_key"]) == (1, 1)
-        told = last.observedMetrics["hours"]
-        assert (told.windows_open, told.watermark) == (3, 1_577_845_200_000)  # 02:20
+        reported = last.observedMetrics["hours"]
+        assert (reported.windows_open, reported.watermark) == (3, 1_577_845_200_000)  # 02:20
 
         rows = page.locator("#groupings tr").all()
         shown = [row.locator("th, td").all_inner_texts() for row in rows]
@@ -133,10 +133,10 @@ def test_the_page_of_a_running_query_shows_the_numbers_of_its_progress(
                 "hours",
                 "2020-01-01 02:20:00",
                 "3",
-                f"1 +{told.panes_early}",
-                f"3 +{told.panes_on_time}",
-                f"1 +{told.panes_late}",
-                f"2 +{told.dropped_expired + told.dropped_null_key}",
+                f"1 +{reported.panes_early}",
+                f"3 +{reported.panes_on_time}",
+                f"1 +{reported.panes_late}",
+                f"2 +{reported.dropped_expired + reported.dropped_null_key}",
             ]
         ]
         page.locator("summary").click()
@@ -163,8 +163,8 @@ def test_the_page_of_a_running_query_shows_the_numbers_of_its_progress(
         page.close()
 
 
-def _counts(told: Any) -> tuple[int, int, int, int]:
-    return told.windows_open, told.panes_early, told.panes_on_time, told.panes_late
+def _counts(reported: Any) -> tuple[int, int, int, int]:
+    return reported.windows_open, reported.panes_early, reported.panes_on_time, reported.panes_late
 
 
 @pytest.mark.nightly

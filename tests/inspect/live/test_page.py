@@ -60,7 +60,7 @@ def running(*metrics: dict[str, Any], name: str = "sales", run: str = "r") -> Hi
     """A query with a micro-batch for each of these metrics."""
     history = History()
     for batch, of_batch in enumerate(metrics):
-        told = report(
+        reported = report(
             batch,
             run=run,
             name=name,
@@ -70,7 +70,7 @@ def running(*metrics: dict[str, Any], name: str = "sales", run: str = "r") -> Hi
             newest="2020-01-01T00:25:00.000Z",
             metrics=of_batch,
         )
-        history.progressed(Progress.of(told))
+        history.progressed(Progress.of(reported))
     return history
 
 
@@ -219,10 +219,10 @@ def test_the_charts_show_one_of_several_groupings_if_asked(shown: Open) -> None:
 
 def test_the_source_of_a_pipeline_has_drops_and_nothing_else(shown: Open) -> None:
     history = History()
-    told = json.loads(report(0, metrics={"Rows": {"dropped_bad_timestamp": 2}}))
+    reported = json.loads(report(0, metrics={"Rows": {"dropped_bad_timestamp": 2}}))
     for name in ("windows_open", "watermark"):
-        del told["observedMetrics"]["Rows"][name]
-    history.progressed(Progress.of(json.dumps(told)))
+        del reported["observedMetrics"]["Rows"][name]
+    history.progressed(Progress.of(json.dumps(reported)))
 
     page = shown(history)
 

@@ -95,10 +95,10 @@ def test_nothing_is_loaded_from_anywhere_else_and_no_script_stands_in_the_page(
 def test_the_numbers_are_those_of_the_history(served: Served) -> None:
     served.history.progressed(Progress.of(report(3)))
     status, headers, body = served.ask("/data.json")
-    told = json.loads(body)
+    shown = json.loads(body)
     assert (status, headers["Content-Type"]) == (200, "application/json")
-    assert told["queries"] == json.loads(served.history.snapshot()[1])
-    assert set(told) == {"now", "queries"}
+    assert shown["queries"] == json.loads(served.history.snapshot()[1])
+    assert set(shown) == {"now", "queries"}
 
 
 def test_numbers_that_are_known_already_are_not_sent_again(served: Served) -> None:
@@ -230,10 +230,10 @@ def test_a_script_that_never_closes_waits_for_no_silent_connection() -> None:
 def fail_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on the history raises this when it is asked."""
 
-    def told(_: History) -> tuple[int, str]:
+    def shown(_: History) -> tuple[int, str]:
         raise error
 
-    monkeypatch.setattr(History, "snapshot", told)
+    monkeypatch.setattr(History, "snapshot", shown)
 
 
 def test_what_goes_wrong_here_is_answered_and_logged(

@@ -10,7 +10,7 @@ from tests.support.queries.reports import report
 
 
 def test_a_report_of_spark_becomes_a_progress() -> None:
-    told = report(
+    reported = report(
         7,
         took=900,
         parts={"addBatch": 700, "walCommit": 50, "queryPlanning": 120},
@@ -18,7 +18,7 @@ def test_a_report_of_spark_becomes_a_progress() -> None:
         newest="2020-01-01T00:25:00.000Z",
         metrics={"hours": {"panes_early": 2, "dropped_expired": 1, "windows_open": 4}},
     )
-    progress = Progress.of(told)
+    progress = Progress.of(reported)
     (counts,) = progress.groupings.values()
 
     assert counts.panes == {"early": 2, "on_time": 0, "late": 0}
@@ -45,27 +45,27 @@ def test_a_report_of_spark_becomes_a_progress() -> None:
 
 
 def test_the_time_went_to_the_largest_part_first() -> None:
-    told = Progress.of(report(0, parts={"walCommit": 5, "addBatch": 70, "getBatch": 6}))
-    assert list(told.parts) == ["addBatch", "getBatch", "walCommit"]
+    reported = Progress.of(report(0, parts={"walCommit": 5, "addBatch": 70, "getBatch": 6}))
+    assert list(reported.parts) == ["addBatch", "getBatch", "walCommit"]
 
 
 def test_a_query_with_clocks_of_its_own_has_the_watermark_of_its_last_grouping() -> None:
     metrics = {"one": {"watermark": 9_000}, "two": {"watermark": 7_000}, "three": {}}
-    told = Progress.of(report(0, watermark="1970-01-01T00:00:00.000Z", metrics=metrics))
-    assert told.watermark == 7_000
-    assert [it.watermark for it in told.groupings.values()] == [9_000, 7_000, None]
+    reported = Progress.of(report(0, watermark="1970-01-01T00:00:00.000Z", metrics=metrics))
+    assert reported.watermark == 7_000
+    assert [it.watermark for it in reported.groupings.values()] == [9_000, 7_000, None]
 
 
 def test_metrics_that_somebody_else_observes_are_none_of_beamlikes() -> None:
-    told = json.loads(report(0))
-    told["observedMetrics"] = {"mine": {"rows": 3}, "empty": None, "almost": {"panes_early": 1}}
-    assert Progress.of(json.dumps(told)).groupings == {}
+    reported = json.loads(report(0))
+    reported["observedMetrics"] = {"mine": {"rows": 3}, "empty": None, "almost": {"panes_early": 1}}
+    assert Progress.of(json.dumps(reported)).groupings == {}
 
 
 def test_spark_connect_writes_names_and_values_apart() -> None:
     metrics = {"hours": {"panes_early": 2, "watermark": 7_000}, "days": {"dropped_expired": 1}}
-    told = report(0, metrics=metrics, connect=True)
-    assert Progress.of(told) == Progress.of(report(0, metrics=metrics))
+    reported = report(0, metrics=metrics, connect=True)
+    assert Progress.of(reported) == Progress.of(report(0, metrics=metrics))
 
 
 def test_a_report_with_next_to_nothing_in_it_counts_as_nothing() -> None:
@@ -77,8 +77,8 @@ def test_a_report_with_next_to_nothing_in_it_counts_as_nothing() -> None:
 
 @pytest.mark.parametrize("rate", ["NaN", "Infinity", float("nan"), float("inf"), None, [1]])
 def test_a_rate_that_is_no_number_is_unknown(rate: Any) -> None:
-    told = json.loads(report(0)) | {"processedRowsPerSecond": rate, "inputRowsPerSecond": rate}
-    found = Progress.of(json.dumps(told))
+    reported = json.loads(report(0)) | {"processedRowsPerSecond": rate, "inputRowsPerSecond": rate}
+    found = Progress.of(json.dumps(reported))
     assert (found.rate, found.arriving) == (None, None)
 
 
@@ -104,7 +104,7 @@ def test_the_last_error_of_beamlikes_is_what_ended_a_query() -> None:
     )
 
 
-def test_an_error_that_goes_on_over_lines_is_told_to_its_end() -> None:
+def test_an_error_that_goes_on_over_lines_is_reported_to_its_end() -> None:
     words = "another plan wrote it\n  window: 1h, not 5m\nStart over"
     failed = f"Traceback\nbeamlike.errors.StateError: {words}\n\tat java.base"
     assert Problem.of(failed) == Problem("StateError", words)

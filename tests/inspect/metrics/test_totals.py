@@ -34,14 +34,14 @@ HOURS = {
 }
 
 
-def reading(batch: int, hours: dict[str, Any] | None = None, **told: Any) -> Progress:
-    return Progress.of(report(batch, metrics={"hours": HOURS if hours is None else hours}, **told))
+def reading(batch: int, hours: dict[str, Any] | None = None, **shown: Any) -> Progress:
+    return Progress.of(report(batch, metrics={"hours": HOURS if hours is None else hours}, **shown))
 
 
-def numbers(told: str, *names: str) -> dict[str, str]:
+def numbers(shown: str, *names: str) -> dict[str, str]:
     """The samples of some metrics, by name and labels that are not the query's."""
     found = {}
-    for line in told.splitlines():
+    for line in shown.splitlines():
         if not line.startswith("#"):
             sample, _, value = line.rpartition(" ")
             sample = sample.replace('query="sales",id="the query"', "").replace("{,", "{")
@@ -58,10 +58,10 @@ def test_a_batch_is_written_as_open_metrics() -> None:
     dropped |= {"far_future": 0, "bad_value": 0, "expired": 3, "bad_key": 1}
     panes = {"early": 2, "on_time": 1, "late": 0}
 
-    told = open_metrics(totals.families())
+    shown = open_metrics(totals.families())
 
-    every = {line.partition("{")[0] for line in told.splitlines() if not line.startswith("#")}
-    assert numbers(told, *every) == {
+    every = {line.partition("{")[0] for line in shown.splitlines() if not line.startswith("#")}
+    assert numbers(shown, *every) == {
         "beamlike_query_running{}": "1",
         "beamlike_query_failed{}": "0",
         "beamlike_batches_total{}": "1",
@@ -125,8 +125,8 @@ def test_counters_grow_and_gauges_are_those_of_the_last_batch() -> None:
     totals = Totals()
     totals.progressed(reading(0))
     totals.progressed(reading(1, HOURS | {"windows_open": 2, "panes_early": 0}))
-    told = open_metrics(totals.families())
-    assert numbers(told, "beamlike_panes_total", "beamlike_windows_open") == {
+    shown = open_metrics(totals.families())
+    assert numbers(shown, "beamlike_panes_total", "beamlike_windows_open") == {
         'beamlike_panes_total{grouping="hours",timing="early"}': "2",
         'beamlike_panes_total{grouping="hours",timing="on_time"}': "2",
         'beamlike_panes_total{grouping="hours",timing="late"}': "0",
@@ -139,8 +139,8 @@ def test_a_report_of_waiting_does_not_hide_the_batch_that_it_waits_for() -> None
     waiting = report(0, rows=0, parts={"latestOffset": 12})
     assert not totals.progressed(Progress.of(waiting))
     assert totals.progressed(reading(0))
-    told = open_metrics(totals.families())
-    assert numbers(told, "beamlike_batches_total", "beamlike_elements_total") == {
+    shown = open_metrics(totals.families())
+    assert numbers(shown, "beamlike_batches_total", "beamlike_elements_total") == {
         "beamlike_batches_total{}": "1",
         'beamlike_elements_total{grouping="hours"}': "10",
     }
@@ -150,8 +150,8 @@ def test_a_grouping_that_was_not_stepped_stands_where_it_stood() -> None:
     totals = Totals()
     totals.progressed(reading(0))
     totals.progressed(reading(1, {"windows_open": None}))
-    told = open_metrics(totals.families())
-    assert numbers(told, "beamlike_windows_open", "beamlike_elements_total") == {
+    shown = open_metrics(totals.families())
+    assert numbers(shown, "beamlike_windows_open", "beamlike_elements_total") == {
         'beamlike_windows_open{grouping="hours"}': "5",
         'beamlike_elements_total{grouping="hours"}': "10",
     }
@@ -166,10 +166,10 @@ def test_a_batch_that_is_done_again_after_a_restart_counts_once() -> None:
     totals.started("the query", "second", "sales")
     assert not totals.progressed(reading(7, run="second"))
     assert totals.progressed(reading(8, run="second"))
-    told = open_metrics(totals.families())
+    shown = open_metrics(totals.families())
     names = "beamlike_batches_total", "beamlike_elements_total", "beamlike_query_failed"
     assert list(numbers(failed, *names).values()) == ["1", "1", "10"]
-    assert list(numbers(told, *names).values()) == ["0", "2", "20"]
+    assert list(numbers(shown, *names).values()) == ["0", "2", "20"]
 
 
 def test_spark_connect_writes_names_and_values_apart() -> None:
@@ -272,13 +272,13 @@ def test_names_of_any_kind_are_one_label(name: str, written: str) -> None:
     totals = Totals()
     totals.progressed(Progress.of(report(0, metrics={name: HOURS}, name="sales")))
 
-    told = open_metrics(totals.families())
+    shown = open_metrics(totals.families())
 
-    parsed = {it.name: it.samples for it in text_string_to_metric_families(told)}
+    parsed = {it.name: it.samples for it in text_string_to_metric_families(shown)}
     assert [it.labels["grouping"] for it in parsed["beamlike_elements"]] == [name]
     sample = f'beamlike_elements_total{{query="sales",id="the query",grouping="{written}"}} 10'
-    assert sample in told.split("\n")
-    assert told.endswith("\n# EOF\n")
+    assert sample in shown.split("\n")
+    assert shown.endswith("\n# EOF\n")
 
 
 def test_the_log_tells_of_starts_drops_and_ends_at_their_levels(

@@ -51,7 +51,7 @@ def _store(case: DialectCase) -> Iterator[str]:
                 store.remove(it["key"], tuple(it["window"]))
                 continue
             case {"find_sessions": it}:
-                found = _told(
+                found = _shown(
                     store.find_sessions(
                         it["key"],
                         it["earliest_end"],
@@ -60,7 +60,7 @@ def _store(case: DialectCase) -> Iterator[str]:
                     )
                 )
             case {"fetch": it}:
-                found = _told(store.fetch(it["key"]))
+                found = _shown(store.fetch(it["key"]))
             case {"fetch_session": it}:
                 found = store.fetch_session(it["key"], *it["window"])
             case _:
@@ -68,7 +68,7 @@ def _store(case: DialectCase) -> Iterator[str]:
         yield from unless(f"step {at}", step["expect"], found)
 
 
-def _told(sessions: Sequence[Session]) -> list[list[Any]]:
+def _shown(sessions: Sequence[Session]) -> list[list[Any]]:
     return [[it.key, list(it.window), it.value] for it in sessions]
 
 

@@ -91,14 +91,14 @@ def unlike_memory(
         unlike += [
             f"the state of {key!r}: {states.get(key)}, in memory {state}"
             for key, state in memory.states.items()
-            if _told(states.get(key, KeyState())) != _told(state)
+            if _shown(states.get(key, KeyState())) != _shown(state)
         ]
         if unlike:
             return [f"step {number}", *unlike]
     return []
 
 
-def _told(state: KeyState) -> tuple[object, ...]:
+def _shown(state: KeyState) -> tuple[object, ...]:
     """A state in words, which tell more than equality: panes are equal whatever their session."""
     windows = {
         window: repr(attrs.evolve(remembered, accumulator=None))

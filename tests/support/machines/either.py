@@ -180,7 +180,7 @@ def _unlike_memory(setting: Setting) -> list[str]:
         promised = next_output_watermark(promised, watermark, _earliest(plan, states))
         unlike = [
             *_unlike(_by_key(found), _by_key(expected)),
-            *_unlike(keys_at_rest(plan, store), {k: _told(it) for k, it in states.items()}),
+            *_unlike(keys_at_rest(plan, store), {k: _shown(it) for k, it in states.items()}),
             *_unlike_index(plan, store, states, promised),
         ]
         if unlike:
@@ -226,7 +226,7 @@ def _by_key(effects: Sequence[KeyedEffect]) -> dict[Key, Counter[Any]]:
     found: dict[Key, list[Any]] = defaultdict(list)
     for key, effect in effects:
         found[key].append(_said(effect))
-    return {key: Counter(told) for key, told in found.items()}
+    return {key: Counter(shown) for key, shown in found.items()}
 
 
 def keys_at_rest(plan: Plan, store: DictStore) -> dict[Key, tuple[Any, ...]]:
@@ -239,7 +239,7 @@ def keys_at_rest(plan: Plan, store: DictStore) -> dict[Key, tuple[Any, ...]]:
     )
     # Keys that nothing woke for a while have not said yet what they promise by now.
     return {
-        key: _told(state.at(index.at.watermark, index.at.clock)) for key, state in states.items()
+        key: _shown(state.at(index.at.watermark, index.at.clock)) for key, state in states.items()
     }
 
 
@@ -294,7 +294,7 @@ def _unlike(found: Mapping[Any, Any], expected: Mapping[Any, Any]) -> list[str]:
     ]
 
 
-def _told(state: KeyState) -> tuple[Any, ...]:
+def _shown(state: KeyState) -> tuple[Any, ...]:
     """All of a state, comparable."""
     windows = {
         window: (

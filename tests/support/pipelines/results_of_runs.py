@@ -9,7 +9,7 @@ from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.machine.events import Drop
 from beamlike.runtime.script import Arrive, Run
 
-__all__ = ["readable_run", "told_inside"]
+__all__ = ["events_inside", "readable_run"]
 
 
 def readable_run(run: PipelineRun) -> Mapping[str, list[str]]:
@@ -26,14 +26,14 @@ def readable_run(run: PipelineRun) -> Mapping[str, list[str]]:
         if found
     }
     inside = {
-        f"inside of {node.label}": told_inside(happened)
+        f"inside of {node.label}": events_inside(happened)
         for node in run.groupings
         if (happened := run.inside(node)) is not None
     }
     return came | inside | {"lost": sorted(map(str, run.lost))}
 
 
-def told_inside(run: Run) -> list[str]:
+def events_inside(run: Run) -> list[str]:
     """The steps of a grouping, and what came of each; the order of keys and of lists is open.
 
     Only the reference machine says how it came about.

@@ -52,7 +52,7 @@ def report(
     }
     counted = {of: nothing | dict(its) for of, its in (metrics or {}).items()}
     times = {"watermark": watermark} | ({} if newest is None else {"max": newest})
-    told: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "id": query,
         "runId": run,
         "name": name,
@@ -76,7 +76,7 @@ def report(
         "sink": {"description": "NoopTable", "numOutputRows": -1},
         "observedMetrics": {of: _apart(it) if connect else it for of, it in counted.items()},
     }
-    return json.dumps(told)
+    return json.dumps(shown)
 
 
 def _apart(row: Mapping[str, Any]) -> dict[str, Any]:
