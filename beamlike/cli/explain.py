@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from beamlike.cli.argument_types import REFUSED, json_of, number_of, place
 from beamlike.cli.reading import Reading, read_file
-from beamlike.cli.scenarios import in_memory, problem_of, title_line
+from beamlike.cli.scenarios import in_memory, problem_of, recorded, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.model.fingerprint import visible
 from beamlike.model.time import instant_ms
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
 def _explanation(
     scenario: Scenario, outcome: Run, key: str | None, window: tuple[int, int] | None
 ) -> Explanation:
-    recording = Recording.of(outcome, scenario.strategy, scenario.combine)
+    recording = recorded(scenario, outcome)
     known = None if key is None else _key(recording, key)
     if key is not None and known is None:  # elements without a key, and only those
         recording = recording.of_key(None)

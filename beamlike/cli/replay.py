@@ -21,6 +21,7 @@ from beamlike.cli.scenarios import (
     on_spark_in_turn,
     on_spark_side_by_side,
     problem_of,
+    recorded,
     title_line,
     windowing_line,
 )
@@ -238,7 +239,7 @@ def _timeline(scenario: Scenario, outcome: Run) -> str:
     if outcome.outputs and not outcome.trace:
         # Spark records no trace: the same run in memory does.
         try:
-            outcome = Recording.of(outcome, scenario.strategy, scenario.combine).run
+            outcome = recorded(scenario, outcome).run
         except RecordingError as error:
             note = "\n" + lines_of(f"(without merges and reasons: {error})")
     return text_timeline(outcome, window_fn=scenario.strategy.window_fn) + note
@@ -249,7 +250,7 @@ def _explained(show: Show) -> Show:
 
     def show_and_explain(scenario: Scenario, outcome: Run) -> str:
         try:
-            recording = Recording.of(outcome, scenario.strategy, scenario.combine)
+            recording = recorded(scenario, outcome)
             explained = "\n\n".join(map(str, explain(recording).keys)) or "nothing happened"
         except RecordingError as error:
             explained = lines_of(f"(not explained: {error})")
@@ -304,7 +305,7 @@ def _page(out: Path, replays: Iterator["Replay"], problems: Sequence[str]) -> in
     def keep(scenario: Scenario, outcome: Run) -> str:
         title = next(it for it in _titles(scenario) if it not in recordings)
         try:
-            recordings[title] = Recording.of(outcome, scenario.strategy, scenario.combine)
+            recordings[title] = recorded(scenario, outcome)
         except RecordingError as error:
             left_out.append(f"{scenario.id} is not on the page: {error}")
         return pane_table(outcome.outputs, width=_columns())

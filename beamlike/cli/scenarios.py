@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from beamlike.errors import BeamlikeError, UserFunctionError
+from beamlike.errors import BeamlikeError, RecordingError, UserFunctionError
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import visible
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import WindowFn
+from beamlike.model.time import show_duration
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run, Script
+from beamlike.runtime.scripted import Staged
 from beamlike.testing.scenarios.files import Scenario
+from beamlike.viz.recording import Recording
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,6 +24,7 @@ __all__ = [
     "on_spark_in_turn",
     "on_spark_side_by_side",
     "problem_of",
+    "recorded",
     "title_line",
     "windowing_line",
 ]
@@ -42,6 +44,10 @@ def title_line(scenario: Scenario) -> str:
 
 def windowing_line(scenario: Scenario) -> str:
     """A scenario's windowing in a line."""
+    if scenario.function is not None:
+        lateness = scenario.strategy.allowed_lateness
+        late = f", allowed lateness {show_duration(lateness)}" if lateness else ""
+        return f"{scenario.strategy.window_fn}{late}; given to {scenario.function.words}"
     if scenario.combine is None:
         return f"{scenario.strategy.window_fn}, not grouped"
     return f"{scenario.strategy}; {scenario.aggregation} of each pane"
@@ -101,7 +107,23 @@ def on_spark_side_by_side(
         close_replayer()
 
 
-def _stage(scenario: Scenario) -> tuple[WindowingStrategy | WindowFn, CombineFn | None, Script]:
+def recorded(scenario: Scenario, run: Run) -> Recording:
+    """A run of a scenario with everything in between.
+
+    Raises:
+        RecordingError: It cannot be recorded.
+    """
+    if scenario.function is not None:
+        raise RecordingError(
+            "a function with states and timers has no trigger whose firing could be explained; the "
+            "table shows what it brought out, and beamlike state what a query keeps of one"
+        )
+    return Recording.of(run, scenario.strategy, scenario.combine)
+
+
+def _stage(scenario: Scenario) -> tuple[Staged, CombineFn | None, Script]:
+    if scenario.function is not None:
+        return scenario.machine(), None, scenario.script
     grouped = scenario.combine is not None
     strategy = scenario.strategy
     return strategy if grouped else strategy.window_fn, scenario.combine, scenario.script

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from textwrap import indent
 from typing import Final
 
-from beamlike.errors import BeamlikeError
+from beamlike.errors import BeamlikeError, TranscriptError
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.report import report
 from beamlike.model.time import MAX_TIMESTAMP
@@ -95,7 +95,16 @@ def _open(text: str, name: str) -> Plain:
     if not found.scenarios and found.problem is not None:
         raise found.problem
     problem = "" if found.problem is None else str(found.problem)
-    return {"sketches": [sketch_of(it) for it in found.scenarios], "problem_of_others": problem}
+    drawn = [it for it in found.scenarios if it.function is None]
+    if len(drawn) < len(found.scenarios):
+        refusal = (
+            f"{name}: a function with states and timers cannot be drawn here; beamlike replay "
+            "shows what it brings out"
+        )
+        if not drawn:
+            raise TranscriptError(refusal)
+        problem = "\n".join(filter(None, (problem, refusal)))
+    return {"sketches": [sketch_of(it) for it in drawn], "problem_of_others": problem}
 
 
 def _scenario(sketch: Plain, which: int) -> Plain:

@@ -28,6 +28,7 @@ from beamlike.model.combine import (
 )
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Machine, Run, Script
+from beamlike.testing.scenarios.functions import NamedFn, ScenarioFunction, read_function
 from beamlike.testing.scenarios.places import Parts, Place, each, read_json, readable
 from beamlike.testing.scenarios.results import (
     Expected,
@@ -68,11 +69,13 @@ AGGREGATIONS: Final[Mapping[str, CombineFn | None]] = {
 
 REQUIRED: Final = ("format", "id", "windowing", "aggregation", "steps")
 TEXTS: Final = ("title", "source", "notes", "authority", "panes_from")
+FUNCTION: Final = "x_function"
+"""A function with states and timers, in place of a grouping."""
 RECORDED: Final = "x_recorded_from"
 """The id of the failed test that a scenario was written from. What it expects is what came out."""
 OPTIONAL: Final = (
     *("level", "unsafe_trigger", "complete", "panes", "dropped", "asserted"),
-    *("contested", "contested_reason", *TEXTS, RECORDED),
+    *("contested", "contested_reason", *TEXTS, RECORDED, FUNCTION),
 )
 
 
@@ -80,7 +83,8 @@ OPTIONAL: Final = (
 class Scenario:
     """One grouping, what happens to it, and what must come out.
 
-    ``combine`` is None for aggregation ``none``: the elements pass through ungrouped.
+    ``combine`` is None for aggregation ``none``: the elements pass through ungrouped, or are given
+    to ``function``.
     ``expected`` is None if the document states no outcome. ``contested`` scenarios hinge on
     a point where runners differ: they are run and shown, and never counted. One that is
     ``recorded_from`` a failed test expects what came out there, which is not what the test wanted.
@@ -101,9 +105,13 @@ class Scenario:
     contested: bool
     contested_reason: tuple[str, ...]
     recorded_from: str = ""
+    function: NamedFn | None = None
 
     def machine(self) -> Machine:
         """The reference machine that runs it."""
+        if self.function is not None:
+            lateness = self.strategy.allowed_lateness
+            return ScenarioFunction(self.strategy.window_fn, self.function, lateness)
         if self.combine is None:
             return PassThrough(self.strategy.window_fn)
         return Grouping(self.strategy, self.combine)
@@ -215,6 +223,9 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     level = read("level", lambda level: level.one_of(LEVELS), "core")
     strategy = read("windowing", read_windowing, WindowingStrategy.unwindowed())
     aggregation = read("aggregation", lambda name: name.one_of(AGGREGATIONS), "list")
+    function = read(FUNCTION, read_function, None)
+    if function is not None:
+        _check_function(place, aggregation, level, strategy, function)
     script = read("steps", read_script, ())
     stated = place.value.get("steps")
     # Where the steps are no list, their number is not checked.
@@ -245,7 +256,25 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
         contested=flags["contested"],
         contested_reason=tuple(reasons),
         recorded_from=texts[RECORDED],
+        function=function,
     )
+
+
+def _check_function(
+    place: Place, aggregation: str, level: str, strategy: WindowingStrategy, function: NamedFn
+) -> None:
+    """Refuse a function where other engines would not see that there is one, or cannot have it."""
+    if aggregation != "none":
+        place.fail(
+            f"a function with states and timers groups nothing, got the aggregation "
+            f'{aggregation!r}; write "aggregation": "none"'
+        )
+    if level != "extended":
+        place.fail(
+            f"other engines do not know {FUNCTION!r}, and skip only what is no core, got the level "
+            f'{level!r}; write "level": "extended"'
+        )
+    place.build(lambda: ScenarioFunction(strategy.window_fn, function, strategy.allowed_lateness))
 
 
 def _check_format(place: Place) -> None:

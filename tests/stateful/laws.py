@@ -53,7 +53,8 @@ def broken_laws(
         if found is not None:
             applied[law] = applied.get(law, 0) + 1
         if found:
-            broken.append(Broken(program, law, tuple(found)))
+            # Without what it has worked out: it may go to another process.
+            broken.append(Broken(attrs.evolve(program), law, tuple(found)))
     return broken
 
 

@@ -301,7 +301,7 @@ def _map(dice: Random, states: Mapping[str, Any], value: int, at: int) -> Any:
         case 0 | 1:
             return state.put(key, at)
         case 2:
-            return state.put_if_absent(key, [at])
+            return state.put_if_absent(key, -at)
         case 3:
             return state.remove(key)
         case 4:

@@ -1,0 +1,312 @@
+"""Functions with states and timers that a scenario may name in its ``x_function``.
+
+Each is a few lines on the contract of `beamlike.model.stateful.StatefulFn`, so that what a file
+says does not depend on code that its reader would have to have.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final
+
+import attrs
+
+from beamlike.machine.events import Bundle, Drop, Effect, Element, Event, OnEvent
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.userstate.machine import StatefulParDo
+from beamlike.model.bundle import Windowed
+from beamlike.model.coders import JsonCoder
+from beamlike.model.panes import NO_FIRING
+from beamlike.model.state_specs import (
+    BagStateSpec,
+    ReadModifyWriteStateSpec,
+    StateSpec,
+    TimeDomain,
+    TimerSpec,
+)
+from beamlike.model.stateful import DueTimer, StatefulFn, TimerControl, UserStates
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.windowfns import WindowFn
+from beamlike.testing.scenarios.places import Place
+
+__all__ = ["FUNCTIONS", "NamedFn", "ScenarioFunction", "read_function"]
+
+Outputs = Iterator[tuple[str, Windowed]]
+_Fields = Mapping[str, Callable[[Place], Any]]
+
+_JSON: Final = JsonCoder()
+_COUNT: Final = ReadModifyWriteStateSpec("count", _JSON)
+_KNOWN: Final = ReadModifyWriteStateSpec("known", _JSON)
+_KEPT: Final = BagStateSpec("kept", _JSON)
+_EVENT: Final = TimerSpec("event", TimeDomain.WATERMARK)
+_CLOCK: Final = TimerSpec("clock", TimeDomain.REAL_TIME)
+_TIMERS: Final = {"event": _EVENT, "processing": _CLOCK}
+
+
+def _time(place: Place) -> str:
+    return place.one_of(_TIMERS)
+
+
+class NamedFn(StatefulFn):
+    """A function of the format. Its parameters are its fields."""
+
+    name: ClassVar[str]
+    fields: ClassVar[_Fields] = {}
+    """How each parameter is read."""
+    states: Mapping[str, StateSpec] = {spec.name: spec for spec in (_COUNT, _KNOWN, _KEPT)}
+    timers: Mapping[str, TimerSpec] = {spec.name: spec for spec in (_EVENT, _CLOCK)}
+    skew = MAX_TIMESTAMP - MIN_TIMESTAMP
+    """Times in a file are whatever it says."""
+
+    def key_of(self, value: Any) -> Any:
+        return None  # what comes out is of the key anyway
+
+    @property
+    def words(self) -> str:
+        given = ", ".join(f"{it}={getattr(self, it)!r}" for it in self.fields)
+        return f"{self.name}({given})"
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+        raise AssertionError("it sets no timer")
+
+
+def _out(given: UserStates, value: Any, at: int) -> tuple[str, Windowed]:
+    return "", Windowed(value, at, (given.window,))
+
+
+@attrs.frozen
+class CountPerKey(NamedFn):
+    """The number of the element in its key and window, from 1."""
+
+    name = "count_per_key"
+
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        state = given.state(_COUNT)
+        state.write((state.read() or 0) + 1)
+        yield _out(given, state.read(), element.timestamp)
+
+
+@attrs.frozen
+class Deduplicate(NamedFn):
+    """The first element of a key and window, and the next one once that is forgotten."""
+
+    name = "deduplicate"
+    fields: ClassVar[_Fields] = {"within_ms": lambda it: it.integer(least=1), "time": _time}
+
+    within_ms: int
+    time: str
+
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        state = given.state(_KNOWN)
+        if state.read():
+            return
+        state.write(True)
+        timer = given.timer(_TIMERS[self.time])
+        if self.time == "event":
+            timer.set(_no_later(timer, element.timestamp + self.within_ms), holds=False)
+        else:
+            timer.set(timer.now + self.within_ms, holds=False)
+        yield _out(given, element.value, element.timestamp)
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+        given.state(_KNOWN).clear()
+        yield from ()
+
+
+@attrs.frozen
+class LoopingHeartbeat(NamedFn):
+    """How many elements have come, again and again from the first one on, until the window ends."""
+
+    name = "looping_heartbeat"
+    fields: ClassVar[_Fields] = {"every_ms": lambda it: it.integer(least=1), "time": _time}
+
+    every_ms: int
+    time: str
+
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        state = given.state(_COUNT)
+        if not state.read():
+            timer = given.timer(_TIMERS[self.time])
+            first = element.timestamp if self.time == "event" else timer.now
+            self._beat(timer, first)
+        state.write((state.read() or 0) + 1)
+        yield from ()
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+        yield _out(given, given.state(_COUNT).read(), timer.output_timestamp)
+        self._beat(given.timer(timer.spec), timer.at)
+
+    def _beat(self, timer: TimerControl, after: int) -> None:
+        at = after + self.every_ms
+        if timer.latest is None or at <= timer.latest:
+            timer.set(at)
+
+
+@attrs.frozen
+class BufferAndFlush(NamedFn):
+    """A list of what has come, a while after its first element, or once it is long enough."""
+
+    name = "buffer_and_flush"
+    fields: ClassVar[_Fields] = {
+        "after_ms": lambda it: it.integer(least=0),
+        "time": _time,
+        "most": lambda it: it.integer(least=1),
+    }
+
+    after_ms: int
+    time: str
+    most: int
+
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        kept, timer = given.state(_KEPT), given.timer(_TIMERS[self.time])
+        if kept.is_empty():
+            begun = element.timestamp if self.time == "event" else timer.now
+            timer.set(_no_later(timer, begun + self.after_ms))
+        kept.add(element.value)
+        if len(kept.read()) >= self.most:
+            timer.clear()
+            yield from self._flush(given, element.timestamp)
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+        return self._flush(given, timer.output_timestamp)
+
+    def _flush(self, given: UserStates, at: int) -> Outputs:
+        kept = given.state(_KEPT)
+        yield _out(given, kept.read(), at)
+        kept.clear()
+
+
+@attrs.frozen
+class HoldOutput(NamedFn):
+    """Each element some time later, from a timer of its own that holds the output watermark.
+
+    ``hold`` says where: at the event time of the element, at the instant that the timer is set to,
+    or nowhere. What comes out happens there; with ``nowhere`` at the event time of the element.
+    """
+
+    name = "hold_output"
+    fields: ClassVar[_Fields] = {
+        "delay_ms": lambda it: it.integer(least=0),
+        "hold": lambda it: it.one_of(("element", "firing", "nowhere")),
+    }
+
+    delay_ms: int
+    hold: str
+
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        timer = given.timer(_EVENT)
+        given.state(_KEPT).add([element.timestamp, element.value])
+        at = _no_later(timer, element.timestamp + self.delay_ms)
+        output = element.timestamp if self.hold == "element" else None
+        timer.set(at, str(element.timestamp), output, holds=self.hold != "nowhere")
+        yield from ()
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+        for at, value in given.state(_KEPT).read():
+            if str(at) == timer.tag:
+                nowhere = self.hold == "nowhere"
+                yield _out(given, value, at if nowhere else timer.output_timestamp)
+
+
+@attrs.frozen
+class LastWord(NamedFn):
+    """A list of all elements of a window, when it expires."""
+
+    name = "last_word"
+    expires = True
+
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        given.state(_KEPT).add(element.value)
+        yield from ()
+
+    def expire(self, given: UserStates, timestamp: int) -> Outputs:
+        yield _out(given, given.state(_KEPT).read(), timestamp)
+
+
+@attrs.frozen
+class InOrder(NamedFn):
+    """Each element as it is, in order of event time."""
+
+    name = "in_order"
+    sorts = True
+
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        yield _out(given, element.value, element.timestamp)
+
+
+@attrs.frozen
+class ByCommand(NamedFn):
+    """Does what the value of an element says.
+
+    ``{"set": "a", "time": "event", "at_ms": 20, "output_ms": 15}`` sets a timer with this tag. An
+    ``output_ms`` of ``"none"`` is no output timestamp; without ``output_ms`` it is the usual one.
+    ``{"clear": "a", "time": "event"}`` clears it. A timer that fires brings out its tag.
+    """
+
+    name = "by_command"
+
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        said = element.value
+        timer = given.timer(_TIMERS[said["time"]])
+        if "clear" in said:
+            timer.clear(said["clear"])
+        else:
+            output = said.get("output_ms")
+            at = None if output in (None, "none") else output
+            timer.set(said["at_ms"], said["set"], at, holds=output != "none")
+        yield from ()
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+        at = timer.output_timestamp
+        yield _out(given, timer.tag, at if at <= MAX_TIMESTAMP else timer.at)
+
+
+def _no_later(timer: TimerControl, at: int) -> int:
+    """The instant, or the last that the timer may be set to."""
+    return at if timer.latest is None else min(at, timer.latest)
+
+
+FUNCTIONS: Final[Mapping[str, type[NamedFn]]] = {
+    kind.name: kind
+    for kind in (
+        *(CountPerKey, Deduplicate, LoopingHeartbeat, BufferAndFlush, HoldOutput),
+        *(LastWord, InOrder, ByCommand),
+    )
+}
+"""By name."""
+
+
+def read_function(place: Place) -> NamedFn:
+    """The function of a scenario's ``x_function``: its name, and all of its parameters."""
+    kind = FUNCTIONS[place.variant("name", FUNCTIONS)]
+    fields = place.fields(("name", *kind.fields))
+    return kind(**{name: read(fields[name]) for name, read in kind.fields.items()})
+
+
+class ScenarioFunction(StatefulParDo):
+    """The machine of such a function, whose elements are the values themselves."""
+
+    def __init__(self, window_fn: WindowFn, fn: StatefulFn, lateness: int) -> None:
+        super().__init__(window_fn, fn, lateness)
+
+    def step(
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
+    ) -> tuple[KeyState, tuple[Effect, ...]]:
+        if isinstance(event, Bundle):
+            given = (it for it in event.elements if isinstance(it, Element))
+            with_panes = (attrs.evolve(it, value=(it.value, NO_FIRING)) for it in given)
+            event = attrs.evolve(event, elements=tuple(with_panes))
+        state, effects = super().step(state, event)
+        found = tuple(_plain(it) if isinstance(it, Drop) else it for it in effects)
+        if on_event is not None:
+            for effect in found:
+                if isinstance(effect, Drop):
+                    on_event(effect)
+        return state, found
+
+
+def _plain(drop: Drop) -> Drop:
+    """The drop of the value itself."""
+    element = drop.element
+    if not isinstance(element, Element):
+        return drop
+    value, _ = element.value
+    return attrs.evolve(drop, element=attrs.evolve(element, value=value))
