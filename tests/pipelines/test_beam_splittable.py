@@ -204,3 +204,42 @@ class TestTrackers:
             estimator.set_watermark(Timestamp(19))
         with pytest.raises(ValueError, match="expects a Timestamp"):
             estimator.set_watermark(21)
+
+
+class Pages(beam.DoFn):
+    """Several outputs, a side input, and the window of the element."""
+
+    def process(
+        self,
+        element: int,
+        names: list[str],
+        tracker: Any = beam.DoFn.RestrictionParam(Numbers()),  # noqa: B008
+        window: Any = beam.DoFn.WindowParam,
+    ) -> Iterator[Any]:
+        at = tracker.current_restriction().start
+        while tracker.try_claim(at):
+            page = (names[at % len(names)], int(window.start))
+            yield page if at % 2 else beam.TaggedOutput("even", page)
+            at += 1
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["memory", "local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.nightly])],
+)
+def test_parts_have_side_inputs_windows_and_outputs_on_every_host(
+    host: str, request: pytest.FixtureRequest
+):
+    session = (request.getfixturevalue("spark"),) if host == "spark" else ()
+    pipeline = Pipeline()
+    names = beam.pvalue.AsList(pipeline | "Names" >> beam.Create(["a", "b", "c"]))
+    pages = (
+        pipeline
+        | beam.Create([TimestampedValue(3, 5), TimestampedValue(2, 12)])
+        | beam.WindowInto(beam.window.FixedWindows(10))
+        | beam.ParDo(Pages(), names).with_outputs("even", main="odd")
+    )
+    counts = pages.even | beam.combiners.Count.PerKey()
+    assert_that(pages.odd, equal_to([("b", 0), ("b", 10)]), label="odd")
+    assert_that(counts, equal_to([("a", 1), ("c", 1), ("a", 1)]), label="even")
+    pipeline.run(host, *session)
