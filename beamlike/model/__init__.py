@@ -9,14 +9,14 @@ does not have), `trigger_text` and `window_text` (read back), `panes` (what one 
 `combine` (how elements become a pane's value), `aggregates` (the same for the columns of a
 DataFrame). All of it together: `options` (choices among a few, numbers that count),
 `keyword_errors` (arguments that there are not), `readable` (what ``help`` shows), `fingerprint`
-(what saved state belongs to), `validation` (parts that do not go together), `strategy` and
-`presets` (parts often wanted together). What follows from a strategy: `continuation` (the triggers
-of later stages), `compatible` (what may be flattened), `side_inputs` (which window a main input
-looks into), `trigger_analysis` (what a trigger can and cannot do), `report` (the same in
-sentences), `repetition` (panes that hold the same elements). And whole pipelines: `coders` (values
-as bytes), `number_coders`, `bundle` (elements that travel together), `assigning` (their windows,
-all at once), `state_specs` (the states and timers of a function), `stateful` (a function that has
-some), `graph` (many strategies in one).
+(what saved state belongs to), `validation` (parts that do not go together), `strategy_parts`,
+`strategy`, `strategy_arguments` (what calls are given of it) and `presets` (parts often wanted
+together). What follows from a strategy: `continuation` (the triggers of later stages), `compatible`
+(what may be flattened), `side_inputs` (which window a main input looks into), `trigger_analysis`
+(what a trigger can and cannot do), `report` (the same in sentences), `repetition` (panes that hold
+the same elements). And whole pipelines: `coders` (values as bytes), `number_coders`, `bundle`
+(elements that travel together), `assigning` (their windows, all at once), `state_specs` (the states
+and timers of a function), `stateful` (a function that has some), `graph` (many strategies in one).
 
 How the values behave is the business of `beamlike.machine`.
 """

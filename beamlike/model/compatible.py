@@ -11,7 +11,8 @@ import attrs
 
 from beamlike.errors import WindowingError
 from beamlike.model.fingerprint import SPELLING, Spelling
-from beamlike.model.strategy import WindowingStrategy, check_strategy
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.strategy_arguments import check_strategy
 from beamlike.model.windowfns import WindowFn
 
 __all__ = ["check_compatible", "check_flatten"]

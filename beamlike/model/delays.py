@@ -8,7 +8,7 @@ from beamlike.errors import TriggerError
 from beamlike.model.readable import Readable
 from beamlike.model.time import DurationLike, duration_ms, show_duration, without_unit
 
-__all__ = ["AlignTo", "Delay"]
+__all__ = ["AlignTo", "Delay", "transform_of"]
 
 
 @attrs.frozen(init=False)
@@ -62,3 +62,16 @@ class AlignTo(metaclass=Readable):
     def __str__(self) -> str:
         offset = f", offset={show_duration(self.offset)}" if self.offset else ""
         return f"AlignTo({show_duration(self.period)}{offset})"
+
+
+def transform_of(given: Delay | AlignTo | DurationLike, argument: str) -> Delay | AlignTo:
+    """A transform of a target; a bare duration is a `Delay`.
+
+    Raises:
+        TimeError: The duration cannot be read.
+    """
+    if isinstance(given, Delay | AlignTo):
+        return given
+    delay = Delay(duration_ms(given, argument))
+    object.__setattr__(delay, "without_unit", without_unit(delay=given))
+    return delay

@@ -23,8 +23,8 @@ from beamlike.model.strategy import (
     LateCheck,
     OnTimeBehavior,
     WindowingStrategy,
-    check_strategy,
 )
+from beamlike.model.strategy_arguments import check_strategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
 from beamlike.model.trigger_analysis import (
     can_close,
@@ -32,7 +32,6 @@ from beamlike.model.trigger_analysis import (
     can_stay_open,
     closes,
     lets_go,
-    loses_in_beam_python,
 )
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
@@ -54,7 +53,6 @@ _KEPT = {
 __all__ = [
     "Finding",
     "StrategyReport",
-    "may_lose_data_in_beam_python",
     "outlives_its_end",
     "report",
     "windows_end",
@@ -387,15 +385,3 @@ def outlives_its_end(strategy: WindowingStrategy) -> bool:
     """Whether a window lives on after its end. Else both are one event, the expiry."""
     in_global = isinstance(strategy.window_fn, GlobalWindows)
     return strategy.allowed_lateness > 0 and not in_global
-
-
-def may_lose_data_in_beam_python(strategy: WindowingStrategy) -> bool:
-    """Beam Python's answer to ``may_lose_data``, for pipelines that have to pass there too.
-
-    It checks every node of the tree, where Java checks the root: with no allowed lateness an
-    `AfterWatermark` loses nothing anywhere in the tree, and `AfterFirst` and `AfterAll` are
-    safe if any, or all, of their parts are.
-
-    Source: Beam Python 2.77, ``TriggerFn.may_lose_data``.
-    """
-    return loses_in_beam_python(strategy.trigger, strategy.allowed_lateness)

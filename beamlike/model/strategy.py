@@ -10,7 +10,7 @@ Source: Beam Java, ``WindowingStrategy``, the checks in ``Window.applicableTo`` 
 from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, Self, Unpack
 
 import attrs
 
@@ -29,6 +29,7 @@ from beamlike.model.options import (
     option,
 )
 from beamlike.model.readable import Readable
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import (
     END_OF_GLOBAL_WINDOW,
     DurationLike,
@@ -56,35 +57,7 @@ __all__ = [
     "TimestampCombiner",
     "Unchanged",
     "WindowingStrategy",
-    "check_alone",
-    "check_strategy",
 ]
-
-
-class StrategyParts(TypedDict, total=False):
-    """The parts of a strategy besides its windows, as keyword arguments; None is as not given.
-
-    * ``trigger``: When panes are emitted.
-    * ``accumulation``: Whether a pane holds what is new or everything so far. Must be given where
-      a window may emit several panes.
-    * ``allowed_lateness``: How far the watermark may pass the end of a window before data for it is
-      dropped. Must be given with a trigger outside the global window.
-    * ``timestamp_combiner``: Which event time a pane is stamped with.
-    * ``closing_behavior``: Whether an empty last pane is emitted.
-    * ``on_time_behavior``: Whether an empty on-time pane is emitted.
-    * ``late_check``: What decides that an element is too late; Beam's way by default.
-    * ``unchanged``: Whether a pane with an unchanged value comes out again, where panes are
-      withdrawn.
-    """
-
-    trigger: Trigger | None
-    accumulation: AccumulationMode | str | None
-    allowed_lateness: DurationLike | None
-    timestamp_combiner: TimestampCombiner | str | None
-    closing_behavior: ClosingBehavior | str | None
-    on_time_behavior: OnTimeBehavior | str | None
-    late_check: LateCheck | str | None
-    unchanged: Unchanged | str | None
 
 
 _WINDOWS = 'windows such as FixedWindows("1 hour")'
@@ -255,34 +228,6 @@ class WindowingStrategy(metaclass=Readable):
             check_deterministic(window_fn)
         return strategy
 
-    @classmethod
-    def of_call(
-        cls,
-        owner: str,
-        window: WindowFn | None,
-        strategy: "WindowingStrategy | None",
-        parts: StrategyParts,
-        *,
-        unbounded: bool,
-    ) -> "WindowingStrategy":
-        """The strategy that a call was given, as one value or by its parts.
-
-        Args:
-            owner: What the function is called where people call it.
-            unbounded: The input is a stream, which has no end of its own.
-
-        Raises:
-            WindowingError: Neither is given, or both; or as `declared`.
-            UnsafeTriggerError: The trigger can finish and lose data.
-        """
-        if strategy is None:
-            if window is None:
-                raise WindowingError(f"{owner} needs window; give {_WINDOWS}")
-            return cls.declared(window, unbounded=unbounded, **parts)
-        check_alone(owner, strategy, window, parts)
-        strategy.check_groupable(unbounded=unbounded)
-        return strategy
-
     def remerge(self) -> Self:
         """The same windows, to be merged once more by the next grouping.
 
@@ -411,40 +356,3 @@ class WindowingStrategy(metaclass=Readable):
             return 0
         touching = isinstance(window_fn, MergingWindowFn) and window_fn.merge_touching
         return (window_fn.longest_own_window or 1) - (0 if touching else 1)
-
-
-def check_strategy(owner: str, given: object) -> None:
-    """Refuse what is no strategy.
-
-    Args:
-        owner: What needs one; it opens the message.
-
-    Raises:
-        WindowingError: It is something else.
-    """
-    if not isinstance(given, WindowingStrategy):
-        raise WindowingError(
-            f'{owner} needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), '
-            f"got {given!r}"
-        )
-
-
-def check_alone(
-    owner: str, strategy: object, window: WindowFn | None, parts: StrategyParts
-) -> None:
-    """Refuse a strategy with parts beside it.
-
-    Args:
-        owner: What was given them; it opens the message.
-
-    Raises:
-        WindowingError: There are some, or it is no strategy.
-    """
-    check_strategy(f"{owner}: strategy", strategy)
-    given: dict[str, object] = {"window": window, **parts}
-    if beside := next((name for name, part in given.items() if part is not None), None):
-        part = "window_fn" if beside == "window" else beside
-        raise WindowingError(
-            f"{owner}: a strategy has all parts, and {beside} is given beside it; leave it out, "
-            f"or give strategy.configured({part}=...)"
-        )

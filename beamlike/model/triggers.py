@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import attrs
 
 from beamlike.errors import TriggerError
-from beamlike.model.delays import AlignTo, Delay
+from beamlike.model.delays import AlignTo, Delay, transform_of
 from beamlike.model.options import whole_number
-from beamlike.model.time import DurationLike, duration_ms, show_duration, without_unit
+from beamlike.model.time import DurationLike, show_duration
 from beamlike.model.trigger_base import DataLossReason, OnceTrigger, Trigger, require_trigger
 from beamlike.model.windows import Window
 
@@ -142,26 +142,16 @@ class AfterProcessingTime(OnceTrigger):
     """
 
     transforms: tuple[Delay | AlignTo, ...]
-    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self, *transforms: Delay | AlignTo | DurationLike, delay: DurationLike | None = None
     ) -> None:
         given = transforms if delay is None else (delay, *transforms)
-        self.__attrs_init__(
-            tuple(
-                step
-                if isinstance(step, Delay | AlignTo)
-                else Delay(duration_ms(step, "AfterProcessingTime delay"))
-                for step in given
-            )
-        )
-        inside = (it.without_unit for it in given if isinstance(it, Delay | AlignTo))
-        numbers = {name: number for each in inside for name, number in each.items()}
-        delays = (it for it in given if not isinstance(it, Delay | AlignTo))
-        for delay in delays:
-            numbers |= without_unit(delay=delay)
-        object.__setattr__(self, "without_unit", numbers)
+        self.__attrs_init__(tuple(transform_of(it, "AfterProcessingTime delay") for it in given))
+
+    @property
+    def without_unit(self) -> Mapping[str, int]:
+        return {name: it for each in self.transforms for name, it in each.without_unit.items()}
 
     def target(self, arrival: int) -> int:
         """The instant that the clock must pass for a first element that came at ``arrival``."""

@@ -15,7 +15,8 @@ from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import ReadNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import option
-from beamlike.model.strategy import StrategyParts, WindowingStrategy, check_alone
+from beamlike.model.strategy import StrategyParts, WindowingStrategy
+from beamlike.model.strategy_arguments import check_alone, strategy_of_call
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
@@ -123,9 +124,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         if window is None and strategy is None:
             raise TestStreamError("run needs window; give window=FixedWindows(...)")
         if not allow_unsafe_trigger:
-            strategy = WindowingStrategy.of_call(
-                "run", window, strategy, parts, unbounded=not self.is_batch
-            )
+            strategy = strategy_of_call("run", window, strategy, parts, unbounded=not self.is_batch)
         elif strategy is not None:
             check_alone("run", strategy, window, parts)
         else:

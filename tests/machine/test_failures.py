@@ -6,7 +6,6 @@ import attrs
 import pytest
 
 from beamlike.errors import UserFunctionError, WindowError, WindowingError
-from beamlike.hosts.memory.live import LiveStage
 from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
@@ -28,6 +27,7 @@ from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive
+from tests.support.machines.live_stage import LiveStage
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 TEN = WindowingStrategy(FixedWindows(10))

@@ -14,7 +14,6 @@ from beamlike import (
 )
 from beamlike.errors import TimeError, WatermarkError
 from beamlike.hosts.clock import wall_clock_ms
-from beamlike.hosts.memory.live import LiveStage
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -25,6 +24,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Output, Run
 from beamlike.testing import TestStream, early_pane, emit_exactly, on_time_pane
+from tests.support.machines.live_stage import LiveStage
 
 NOON = "2022-03-08T12:00:00Z"
 EVERY_MINUTE = AfterWatermark(early=AfterProcessingTime("1 minute"), late=AfterCount(1))

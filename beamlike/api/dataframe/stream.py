@@ -33,11 +33,8 @@ from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.readable import Readable
-from beamlike.model.strategy import (
-    StrategyParts,
-    WindowingStrategy,
-    check_alone,
-)
+from beamlike.model.strategy import StrategyParts, WindowingStrategy
+from beamlike.model.strategy_arguments import check_alone
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (

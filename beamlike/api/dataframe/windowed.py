@@ -23,6 +23,7 @@ from beamlike.hosts.finding import frames_of
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.strategy import StrategyParts, WindowingStrategy
+from beamlike.model.strategy_arguments import strategy_of_call
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
@@ -220,9 +221,7 @@ def windowed(
     frames = frames_of(df)
     keys, carried = column_names(key, "key"), column_names(carry, "carry")
     wanted = aggregates(aggregate)
-    strategy = WindowingStrategy.of_call(
-        "windowed", window, strategy, parts, unbounded=df.isStreaming
-    )
+    strategy = strategy_of_call("windowed", window, strategy, parts, unbounded=df.isStreaming)
     warn_of_numbers(
         "windowed",
         strategy=strategy,

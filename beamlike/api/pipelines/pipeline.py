@@ -35,6 +35,7 @@ __all__ = ["PCollection", "Pipeline", "apply", "as_class", "rewindowed"]
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
+C = TypeVar("C", bound="PCollection[Any]")
 
 
 class Pipeline(Start):
@@ -363,9 +364,6 @@ class PCollection(Elements, Generic[T_co]):
     def __repr__(self) -> str:
         tag = f", output {self.edge.tag!r}" if self.edge.tag else ""
         return f"<{type(self).__name__} of {self.edge.node.label!r}{tag}>"
-
-
-C = TypeVar("C", bound=PCollection[Any])
 
 
 def rewindowed(collection: PCollection[T], windowing: WindowingStrategy) -> PCollection[T]:

@@ -1,0 +1,74 @@
+"""A strategy that a call is given, as one value or by its parts."""
+
+from beamlike.errors import WindowingError
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.strategy_parts import StrategyParts
+from beamlike.model.windowfns import WindowFn
+
+__all__ = ["check_alone", "check_strategy", "strategy_of_call"]
+
+
+def strategy_of_call(
+    owner: str,
+    window: WindowFn | None,
+    strategy: WindowingStrategy | None,
+    parts: StrategyParts,
+    *,
+    unbounded: bool,
+) -> WindowingStrategy:
+    """The strategy that a call was given, as one value or by its parts.
+
+    Args:
+        owner: What the function is called where people call it.
+        unbounded: The input is a stream, which has no end of its own.
+
+    Raises:
+        WindowingError: Neither is given, or both; or as `declared`.
+        UnsafeTriggerError: The trigger can finish and lose data.
+    """
+    if strategy is None:
+        if window is None:
+            raise WindowingError(
+                f'{owner} needs window; give windows such as FixedWindows("1 hour")'
+            )
+        return WindowingStrategy.declared(window, unbounded=unbounded, **parts)
+    check_alone(owner, strategy, window, parts)
+    strategy.check_groupable(unbounded=unbounded)
+    return strategy
+
+
+def check_strategy(owner: str, given: object) -> None:
+    """Refuse what is no strategy.
+
+    Args:
+        owner: What needs one; it opens the message.
+
+    Raises:
+        WindowingError: It is something else.
+    """
+    if not isinstance(given, WindowingStrategy):
+        raise WindowingError(
+            f'{owner} needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), '
+            f"got {given!r}"
+        )
+
+
+def check_alone(
+    owner: str, strategy: object, window: WindowFn | None, parts: StrategyParts
+) -> None:
+    """Refuse a strategy with parts beside it.
+
+    Args:
+        owner: What was given them; it opens the message.
+
+    Raises:
+        WindowingError: There are some, or it is no strategy.
+    """
+    check_strategy(f"{owner}: strategy", strategy)
+    given: dict[str, object] = {"window": window, **parts}
+    if beside := next((name for name, part in given.items() if part is not None), None):
+        part = "window_fn" if beside == "window" else beside
+        raise WindowingError(
+            f"{owner}: a strategy has all parts, and {beside} is given beside it; leave it out, "
+            f"or give strategy.configured({part}=...)"
+        )
