@@ -15,7 +15,7 @@ import beamlike as bl
 from beamlike.runtime.plan import LAYOUT_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("columnar", "per_key", "pipeline")
+NAMES = ("columnar", "functions", "per_key", "pipeline", "pipeline_functions")
 LAYOUTS = (4,)
 """Those that beamlike reads."""
 
@@ -25,6 +25,11 @@ OPEN = {
         "beamlike: ann, 1 00:33-00:43 1 new, None",
         "beamlike: bob, 7 00:05-00:21 0 new, ('ON_TIME', 1)",
         "beamlike: cy, 1 00:30-00:41 0 new, ('EARLY', 0)",
+    ],
+    "functions": [
+        "visits: ann 00:00-01:00 0 new, None",
+        "visits: bob 00:00-01:00 0 new, None",
+        "visits: cy 00:00-01:00 0 new, None",
     ],
     "per_key": [
         "beamlike: ann 00:01-00:02 0 new, ('ON_TIME', 0)",
@@ -40,6 +45,11 @@ OPEN = {
         "Per user: ('ann', 1) 00:30-00:40 1 new, None",
         "Per user: ('cy', 1) 00:30-00:40 2 new, None",
     ],
+    "pipeline_functions": [
+        "Beats: ann 00:00-01:00 0 new, None",
+        "Beats: bob 00:00-01:00 0 new, None",
+        "Beats: cy 00:00-01:00 0 new, None",
+    ],
 }
 """The windows of each checkpoint."""
 
@@ -51,6 +61,16 @@ CAME = {
         "cy 1 2 8 4.0 [7, 1] [7, 1] | 00:30-00:41 EARLY 0 withdrawn",
         "cy 1 3 10 3.3333333333333335 [7, 1, 2] [7, 2] | 00:30-00:45 ON_TIME 0 last",
     ],
+    "functions": [
+        "ann end [1] | 00:00-01:00 UNKNOWN 0 last",
+        "ann quiet [9, 4] | 00:00-01:00 UNKNOWN 0 last",
+        "ann till 1 [1, 4] | 00:00-01:00 UNKNOWN 0 last",
+        "bob end [7] | 00:00-01:00 UNKNOWN 0 last",
+        "bob till 7 [2, 3] | 00:00-01:00 UNKNOWN 0 last",
+        "cy end [1] | 00:00-01:00 UNKNOWN 0 last",
+        "cy quiet [7, 1, 2] | 00:00-01:00 UNKNOWN 0 last",
+        "cy till 1 [7, 2] | 00:00-01:00 UNKNOWN 0 last",
+    ],
     "per_key": [
         "ann 1 0 | 00:06-00:07 LATE 0",
         "ann 1 0 | 00:33-00:34 ON_TIME 0 last",
@@ -59,8 +79,54 @@ CAME = {
         "cy 1 0 | 00:35-00:36 ON_TIME 0 last",
     ],
     "pipeline": ["1 [6, 9, 10]", "7 [2, 3]"],
+    "pipeline_functions": [
+        "ann 19 [1, 5, 9, 4]",
+        "ann 19 [1, 5, 9, 4]",
+        "bob 5 [2, 3]",
+        "cy 10 [7, 1, 2]",
+    ],
 }
 """What comes out once its query has gone on."""
+
+
+UTC_SHOWN = "datetime.timezone.utc"
+
+KEPT = {
+    "functions": [
+        "ann 00:00-01:00: first, value {'v': 1, 'at': (2020, 1, 1, 0, 1)}",
+        "ann 00:00-01:00: latest, map [(1, 9)]",
+        "ann 00:00-01:00: never '' by processing at 2999-01-01 00:00, holds 01:13",
+        "ann 00:00-01:00: of_till '1' by event at 2020-01-01 01:03, holds 00:33",
+        "ann 00:00-01:00: quiet '' by event at 2020-01-01 00:38, holds 00:38",
+        "ann 00:00-01:00: tills, set [1]",
+        "ann 00:00-01:00: values, bag [9]",
+        "bob 00:00-01:00: first, value {'v': 2, 'at': (2020, 1, 1, 0, 5)}",
+        "bob 00:00-01:00: latest, map [(7, 3)]",
+        "bob 00:00-01:00: never '' by processing at 2999-01-01 00:00, holds 00:51",
+        "bob 00:00-01:00: of_till '7' by event at 2020-01-01 00:41, holds 00:11",
+        "bob 00:00-01:00: tills, set [7]",
+        "cy 00:00-01:00: first, value {'v': 7, 'at': (2020, 1, 1, 0, 30)}",
+        "cy 00:00-01:00: latest, map [(1, 1)]",
+        "cy 00:00-01:00: never '' by processing at 2999-01-01 00:00, holds 01:11",
+        "cy 00:00-01:00: of_till '1' by event at 2020-01-01 01:01, holds 00:31",
+        "cy 00:00-01:00: quiet '' by event at 2020-01-01 00:36, holds 00:36",
+        "cy 00:00-01:00: tills, set [1]",
+        "cy 00:00-01:00: values, bag [7, 1]",
+    ],
+    "pipeline_functions": [
+        "ann 00:00-01:00: beat 'again' by event at 2020-01-01 00:44, holds 00:44",
+        "ann 00:00-01:00: beat 'of an element' by event at 2020-01-01 00:43, holds 00:43",
+        "ann 00:00-01:00: every, bag [1, 5, 9]",
+        "ann 00:00-01:00: total, combined (1, 5, 9)",
+        "bob 00:00-01:00: beat 'again' by event at 2020-01-01 00:51, holds 00:51",
+        "bob 00:00-01:00: every, bag [2, 3]",
+        "bob 00:00-01:00: total, combined (2, 3)",
+        "cy 00:00-01:00: beat 'of an element' by event at 2020-01-01 00:41, holds 00:41",
+        "cy 00:00-01:00: every, bag [7, 1]",
+        "cy 00:00-01:00: total, combined (7, 1)",
+    ],
+}
+"""The states and timers of each checkpoint that has some."""
 
 
 @pytest.fixture
@@ -94,7 +160,7 @@ def test_the_command_says_what_is_kept(works: Any, capsys: pytest.CaptureFixture
         f"layout {layout}, {name}\n" for layout in LAYOUTS for name in NAMES
     )
     assert printed.err.endswith(
-        "error: there is no work 'bananas'; there are columnar, per_key, pipeline\n"
+        f"error: there is no work 'bananas'; there are {', '.join(NAMES)}\n"
     )
 
 
@@ -109,6 +175,22 @@ def opened(state: Any) -> list[str]:
         f"{row['timing'] and (row['timing'], row['index'])}"
         for row in state.windows.to_pylist()
     )
+
+
+def remembered(state: Any) -> list[str]:
+    """Each state and each timer of functions: stage, key, span, and what is there."""
+    places = [f"{it['key']} {span(it['start'], it['end'])}" for it in state.cells.to_pylist()]
+    cells = [
+        f"{place}: {it['state']}, {it['kind']} "
+        + it["value"].replace("datetime.datetime", "").replace(f", tzinfo={UTC_SHOWN}", "")
+        for place, it in zip(places, state.cells.to_pylist(), strict=True)
+    ]
+    timers = [
+        f"{it['key']} {span(it['start'], it['end'])}: {it['timer']} {it['tag']!r} by "
+        f"{it['domain']} at {it['at']:%Y-%m-%d %H:%M}, holds {it['output']:%H:%M}"
+        for it in state.timers.to_pylist()
+    ]
+    return sorted(cells + timers)
 
 
 def lines(rows: Iterable[str]) -> list[str]:
@@ -128,8 +210,11 @@ def lines(rows: Iterable[str]) -> list[str]:
     return sorted(printed)
 
 
+RUN = [*NAMES[:-1], pytest.param(NAMES[-1], marks=pytest.mark.nightly)]
+
+
 @pytest.mark.spark
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RUN)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
     spark: Any, tmp_path: Path, works: Any, stored: Any, layout: int, name: str
@@ -155,6 +240,7 @@ def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
         query.stop()
 
     assert (opened(kept), lines(rows)) == (OPEN[name], sorted(CAME[name]))
+    assert remembered(kept) == KEPT.get(name, [])
     noted = [
         json.loads(it.read_text().splitlines()[1])["conf"]["spark.sql.shuffle.partitions"]
         for it in (checkpoint / work.query / "offsets").iterdir()

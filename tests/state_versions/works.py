@@ -1,3 +1,4 @@
+# ruff: noqa: B008 (that is how parameters ask)
 """The queries whose checkpoints are kept: one for each way in which state comes to rest.
 
 What a query needs on the workers lies inside of functions, because these have no tests.
@@ -166,6 +167,109 @@ def _pipeline(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
     return pipeline.run("spark", spark, checkpoint=checkpoint, shards=2).query
 
 
+def _visits() -> Any:
+    """A function over rows, with states of each kind and timers of both clocks."""
+    from datetime import datetime, timedelta
+
+    class Visits:
+        values, first = bl.state("list"), bl.state()
+        tills, latest = bl.state("set"), bl.state("map")
+        quiet, of_till, never = bl.timer("event"), bl.timer("event"), bl.timer("processing")
+
+        def process(
+            self,
+            row: Any,
+            timestamp: datetime,
+            values: Any,
+            first: Any,
+            tills: Any,
+            latest: Any,
+            quiet: Any,
+            of_till: Any,
+            never: Any,
+        ) -> None:
+            values.add(row.v)
+            if first.read() is None:
+                first.write({"v": row.v, "at": timestamp})
+            tills.add(row.till)
+            latest.put(row.till, row.v)
+            quiet.set(timestamp + timedelta(minutes=5))
+            of_till.set(timestamp + timedelta(minutes=30), str(row.till), timestamp)
+            never.set(datetime(2999, 1, 1), "", timestamp + timedelta(minutes=40))
+
+        def on_quiet(self, values: Any) -> Any:
+            yield {"what": "quiet", "all": values.read()}
+            values.clear()
+
+        def on_of_till(self, tag: str, first: Any, latest: Any) -> Any:
+            yield {"what": f"till {tag}", "all": [first.read()["v"], latest.get(int(tag))]}
+
+        def on_never(self) -> Any:
+            yield {"what": "never"}
+
+        def on_window_expiration(self, tills: Any, values: Any) -> Any:
+            yield {"what": "end", "all": [*tills.read(), *values.read()]}
+
+    return Visits()
+
+
+def _functions(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
+    """Rows given to a function with states and timers."""
+    hours = bl.stream(rows, timestamp="at", watermark="10 minutes").window(
+        bl.FixedWindows("1 hour"), accumulation="discarding", allowed_lateness="2 hours"
+    )
+    visits = hours.apply_per_key(
+        "user", _visits(), "what string, all array<int>", shards=2, buckets=2, name="visits"
+    )
+    return _started(visits.rows, checkpoint, keep)
+
+
+def _pipeline_functions(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
+    """Pairs given to a function with states and a looping timer."""
+    specs = beam.transforms.userstate
+    total = specs.CombiningValueStateSpec("total", sum)
+    every = specs.BagStateSpec("every", beam.coders.VarIntCoder())
+    beat = specs.TimerSpec("beat", beam.transforms.timeutil.TimeDomain.WATERMARK)
+
+    class Beats(beam.DoFn[Any, Any]):
+        def process(  # type: ignore[override]
+            self,
+            element: Any,
+            at: Any = beam.DoFn.TimestampParam,
+            total: Any = beam.DoFn.StateParam(total),
+            every: Any = beam.DoFn.StateParam(every),
+            beat: Any = beam.DoFn.TimerParam(beat),
+        ) -> Any:
+            total.add(element[1])
+            every.add(element[1])
+            beat.set(at + 600, "of an element")
+            return ()
+
+        @specs.on_timer(beat)
+        def on_beat(
+            self,
+            user: Any = beam.DoFn.KeyParam,
+            at: Any = beam.DoFn.TimestampParam,
+            total: Any = beam.DoFn.StateParam(total),
+            every: Any = beam.DoFn.StateParam(every),
+            beat: Any = beam.DoFn.TimerParam(beat),
+        ) -> Any:
+            yield {"user": user, "total": total.read(), "every": every.read()}
+            if at + 1_800 <= beat.latest:
+                beat.set(at + 1_800, "again")
+
+    pipeline = beam.Pipeline()
+    pairs = (
+        pipeline
+        | "Rows" >> beam.FromDataFrame(rows, timestamp="at", watermark="10 minutes")
+        | "Pairs" >> beam.Map(lambda row: (row.user, row.v))
+        | "Hours" >> beam.WindowInto(beam.FixedWindows("1 hour"))
+    )
+    beats = pairs | "Beats" >> beam.ParDo(Beats())
+    beats | "Write" >> beam.WriteRows("user string, total int, every array<int>", keep)
+    return pipeline.run("spark", spark, checkpoint=checkpoint, shards=2).query
+
+
 EARLY: Final = (
     [event("ann", "00:01:00", 1), event("ann", "00:04:00", 5), event("bob", "00:05:00", 2, 7)],
     # The watermark is at 00:20 after this: ann's session has ended, and waits for late rows.
@@ -177,8 +281,10 @@ WORKS: Final[Mapping[str, Work]] = {
     work.name: work
     for work in (
         Work("columnar", _columnar, EARLY),
+        Work("functions", _functions, EARLY),
         Work("per_key", _per_key, EARLY),
         Work("pipeline", _pipeline, EARLY, "query"),
+        Work("pipeline_functions", _pipeline_functions, EARLY, "query"),
     )
 }
 """All works, by name."""
