@@ -7,8 +7,9 @@ again from its checkpoint until the input is done. What must be right then:
 
 * sessions, days, reference, stages: panes by both machines, with one grouping and with two.
   database, parquet: the same into a database, and by Spark's own file sink. beam, chain, scio:
-  pipelines, with one grouping and with two. All that came out is the same as of an undisturbed
-  run, micro-batch for micro-batch.
+  pipelines, with one grouping and with two. visits, beats: functions with states and timers, over
+  rows and in a pipeline. All that came out is the same as of an undisturbed run, micro-batch for
+  micro-batch.
 * clock, intervals, clock-beam: triggers that wait for the clock, in a DataFrame and in a pipeline,
   woken by ticks. Where a pane ends depends on when the query was killed. But what came out is what
   Spark's notes of clock, watermark and files say for each micro-batch, played in memory. And each

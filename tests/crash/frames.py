@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import beamlike as bl
 from tests.crash.feed import arriving
+from tests.crash.functions import visits
 from tests.crash.sinks import Database, Files
 from tests.crash.work import KEEPS_ITS_LOG, NO_DATA, Work
 
@@ -109,6 +110,7 @@ FRAMES: Final = (
     _work("days", "days, 1,200 windows open, columnar", _days, ballast=True),
     _work("reference", "sessions, key by key", _sessions("reference")),
     _work("stages", "two groupings in one query", _stages),
+    _work("visits", "a function with states and timers over rows", visits),
     _work("database", "sessions, into a database", _sessions("columnar"), _into_database),
     _work(
         "parquet",

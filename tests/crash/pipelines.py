@@ -9,6 +9,7 @@ from beamlike.model.continuation import continuation
 from beamlike.scio import WindowedValue, WindowOptions
 from tests.crash.feed import arriving
 from tests.crash.frames import BY_CLOCK, TREE, WAKE_EVERY
+from tests.crash.functions import BEATS, beats
 from tests.crash.sinks import Files
 from tests.crash.work import KEEPS_ITS_LOG, Work
 
@@ -146,6 +147,7 @@ PIPELINES: Final = (
     _work("beam", "a pipeline of Beam's words", _one, TOTALS),
     _work("chain", "a pipeline of Beam's words, two groupings", _two, TOTALS),
     _work("scio", "a pipeline of Scio's verbs, two groupings", _two_of_scio, TOTALS),
+    _work("beats", "a pipeline with states and looping timers", beats, BEATS),
 )
 """Micro-batches are cut alike, so they do what an undisturbed run does."""
 
