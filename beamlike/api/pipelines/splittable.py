@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import attrs
-
 from beamlike.api.pipelines.dofn import DoFn, EstimatorAsked, Param, RestrictionAsked, Timestamped
 from beamlike.api.pipelines.doing import asked_by
 from beamlike.errors import PipelineError
@@ -124,7 +122,6 @@ _TIME: Final = "time_of_the_element"
 """A parameter of ours, for what an estimator observes of plain outputs."""
 
 
-@attrs.frozen
 class _Parts:
     """Calls a splittable function for each part of an element.
 
@@ -137,27 +134,30 @@ class _Parts:
         shown: What an estimator sees of an instant (ms).
     """
 
-    fn: DoFn[Any, Any]
-    tracker: str
-    provider: RestrictionProvider
-    estimator: str
-    estimates: WatermarkEstimatorProvider | None
-    shown: Callable[[int], Any] | None
+    def __init__(
+        self,
+        fn: DoFn[Any, Any],
+        tracker: str,
+        provider: RestrictionProvider,
+        estimator: str,
+        estimates: WatermarkEstimatorProvider | None,
+        shown: Callable[[int], Any] | None,
+    ) -> None:
+        self.fn, self.tracker, self.provider = fn, tracker, provider
+        self.estimator, self.estimates, self.shown = estimator, estimates, shown
+        # What is asked for besides, as `asked_by` reads it.
+        self.__signature__ = self._asks_for()
 
-    @property
-    def __signature__(self) -> inspect.Signature:
+    def _asks_for(self) -> inspect.Signature:
         own = inspect.signature(self.fn.called())
-        left = [it for it in own.parameters.values() if it.name not in self._filled]
+        filled = self.tracker, self.estimator
+        left = [it for it in own.parameters.values() if it.name not in filled]
         if self.estimates is not None:
             asked = inspect.Parameter(
                 _TIME, inspect.Parameter.KEYWORD_ONLY, default=DoFn.TimestampParam
             )
             left = [*(it for it in left if it.kind is not it.VAR_KEYWORD), asked]
         return own.replace(parameters=left)
-
-    @property
-    def _filled(self) -> tuple[str, str]:
-        return self.tracker, self.estimator
 
     def __repr__(self) -> str:
         return repr(self.fn.called())
