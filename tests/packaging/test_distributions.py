@@ -111,7 +111,7 @@ explain_plan: explain_plan of a pipeline needs numpy and pyarrow, which are not 
 pip install "beamlike[local]"
 windowed: the Spark host {SPARK}
 stream: the Spark host {SPARK}
-open_state: the Spark host {SPARK}
+open_state: reading saved state {SPARK}
 live_view: live_view {SPARK}
 kafka: on_dataframe {SPARK}
 approx_distinct: ApproxDistinct needs datasketches, which is not installed; run: \
