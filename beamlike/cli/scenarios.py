@@ -10,12 +10,13 @@ from beamlike.model.fingerprint import visible
 from beamlike.model.time import show_duration
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run, Script
-from beamlike.runtime.scripted import Staged
 from beamlike.testing.scenarios.files import Scenario
 from beamlike.viz.recording import Recording
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from beamlike.runtime.scripted import Staged
 
 __all__ = [
     "Outcome",
@@ -121,7 +122,7 @@ def recorded(scenario: Scenario, run: Run) -> Recording:
     return Recording.of(run, scenario.strategy, scenario.combine)
 
 
-def _stage(scenario: Scenario) -> tuple[Staged, CombineFn | None, Script]:
+def _stage(scenario: Scenario) -> tuple["Staged", CombineFn | None, Script]:
     if scenario.function is not None:
         return scenario.machine(), None, scenario.script
     grouped = scenario.combine is not None
