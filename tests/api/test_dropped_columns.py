@@ -78,6 +78,7 @@ def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed, line
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("no_empty_batches")
 def test_a_dropped_row_tells_the_grouping_that_dropped_it(feed: MakeFeed, lines: Lines) -> None:
     sales, returns = feed(EVENTS), feed(EVENTS)

@@ -211,6 +211,7 @@ def dropped_of(rows: list[Row]) -> list[tuple[str, int]]:
 FIVE = bl.FixedWindows("5 minutes")
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.parametrize("ahead", AHEAD.values(), ids=AHEAD)
 @pytest.mark.parametrize("face", ["windowed", "stream", "advancing"])

@@ -194,6 +194,7 @@ def test_results_wait_for_the_slower_input_also_after_a_restart(
     assert lines(fast.settle()) == ["c 2 | 00:30-00:40 ON_TIME 0 last"]
 
 
+@pytest.mark.nightly
 @spark_test
 def test_a_silent_input_is_released_by_the_clock_although_no_row_comes(
     feed: MakeFeed, lines: Lines

@@ -91,6 +91,7 @@ class Booth:
         return self._cars.settle()  # type: ignore[no-any-return]
 
 
+@pytest.mark.nightly
 def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeFeed) -> None:
     booth = Booth(feed)
     booth.start()

@@ -67,6 +67,7 @@ def test_windows_are_open_from_their_first_element_until_they_expire(
     ]
 
 
+@pytest.mark.nightly
 def test_each_grouping_of_a_query_tells_its_own(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     rows = bl.stream(events.frame, timestamp="at", watermark="0 seconds")

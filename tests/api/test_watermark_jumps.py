@@ -83,6 +83,7 @@ FACES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.parametrize("face", FACES.values(), ids=FACES)
 def test_a_row_that_moves_the_watermark_over_rows_to_come_is_named(

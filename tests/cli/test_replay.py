@@ -491,6 +491,7 @@ def test_a_terminal_that_lacks_a_character_shows_its_code(tmp_path: Path) -> Non
     assert shown.stdout.startswith("== minute: late \\u2014 dropped\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_spark_gives_what_memory_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     passing = a_scenario(id="passing", aggregation="none", complete=False)

@@ -190,6 +190,7 @@ def test_several_groupings_of_a_query(spark: Any, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_pipeline_tells_labels_keys_windows_and_triggers(spark: Any, tmp_path: Path) -> None:
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
     schema = "user string, points int, at timestamp"

@@ -69,6 +69,7 @@ class Games:
         self.written += sorted((number, *row) for row in frame.collect())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "early",
     [

@@ -187,6 +187,7 @@ def test_typed_panes_are_those_of_the_reference_machine(kind: type, group: str, 
     assert len(local) == 8
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_on_spark_too(spark: Any) -> None:
     mode = beam.AccumulationMode.ACCUMULATING

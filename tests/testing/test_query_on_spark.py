@@ -237,6 +237,7 @@ LONG = ("several groupings", "two inputs", "a clock")
 """Queries with many groupings, and what other stories have too: at night."""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name",
     [pytest.param(it, marks=[pytest.mark.nightly] if it in LONG else []) for it in STORIES],

@@ -96,6 +96,7 @@ def arrived(view: Any, is_there: Callable[[list[dict[str, Any]]], bool]) -> list
     raise AssertionError(f"this is all that came: {found}")
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_the_page_of_a_running_query_shows_the_numbers_of_its_progress(
     spark: Any, start: Start, browser: Any
