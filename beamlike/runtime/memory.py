@@ -138,7 +138,8 @@ class MemoryStage:
         return KeyState.unseen(self.watermark, self.clock, self.side_watermark)
 
     def _step(self, key: Hashable, event: Event) -> KeyState:
-        number, happened = len(self._script), list[TraceEvent]()
+        number = len(self._script)
+        happened: list[TraceEvent] = []
         state = self._states.get(key) or self._unseen
         try:
             after, effects = self._machine.step(state, event, happened.append)

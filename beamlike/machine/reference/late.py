@@ -37,16 +37,16 @@ def arrivals_of(work: StepContext, items: Iterable[Item]) -> list[Arrival]:
     """
     arrivals: list[Arrival] = []
     nearest_session: _Nearly | None = None
+    strategy, watermark = work.strategy, work.watermark
     for item in items:
         if isinstance(item, Lifted):
-            check_lifted(work.strategy, item.count, item.window)
+            check_lifted(strategy, item.count, item.window)
             work.lifted = True
             if item.judged:
                 arrivals.append((item.window, item))
                 continue
         for window in _windows_of(work, item):
-            deadline = deadline_before_merging(work.strategy, window, item.timestamp)
-            missed_by = work.watermark - deadline
+            missed_by = watermark - deadline_before_merging(strategy, window, item.timestamp)
             if missed_by > 0:
                 nearest_session = nearest_session or _Nearly(work)
                 joined = nearest_session.joined_by(window, item)
