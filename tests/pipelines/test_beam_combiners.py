@@ -168,6 +168,36 @@ def test_a_copy_of_a_function_is_set_up_before_it_is_used_and_torn_down(transfor
     assert CALLS[0] == "setup (7,)"
 
 
+class OpenedAlone:
+    """The shape of a combine function, with a ``setup`` and none of the other methods of Beam's."""
+
+    opened = False
+
+    def setup(self) -> None:
+        self.opened = True
+
+    def create_accumulator(self) -> int:
+        return 0
+
+    def add_input(self, accumulator: int, element: int) -> int:
+        assert self.opened
+        return accumulator + element
+
+    def merge_accumulators(self, accumulators: Iterable[int]) -> int:
+        return sum(accumulators)
+
+    def extract_output(self, accumulator: int) -> int:
+        return accumulator
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_a_function_of_that_shape_may_have_a_setup_alone(host: Any):
+    pipeline = beam.Pipeline()
+    total = pipeline | beam.Create([1, 2]) | beam.CombineGlobally(OpenedAlone())
+    result = pipeline.run(host=host)
+    assert [came.element.value for came in result.out_of(total.edge)] == [3]
+
+
 class Shares(beam.CombineFn[float, float]):
     """What part of a sum one is: none of a sum of zero, from no elements or not."""
 

@@ -207,7 +207,10 @@ def _has_life(given: Any) -> bool:
 
 
 class _WithLife:
-    """A function whose ``setup`` is called before its first other method, in each copy of it."""
+    """A function whose ``setup`` is called before its first other method, in each copy of it.
+
+    It need not be below `CombineFn`, and so may lack the methods that are not in each such shape.
+    """
 
     def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         self._fn, self._args, self._kwargs = fn, args, kwargs
@@ -221,9 +224,12 @@ class _WithLife:
 
     def _ready(self) -> Any:
         if not self._begun:
-            self._fn.setup(*self._args, **self._kwargs)
+            setup, teardown = (getattr(self._fn, it, None) for it in ("setup", "teardown"))
+            if setup is not None:
+                setup(*self._args, **self._kwargs)
             self._begun = True
-            weakref.finalize(self, self._fn.teardown, *self._args, **self._kwargs)
+            if teardown is not None:
+                weakref.finalize(self, teardown, *self._args, **self._kwargs)
         return self._fn
 
     def create_accumulator(self, *args: Any, **kwargs: Any) -> Any:
@@ -236,7 +242,8 @@ class _WithLife:
         return self._ready().merge_accumulators(accumulators, *args, **kwargs)
 
     def compact(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._ready().compact(accumulator, *args, **kwargs)
+        compact = getattr(self._ready(), "compact", None)
+        return accumulator if compact is None else compact(accumulator, *args, **kwargs)
 
     def extract_output(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
         return self._ready().extract_output(accumulator, *args, **kwargs)
