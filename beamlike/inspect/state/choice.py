@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.inspect.state.accumulators import held
-from beamlike.inspect.state.functions import SavedFunction, saved_column
+from beamlike.inspect.state.functions import SavedFunction
 from beamlike.inspect.state.keys import arrow_text, keys_as_values, meant_by, rows_of
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.stage import COMMON, SavedStage, times_in_ms
@@ -155,11 +155,9 @@ def _rows(stage: SavedStage, places: Any, unpickle: bool) -> Iterator[SavedWindo
     common = times_in_ms(table.select(COMMON.names))
     keys = {name: table[f"key_{name}"] for name in stage.key_columns}
     key_values = keys_as_values(keys, table.num_rows, in_bytes=stage.in_pipeline)
-    specs = stage.specs
-    if specs is not None:
-        blobs = table[saved_column(table.schema.names)].to_pylist()
-        for facts, key, blob in zip(common.to_pylist(), key_values, blobs, strict=True):
-            yield SavedWindow(stage, facts, key, {}, specs.read(blob))
+    if stage.functions is not None:
+        for facts, key, at in zip(common.to_pylist(), key_values, places, strict=True):
+            yield SavedWindow(stage, facts, key, {}, stage.functions[at])
         return
     accumulated = rows_of({name: table[name] for name in kinds})
     if not kinds:

@@ -186,10 +186,18 @@ class SavedStage:
         """
         if self.specs is None:
             return None
-        if not self.windows.num_rows:
-            return ()
-        column = saved_column(self.accumulator_columns)
-        return [self.specs.read(blob) for blob in self.windows[column].to_pylist()]
+        return [one for of_shard in self._read.values() for one in of_shard]
+
+    @cached_property
+    def _read(self) -> Mapping[int, Sequence[SavedFunction]]:
+        """The same by the group of each shard that has windows, whose deadlines need it, too."""
+        assert self.specs is not None, "it is a function"
+        found = {}
+        for shard in self.shards:
+            if shard.rows.num_rows:
+                blobs = shard.rows.column(saved_column(shard.rows.schema.names)).to_pylist()
+                found[shard.group] = list(map(self.specs.read, blobs))
+        return found
 
     def trigger_of(self, row: Mapping[str, Any]) -> TriggerView | None:
         """What the trigger of a window waits for; None if its trigger is not known.
@@ -276,7 +284,7 @@ class SavedStage:
         expiry = _expiry(end, lateness)
         forgotten = np.minimum(np.minimum(expiry, last - retained) + retained, last)
         if self.specs is not None:
-            due = self._due_of_functions(self.specs, rows, expiry, lateness)
+            due = self._due_of_functions(self._read[shard.group], expiry, lateness)
             return pa.array(due + 1, mask=due + 1 > last).cast(TIME)
         due = np.where(expiry < shard.at.watermark, forgotten, expiry)
         awaits = pc.fill_null(rows.column("end_timer_set"), False).to_numpy()
@@ -292,11 +300,10 @@ class SavedStage:
         return pa.array(due, mask=due > last).cast(TIME)
 
     @staticmethod
-    def _due_of_functions(specs: Specs, rows: pa.Table, expiry: Ints, lateness: int) -> Ints:
+    def _due_of_functions(functions: Sequence[SavedFunction], expiry: Ints, lateness: int) -> Ints:
         """The same for windows of a function: the first timer, element that waits, or end."""
         due = expiry + GC_DELAY
-        blobs = rows.column(saved_column(rows.schema.names)).to_pylist()
-        for at, function in enumerate(map(specs.read, blobs)):
+        for at, function in enumerate(functions):
             turns = [min(it + lateness, int(expiry[at])) for it in function.waiting[:1]]
             timers = [] if function.next_event is None else [function.next_event]
             due[at] = min([int(due[at]), *timers, *turns])
