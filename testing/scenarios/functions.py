@@ -24,7 +24,6 @@ from beamlike.model.state_specs import (
 )
 from beamlike.model.stateful import DueTimer, StatefulFn, TimerControl, UserStates
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.windowfns import WindowFn
 from beamlike.testing.scenarios.places import Place
 
 __all__ = ["FUNCTIONS", "NamedFn", "ScenarioFunction", "read_function"]
@@ -283,9 +282,6 @@ def read_function(place: Place) -> NamedFn:
 
 class ScenarioFunction(StatefulParDo):
     """The machine of such a function, whose elements are the values themselves."""
-
-    def __init__(self, window_fn: WindowFn, fn: StatefulFn, lateness: int) -> None:
-        super().__init__(window_fn, fn, lateness)
 
     def step(
         self, state: KeyState, event: Event, on_event: OnEvent | None = None

@@ -145,7 +145,7 @@ def beats(rows: Any) -> Any:
     """Pairs given to a function with looping timers."""
     return (
         rows
-        | "Pairs" >> beam.Map(lambda row: (row.user or "nobody", (row.points, row.tag)))
+        | "Pairs" >> beam.Map(lambda row: (row.user or "no user", (row.points, row.tag)))
         | "Minutes"
         >> beam.WindowInto(
             beam.FixedWindows("2 minutes"),

@@ -1,4 +1,4 @@
-"""The states and timers of functions in saved state: read by people, and run by nobody."""
+"""The states and timers of functions in saved state are read, and nothing of them is run."""
 
 import json
 import pickle

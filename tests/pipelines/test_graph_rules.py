@@ -295,7 +295,7 @@ def test_all_sources_share_one_clock():
         accumulation_mode="discarding",
     )
     summed = pipeline | "Quiet" >> quiet | delayed | beam.CombinePerKey(sum)
-    pipeline | "Told" >> shown
+    pipeline | "Shown" >> shown
     # 0 quiet: an element; 1 reported: a minute passes; 2 quiet: half a minute more, and so on.
     assert steps(summed) == [(1, ("k", 1)), (5, ("k", 2))]
 

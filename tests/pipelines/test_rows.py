@@ -234,7 +234,7 @@ def windowed() -> Any:
         TestPipeline()
         | beam.Create([beam.TimestampedValue("tea", "2020-01-01T12:00:10Z")])
         | beam.WindowInto(beam.FixedWindows("1 minute"))
-        | "Told" >> beam.Map(described)
+        | "Described" >> beam.Map(described)
     )
 
 
@@ -274,4 +274,4 @@ def test_a_schema_that_cannot_be_read_says_whose_it_is(
     with pytest.raises(PipelineError) as refused:
         beam.to_data_frame(windowed(), schema, spark=spark)
 
-    assert str(refused.value).startswith(f"to_data_frame of 'Told': {described}")
+    assert str(refused.value).startswith(f"to_data_frame of 'Described': {described}")

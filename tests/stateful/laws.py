@@ -1,4 +1,4 @@
-"""What has to hold of each program: whoever hosts it, and however it is cut, the same comes of it.
+"""What has to hold of each program: on every host and with every cut it brings out the same.
 
 The measure is the memory host. Each law of `LAWS` says in sentences how it is broken, and nothing
 if it holds; None if it says nothing about a program.

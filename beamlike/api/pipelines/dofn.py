@@ -32,11 +32,10 @@ __all__ = [
     "ANY_SKEW",
     "WRAPPERS",
     "DoFn",
-    "EstimatorAsked",
     "Located",
     "Param",
     "Plain",
-    "RestrictionAsked",
+    "ProvidedAsked",
     "StateAsked",
     "TaggedOutput",
     "TimerAsked",
@@ -168,15 +167,8 @@ class StateAsked(Param):
 
 
 @attrs.frozen(repr=False)
-class RestrictionAsked(Param):
-    """The tracker that a splittable function asks for, and what makes it."""
-
-    provider: Any = attrs.field(kw_only=True)
-
-
-@attrs.frozen(repr=False)
-class EstimatorAsked(Param):
-    """The watermark estimator that a splittable function asks for, and what makes it."""
+class ProvidedAsked(Param):
+    """What a splittable function asks for, and what makes it: a tracker or an estimator."""
 
     provider: Any = attrs.field(kw_only=True)
 
@@ -282,7 +274,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
             restriction_provider: What makes it; None: the function itself, which then is a
                 ``RestrictionProvider`` as well.
         """
-        return RestrictionAsked("RestrictionParam", provider=restriction_provider)
+        return ProvidedAsked("RestrictionParam", provider=restriction_provider)
 
     @staticmethod
     def WatermarkEstimatorParam(watermark_estimator_provider: Any = None) -> Any:
@@ -291,7 +283,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
         Args:
             watermark_estimator_provider: What makes it; None: the function itself.
         """
-        return EstimatorAsked("WatermarkEstimatorParam", provider=watermark_estimator_provider)
+        return ProvidedAsked("WatermarkEstimatorParam", provider=watermark_estimator_provider)
 
     @staticmethod
     def unbounded_per_element() -> Callable[[Any], Any]:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from beamlike.api.pipelines.dofn import DoFn, EstimatorAsked, Param, RestrictionAsked, Timestamped
+from beamlike.api.pipelines.dofn import DoFn, ProvidedAsked, Timestamped
 from beamlike.api.pipelines.doing import asked_by
 from beamlike.errors import PipelineError
 from beamlike.hosts.clock import wall_clock_seconds
@@ -236,11 +236,12 @@ def in_parts(fn: DoFn[Any, Any], label: str) -> DoFn[Any, Any]:
         PipelineError: It asks for a restriction, and nothing provides one.
     """
     asked = asked_by(fn.called())
-    restrictions = _only(asked, RestrictionAsked)
-    estimators = _only(asked, EstimatorAsked)
-    if not restrictions:
+    provided = {
+        it.name: (parameter, it) for parameter, it in asked.items() if isinstance(it, ProvidedAsked)
+    }
+    if "RestrictionParam" not in provided:
         return fn
-    ((tracker, restriction),) = restrictions.items()
+    tracker, restriction = provided["RestrictionParam"]
     provider = restriction.provider or fn
     if not isinstance(provider, RestrictionProvider):
         raise PipelineError(
@@ -248,7 +249,8 @@ def in_parts(fn: DoFn[Any, Any], label: str) -> DoFn[Any, Any]:
             "RestrictionParam(provider), with a RestrictionProvider, or derive the DoFn from it"
         )
     estimator, estimates, shown = "", None, None
-    for estimator, wanted in estimators.items():  # noqa: B007
+    if "WatermarkEstimatorParam" in provided:
+        estimator, wanted = provided["WatermarkEstimatorParam"]
         estimates, shown = wanted.provider or fn, wanted.shown
     if estimates is not None and not isinstance(estimates, WatermarkEstimatorProvider):
         raise PipelineError(
@@ -256,7 +258,3 @@ def in_parts(fn: DoFn[Any, Any], label: str) -> DoFn[Any, Any]:
             "WatermarkEstimatorParam(ManualWatermarkEstimator.default_provider()), or another"
         )
     return _Splitting(_Parts(fn, tracker, provider, estimator, estimates, shown))
-
-
-def _only(asked: Mapping[str, Param], kind: type[Any]) -> dict[str, Any]:
-    return {name: it for name, it in asked.items() if isinstance(it, kind)}

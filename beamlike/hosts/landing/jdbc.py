@@ -59,14 +59,14 @@ class JDBC(Target):
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
         """See `Target.write`."""
         database = _Database.of(self, _session())
-        moves = [(self.table, batch.rows, [*batch.gone, *_keys(batch.rows)])]
+        moves = [(self.table, flat(batch.rows), [*batch.gone, *_keys(batch.rows)])]
         if batch.dropped is not None and dead_letters is not None:
-            moves.append((dead_letters, batch.dropped, []))
+            moves.append((dead_letters, flat(batch.dropped), []))
         name = hashlib.sha256(f"{batch.query} {self.table}".encode()).hexdigest()[:12]
         with database.beside(f"beamlike_{name}_{batch.number}") as beside:
             for at, (table, rows, keys) in enumerate(moves):
-                beside.write(f"rows_{at}", flat(rows))
-                database.make(table, flat(rows), beside.name(f"rows_{at}"))
+                beside.write(f"rows_{at}", rows)
+                database.make(table, rows, beside.name(f"rows_{at}"))
                 if keys:
                     beside.write(f"keys_{at}", _table_of(keys))
             with database.transaction() as statements:
@@ -195,14 +195,21 @@ class _Statements:
     connection: Any
     quoted: Any
 
-    def do(self, statement: str, *values: Any) -> int:
+    @contextmanager
+    def prepared(self, statement: str, *values: Any) -> Iterator[Any]:
+        """A statement with these values."""
         prepared = self.connection.prepareStatement(statement)
         try:
             for at, value in enumerate(values, 1):
                 prepared.setObject(at, value)
-            return int(prepared.executeUpdate())
+            yield prepared
         finally:
             prepared.close()
+
+    def do(self, statement: str, *values: Any) -> None:
+        """Execute a statement that changes something."""
+        with self.prepared(statement, *values) as prepared:
+            prepared.executeUpdate()
 
     def is_next(self, batch: Batch, table: str) -> bool:
         """Whether a batch was not written yet; if so, that it is now."""
@@ -229,14 +236,9 @@ class _Statements:
         )
 
     def _number(self, where: str, own: tuple[str, str]) -> int:
-        prepared = self.connection.prepareStatement(f"SELECT batch FROM {BATCHES} {where}")
-        try:
-            for at, value in enumerate(own, 1):
-                prepared.setObject(at, value)
+        with self.prepared(f"SELECT batch FROM {BATCHES} {where}", *own) as prepared:
             found = prepared.executeQuery()
             return int(found.getLong(1)) if found.next() else -1
-        finally:
-            prepared.close()
 
     def delete(self, table: str, keys: str) -> None:
         """Delete the rows whose keys are in another table."""

@@ -280,9 +280,11 @@ class Running:
         before = live.saved() if drops or self._fn.answers_failures else None
         call = Call(live, timestamp, self._watermark, self._clock)
 
+        def shown() -> str:
+            return words if isinstance(words, str) else words()
+
         def failure(cause: Exception) -> UserFunctionError:
-            shown = words if isinstance(words, str) else words()
-            return _failure(function, cause, f"{shown}, window {live.window}")
+            return _failure(function, cause, f"{shown()}, window {live.window}")
 
         try:
             self._fn.start_bundle()
@@ -296,16 +298,16 @@ class Running:
             if before is None:
                 raise failure(cause) from cause
             live.go_back(before)
-            instead = None if element is None else self._instead(live, element, cause)
+            given = None if element is None else _windowed(live, element)
+            instead = None if given is None else self._fn.failed(given, cause)
             if instead is not None:
                 self._emit(instead)
                 return
             if not drops:
                 raise failure(cause) from cause
-            shown = words if isinstance(words, str) else words()
             problem = f"{function} raised {type(cause).__name__}: {cause}"
             if element is None:  # the dropped row has none to show
-                problem += f"; it was called for {shown}"
+                problem += f"; it was called for {shown()}"
             self.effects.append(
                 Drop(
                     element,
@@ -317,12 +319,6 @@ class Running:
             )
             return
         self._emit(outputs)
-
-    def _instead(
-        self, live: LiveWindow, element: Element, cause: Exception
-    ) -> Iterable[tuple[str, Windowed]] | None:
-        """What comes out for an element that the function raised for; None: nothing does."""
-        return self._fn.failed(_windowed(live, element), cause)
 
     def _emit(self, outputs: Iterable[tuple[str, Windowed]]) -> None:
         for tag, output in outputs:

@@ -67,15 +67,14 @@ class RestrictionProgress:
     @property
     def fraction_completed(self) -> float:
         """The share that is done, from 0 to 1."""
-        return self._fraction if self._fraction is not None else self._share(self.completed_work)
+        if self._fraction is not None:
+            return self._fraction
+        return self.completed_work / self.total_work if self.total_work else 1.0
 
     @property
     def fraction_remaining(self) -> float:
         """The share that is left, from 0 to 1."""
         return 1 - self.fraction_completed
-
-    def _share(self, work: float) -> float:
-        return work / self.total_work if self.total_work else 1.0
 
 
 def _known(*values: float | None) -> float:
@@ -214,18 +213,15 @@ class OffsetRestrictionTracker(RestrictionTracker):
     def current_progress(self) -> RestrictionProgress:
         if not self._range.size():
             return RestrictionProgress(fraction=1.0)
-        done = 0 if self._attempt is None else min(self._attempt, self._range.stop) - self.start
+        done = (
+            0 if self._attempt is None else min(self._attempt, self._range.stop) - self._range.start
+        )
         return RestrictionProgress(
             completed=float(done), remaining=float(self._range.size() - done)
         )
 
-    @property
-    def start(self) -> int:
-        """The first number."""
-        return self._range.start
-
     def check_done(self) -> bool:
-        attempt = self.start - 1 if self._attempt is None else self._attempt
+        attempt = self._range.start - 1 if self._attempt is None else self._attempt
         if self._range.size() and attempt < self._range.stop - 1:
             raise ValueError(
                 f"OffsetRestrictionTracker is not done since work in range [{attempt + 1}, "
@@ -240,17 +236,17 @@ class OffsetRestrictionTracker(RestrictionTracker):
                 "Positions claimed should strictly increase. Trying to claim position "
                 f"{position} while last claim attempt was {self._attempt}."
             )
-        if position < self.start:
+        if position < self._range.start:
             raise ValueError(
                 "Position to be claimed cannot be smaller than the start position of the range. "
-                f"Tried to claim position {position} for the range [{self.start}, "
+                f"Tried to claim position {position} for the range [{self._range.start}, "
                 f"{self._range.stop})"
             )
         self._attempt = position
         return position < self._range.stop
 
     def try_split(self, fraction_of_remainder: float) -> tuple[OffsetRange, OffsetRange] | None:
-        at = self.start - 1 if self._attempt is None else self._attempt
+        at = self._range.start - 1 if self._attempt is None else self._attempt
         split = at + max(1, int((self._range.stop - at) * fraction_of_remainder))
         if split >= self._range.stop:
             return None

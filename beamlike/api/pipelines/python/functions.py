@@ -6,7 +6,7 @@ Source: Beam Python ``transforms.core.DoFn``.
 from typing import Any, ClassVar, Final, Generic
 
 from beamlike.api.pipelines import dofn
-from beamlike.api.pipelines.dofn import ANY_SKEW, EstimatorAsked, Param, TimerAsked
+from beamlike.api.pipelines.dofn import ANY_SKEW, Param, ProvidedAsked, TimerAsked
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.user_timers import Clockface
@@ -78,7 +78,7 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
             watermark_estimator_provider: What makes it; None: the function itself.
         """
         shown = Timestamp.of_millis
-        return EstimatorAsked(
+        return ProvidedAsked(
             "WatermarkEstimatorParam", shown, provider=watermark_estimator_provider
         )
 
