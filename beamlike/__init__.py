@@ -72,6 +72,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
+    AfterTotal,
     EveryCount,
     EveryEventTime,
     EveryProcessingTime,
@@ -140,6 +141,7 @@ __all__ = [
     "AfterProcessingTime",
     "AfterSilence",
     "AfterSynchronizedProcessingTime",
+    "AfterTotal",
     "AfterWatermark",
     "Aggregate",
     "AlignTo",
