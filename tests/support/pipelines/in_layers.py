@@ -7,7 +7,7 @@ everything but their stores between micro-batches.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 import cloudpickle
 import pyarrow as pa
@@ -22,7 +22,7 @@ from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.plan import spread_shards
 
-__all__ = ["run_in_letters"]
+__all__ = ["run_in_letters", "run_side_by_side"]
 
 
 class _Store:
@@ -47,6 +47,10 @@ class _Store:
         self.write(-1, blob)
 
 
+_SPARKS_CLOCK: Final = 1_900_000_000_000
+"""Processing time (ms) where no script says one."""
+
+
 def run_in_letters(
     ends: Sequence[Node],
     *,
@@ -68,9 +72,19 @@ def run_in_letters(
         TransformError: A function of the user's raised.
         PipelineError: An element reached a node that cannot take it.
     """
-    layers = Layers.of(ends, edges_of(ends, wanted), lambda _: StageClock(1))
+    (run,) = run_side_by_side([Scripted(ends, wanted)], dice=dice, shards=shards, buckets=buckets)
+    return run
+
+
+def run_side_by_side(
+    pipelines: Sequence[Scripted], *, dice: Random, shards: int = 2, buckets: int = 2
+) -> list[PipelineRun]:
+    """The same of pipelines that share nothing but the query."""
+    ends = [node for pipeline in pipelines for node in pipeline.ends]
+    wanted = [edge for pipeline in pipelines for edge in edges_of(pipeline.ends, pipeline.wanted)]
+    layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)
-    answers = Answers(layers, [Scripted(ends, wanted)])
+    answers = Answers(layers, pipelines)
     for mail in messages_of(layers, *answers.sources):
         letters = [layers.dump(mail)]
         for at in range(layers.depth):
@@ -78,9 +92,8 @@ def run_in_letters(
             layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(output_stage(_sent(layers)), letters, dice)
-        answers.add(layers.load(blob for _, blob in left))
-    (run,) = answers.runs()
-    return run
+        answers.add(mail, layers.load(blob for _, blob in left))
+    return answers.runs()
 
 
 def _sent(thing: Any) -> Any:
@@ -113,4 +126,4 @@ def _stepped(
 ) -> Iterator[bytes]:
     for shard, group in enumerate(spread_shards(shards)):
         own = {at: stores[layer.layer, shard, at] for at in layer.stages}
-        yield layer.stepped(shard, (blob for to, blob in sent if to == group), own, 0)
+        yield layer.stepped(shard, (blob for to, blob in sent if to == group), own, _SPARKS_CLOCK)
