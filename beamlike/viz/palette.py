@@ -1,17 +1,92 @@
-"""The colours of the pictures.
+"""The colours and patterns of every figure: of pictures, the stepping page, the live page and the
+playground.
 
-The palette of Okabe and Ito: its colours differ for every kind of colour vision. Nothing is said by
-colour alone: boxes carry their timing in words and by hatching, elements by shape.
+The panes have colours of Okabe and Ito, which differ for every kind of colour vision. Nothing is
+said by colour alone: each timing has a pattern and an outline of its own, elements have shapes.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["COLOURS", "DROPPED", "FAINT", "HATCHES", "INK", "OTHER", "SOFT"]
+import attrs
 
-COLOURS: Final = {"EARLY": "#56B4E9", "ON_TIME": "#009E73", "LATE": "#E69F00"}
-HATCHES: Final = {"EARLY": "..", "ON_TIME": "", "LATE": "//"}
-OTHER: Final = "#999999"
-DROPPED: Final = "#D55E00"
-INK: Final = "#222222"
-SOFT: Final = "#555555"
-FAINT: Final = "#8A8A8A"
+__all__ = ["DARK", "LIGHT", "TIMINGS", "Palette", "Timing", "style_of_palettes", "timing_of"]
+
+
+@attrs.frozen
+class Palette:
+    """The colours of a figure, as ``#rrggbb`` or ``#rrggbbaa``."""
+
+    paper: str = "#faf9f6"
+    card: str = "#ffffff"
+    ink: str = "#22262c"
+    muted: str = "#5d646e"
+    line: str = "#dedbd3"
+    faint: str = "#efede7"
+    lost: str = "#c04a00"
+    water: str = "#0072b2"
+    focus: str = "#0072b2"
+    column: str = "#46505f12"
+    early: str = "#56b4e9"
+    ontime: str = "#009e73"
+    late: str = "#e69f00"
+    unknown: str = "#8a8a8a"
+
+    def of(self, timing: str) -> str:
+        """The colour of the panes of a timing."""
+        colour: str = getattr(self, timing_of(timing).tone)
+        return colour
+
+
+LIGHT: Final = Palette()
+DARK: Final = Palette(
+    paper="#15181d",
+    card="#1c2027",
+    ink="#e9e7e2",
+    muted="#a2a9b4",
+    line="#323842",
+    faint="#232831",
+    lost="#f2803c",
+    water="#6db9ef",
+    focus="#8ecbf5",
+    column="#becde117",
+)
+
+
+@attrs.frozen
+class Timing:
+    """How panes of a timing look.
+
+    ``tone`` is the name of the colour; ``ground`` how much of it fills the pane; ``hatch`` the
+    pattern and ``dashes`` the outline, as matplotlib writes them.
+    """
+
+    tone: str
+    ground: float
+    hatch: str = ""
+    dashes: tuple[float, ...] = ()
+
+
+TIMINGS: Final[Mapping[str, Timing]] = {
+    "EARLY": Timing("early", 0.14, "/", (3, 1.8)),
+    "ON_TIME": Timing("ontime", 0.2),
+    "LATE": Timing("late", 0.16, "\\\\\\"),
+}
+_UNKNOWN: Final = Timing("unknown", 0.16)
+
+
+def timing_of(name: str) -> Timing:
+    """How panes of a timing look; any other name is that of panes of no timing."""
+    return TIMINGS.get(name, _UNKNOWN)
+
+
+def style_of_palettes() -> str:
+    """Both palettes as variables of a style sheet: the dark one where the reader prefers that."""
+    light, dark = (
+        " ".join(f"--{name}: {colour};" for name, colour in attrs.asdict(each).items())
+        for each in (LIGHT, DARK)
+    )
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+    )
