@@ -21,11 +21,11 @@ import attrs
 from beamlike.errors import RecordingError
 from beamlike.extras import missing
 from beamlike.model.fingerprint import how_many
+from beamlike.palette.colours import DARK, LIGHT, Palette
 from beamlike.runtime.script import Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.legend import entries_of, legend
 from beamlike.viz.painting import Panel
-from beamlike.viz.palette import DARK, LIGHT, Palette
 from beamlike.viz.run_index import busiest, identity, keys_of
 from beamlike.viz.saving import frames_of, shown_in_notebooks
 from beamlike.viz.scene import Scene
@@ -190,7 +190,7 @@ class _Plan:
         """What stands below the title."""
         room = int((self.width - 30) / _CHARACTER)
         style: dict[str, Any] = {"max_lines": _MOST_NOTE_LINES, "placeholder": " ..."}
-        texts = [self.scenes[0].note, self.note]
+        texts = [self.scenes[0].note, *self.note.split("\n")]
         return [it for text in texts for it in wrap(text, room, break_on_hyphens=False, **style)]
 
     def draw(self, now: float | None = None) -> "Figure":
@@ -203,7 +203,8 @@ class _Plan:
         titles = wrap(self.title, int((self.width - 30) / _TITLE_CHARACTER)) or [""]
         lines = self.lines()
         # Labels that find no room are counted once they are placed.
-        head = _HEAD + _TITLE_LINE * (len(titles) - 1) + _LINE * (len(lines) + 1)
+        head = _HEAD - self.panel_head // 2 + _TITLE_LINE * (len(titles) - 1)
+        head += _LINE * (len(lines) + 1)
         across, tall = self.panel
         height = head + (tall + self.panel_head) * self.rows + self.foot
         size = (self.width / _DPI, height / _DPI)
@@ -246,7 +247,7 @@ class _Plan:
             axes.yaxis.set_label_coords(-(_LEFT - 10) / axes.bbox.width, 1 + 2 / tall)
         if len(self.scenes) > 1:
             style = {"fontsize": 11, "weight": "bold", "color": colours.ink, "va": "bottom"}
-            where = {"xycoords": "axes fraction", "textcoords": "offset pixels"}
+            where = {"xycoords": "axes fraction", "textcoords": "offset points"}
             axes.annotate(scene.title, (0, 1), (0, 18), parse_math=False, **where, **style)
 
     def _write(self, made: Any, titles: Sequence[str], lines: Sequence[str]) -> None:
@@ -268,4 +269,5 @@ def figure_text(scenes: Scene | Sequence[Scene], note: str = "") -> str:
     sentences = [scene.text() for scene in every]
     if every[0].note:
         sentences.append(f"Windowing: {every[0].note}.")
-    return " ".join([*sentences, f"{note[0].upper()}{note[1:]}."] if note else sentences)
+    sentences += [f"{line[0].upper()}{line[1:]}." for line in note.split("\n") if line]
+    return " ".join(sentences)
