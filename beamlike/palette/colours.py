@@ -1,5 +1,4 @@
-"""The colours and patterns of every figure: of pictures, the stepping page, the live page and the
-playground.
+"""The colours of every figure, and how panes look.
 
 The panes have colours of Okabe and Ito, which differ for every kind of colour vision. Nothing is
 said by colour alone: each timing has a pattern and an outline of its own, elements have shapes.
@@ -10,7 +9,7 @@ from typing import Final
 
 import attrs
 
-__all__ = ["DARK", "LIGHT", "TIMINGS", "Palette", "Timing", "style_of_palettes", "timing_of"]
+__all__ = ["DARK", "LIGHT", "TIMINGS", "Palette", "Timing", "timing_of"]
 
 
 @attrs.frozen
@@ -78,15 +77,3 @@ _UNKNOWN: Final = Timing("unknown", 0.16)
 def timing_of(name: str) -> Timing:
     """How panes of a timing look; any other name is that of panes of no timing."""
     return TIMINGS.get(name, _UNKNOWN)
-
-
-def style_of_palettes() -> str:
-    """Both palettes as variables of a style sheet: the dark one where the reader prefers that."""
-    light, dark = (
-        " ".join(f"--{name}: {colour};" for name, colour in attrs.asdict(each).items())
-        for each in (LIGHT, DARK)
-    )
-    return (
-        f":root {{ color-scheme: light dark; {light} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
-    )

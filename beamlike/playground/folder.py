@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from beamlike.errors import EnvironmentProblem
+from beamlike.palette.pages import palette_script, palette_style
 from beamlike.playground.interpreter import VERSION, cache_folder, interpreter_files
 from beamlike.viz.page import SHARED_SCRIPTS, page_part
 
@@ -100,8 +101,8 @@ def playground_files(pyodide: Path | None = None) -> Mapping[str, bytes]:
 
 def _own_files() -> Mapping[str, bytes]:
     """The page, its scripts and the sources: all but Pyodide."""
-    style = page_part("page.css") + _asset("playground.css")
-    scripts = [*map(page_part, SHARED_SCRIPTS), *map(_asset, _SCRIPTS)]
+    style = palette_style() + page_part("page.css") + _asset("playground.css")
+    scripts = [palette_script(), *map(page_part, SHARED_SCRIPTS), *map(_asset, _SCRIPTS)]
     return {
         **{name: _asset(name).encode() for name in _PLAIN},
         "playground.css": style.encode(),

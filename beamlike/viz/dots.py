@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.palette.colours import Palette
 from beamlike.viz.labels import Labels, Place, shortened
-from beamlike.viz.palette import Palette
 from beamlike.viz.scene import Fate, Mark, Scene
 
 __all__ = ["Dots", "dot_style"]

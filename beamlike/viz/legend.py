@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from beamlike.palette.colours import Palette, timing_of
 from beamlike.viz.dots import dot_style
-from beamlike.viz.palette import Palette, timing_of
 from beamlike.viz.scene import Box, End, Fate, Scene
 
 __all__ = ["entries_of", "legend"]

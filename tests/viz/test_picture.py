@@ -19,9 +19,9 @@ import beamlike as bl
 from beamlike.errors import EnvironmentProblem, RecordingError, TestStreamError
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
+from beamlike.palette.colours import LIGHT
 from beamlike.runtime.script import Run
 from beamlike.testing import FinishedTestStream, Results, TestStream
-from beamlike.viz.palette import LIGHT
 from beamlike.viz.picture import figure, figure_of
 from beamlike.viz.saving import draw
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick

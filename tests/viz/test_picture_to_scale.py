@@ -13,7 +13,7 @@ from matplotlib.image import imread
 
 from beamlike.machine.events import Pane
 from beamlike.model.time import instant_ms
-from beamlike.viz.palette import DARK, LIGHT
+from beamlike.palette.colours import DARK, LIGHT
 from beamlike.viz.picture import figure
 from beamlike.viz.scene import Box, Scene
 from beamlike.viz.staging import scenes_of

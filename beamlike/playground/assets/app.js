@@ -113,7 +113,7 @@ class Panel {
     this.part(".drawing").setAttribute("aria-describedby", prefix + "figure-description");
     this.figure = new Figure(this.part(".drawing"), this.part(".axis"), go, prefix);
     this.handles = new Handles(this.part(".handles"), hooks(this));
-    showLegend(this.part(".legend"));
+    showLegend(this.part(".legend"), prefix);
   }
 
   show(panel) {
