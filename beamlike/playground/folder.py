@@ -25,7 +25,7 @@ __all__ = ["build_folder", "built_folder", "playground_files"]
 
 _SCRIPTS: Final = (
     *("times.js", "sketch.js", "python.js", "handles.js", "blocks.js", "forms.js"),
-    *("exports.js", "app.js"),
+    *("systems.js", "exports.js", "gif.js", "app.js"),
 )
 _PLAIN: Final = ("index.html", "worker.mjs")
 _LIBRARIES: Final = ("attr", "attrs", "cloudpickle")

@@ -17,6 +17,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.playground.words import strategy_in_words
 from beamlike.runtime.by_clock import (
     Arrival,
     BoundedDelay,
@@ -33,7 +34,7 @@ from beamlike.testing.scenarios.places import read_json
 from beamlike.testing.scenarios.schema import read_windowing
 from beamlike.testing.scenarios.writing import write_scenario
 
-__all__ = ["GroupNode", "Plain", "grouped", "script_of", "sketch_of"]
+__all__ = ["GroupNode", "Plain", "grouped", "script_of", "sketch_of", "windowing_of"]
 
 Plain = dict[str, Any]
 
@@ -52,10 +53,12 @@ class GroupNode:
     Args:
         strategy: The windowing.
         aggregation: The name of its combine function in transcripts.
+        code: The same in the words of another system; "" if it is not written in such words.
     """
 
     strategy: WindowingStrategy
     aggregation: str
+    code: str = ""
 
     @property
     def combine(self) -> CombineFn | None:
@@ -78,6 +81,9 @@ def grouped(given: Plain) -> GroupNode:
     if given["aggregation"] not in AGGREGATIONS:
         known = ", ".join(AGGREGATIONS)
         raise BeamlikeError(f"aggregation {given['aggregation']!r} must be one of {known}")
+    if "words" in given:
+        strategy, code = strategy_in_words(given["words"])
+        return GroupNode(strategy, given["aggregation"], code)
     place = read_json(json.dumps(given["windowing"]), "windowing")
     return GroupNode(read_windowing(place), given["aggregation"])
 
@@ -116,10 +122,8 @@ def sketch_of(scenario: Scenario) -> Plain:
                     {"key": key, "value": it.value, "at": it.timestamp} for key, it in elements
                 ]
                 steps.append({"clock": clock, "elements": fields})
-    document = write_scenario(
-        scenario.id, scenario.strategy, scenario.aggregation, Run(scenario.script, ())
-    )
-    one = {"windowing": document["windowing"], "aggregation": scenario.aggregation}
+    windowing = windowing_of(scenario.strategy, scenario.aggregation)
+    one = {"windowing": windowing, "aggregation": scenario.aggregation}
     # Where something happens at that instant, it has the reading of the clock with it.
     kept = [
         step
@@ -132,6 +136,13 @@ def sketch_of(scenario: Scenario) -> Plain:
         "rule": {"rule": "drawn"},
         "strategies": [one],
     }
+
+
+def windowing_of(strategy: WindowingStrategy, aggregation: str) -> Plain:
+    """A strategy as plain values, as `grouped` reads it."""
+    document = write_scenario("playground", strategy, aggregation, Run((), ()))
+    windowing: Plain = document["windowing"]
+    return windowing
 
 
 def _rule(given: Plain) -> WatermarkRule | None:

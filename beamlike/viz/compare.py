@@ -248,11 +248,11 @@ def compare(recordings: Mapping[str, Recording]) -> Comparison:
         for output in recording.run.outputs:
             place = _place(output)
             seen[place] = seen.get(place, 0) + 1
-            name = (place, seen[place])
-            cells.setdefault(name, [None] * len(recordings))[at] = output
+            each = (place, seen[place])
+            cells.setdefault(each, [None] * len(recordings))[at] = output
             # Where one strategy emits more, its order holds: it withdraws before it fires.
             in_step[output.step] += 1
-            emitted[name] = max(emitted.get(name, 0), in_step[output.step])
+            emitted[each] = max(emitted.get(each, 0), in_step[output.step])
     rows = [_row(cells[name]) for name in sorted(cells, key=emitted.__getitem__)]
     return Comparison(dict(recordings), tuple(sorted(rows, key=lambda row: row.step)))
 

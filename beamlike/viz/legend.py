@@ -80,5 +80,10 @@ def _pane(name: str, palette: Palette) -> Any:
     timing = next((it for it, words in _TIMINGS.items() if words == name), "")
     look, colour = timing_of(timing), palette.of(timing)
     outline = (0, look.dashes) if look.dashes else "-"
-    style = {"edgecolor": to_rgba(colour), "lw": 1.5, "ls": outline, "hatch": look.hatch}
+    style: dict[str, Any] = {
+        "edgecolor": to_rgba(colour),
+        "lw": 1.5,
+        "ls": outline,
+        "hatch": look.hatch,
+    }
     return Patch(facecolor=to_rgba(colour, look.ground), **style)

@@ -26,6 +26,7 @@ __all__ = ["SHARED_SCRIPTS", "page", "page_part", "save_page"]
 
 SHARED_SCRIPTS: Final = (
     *("axis.js", "layout.js", "clocked.js", "figure.js", "legend.js", "panel.js"),
+    "playing.js",
 )
 """What draws a document, on this page and in the playground."""
 _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")

@@ -134,7 +134,7 @@ class Panel:
             self._aside(words, [Place(x, up, "center", "top") for up in heights])
 
     def _aside(self, words: str, places: Sequence[Place]) -> None:
-        style = {"style": "italic", "color": self.palette.muted, "zorder": 7}
+        style: dict[str, Any] = {"style": "italic", "color": self.palette.muted, "zorder": 7}
         self.labels.put([words], places, 8.5, bbox=self._backed, **style)
 
     # -- windows and panes -------------------------------------------------------------------

@@ -166,9 +166,9 @@ class Scene:
     @property
     def instants(self) -> tuple[float, ...]:
         """The rows in which something happens, ascending."""
-        events = [*self.marks, *self.boxes]
-        moved = (row for row, _ in self.watermark)
-        return tuple(sorted({*(event.at for event in events), *moved}))
+        moved = {row for row, _ in self.watermark}
+        arrived, fired = {mark.at for mark in self.marks}, {box.at for box in self.boxes}
+        return tuple(sorted(moved | arrived | fired))
 
     def until(self, now: float) -> "Scene":
         """What has happened up to a row."""

@@ -426,7 +426,7 @@ def test_a_screen_reader_hears_each_step_and_what_the_figure_shows(reader: Reade
 def test_all_of_it_can_be_reached_with_the_tabulator(reader: Reader):
     reader.open({"one": of_the_blog(BRIDGE), "two": of_the_blog(BRIDGE)}, "#step=2")
     reached = []
-    for _ in range(13):
+    for _ in range(14):
         reader.press("Tab")
         reached.append(
             reader.tab.evaluate("document.activeElement.id || document.activeElement.tagName")
@@ -434,7 +434,7 @@ def test_all_of_it_can_be_reached_with_the_tabulator(reader: Reader):
     assert reached == [
         "A",
         "scenario",
-        *("first", "back", "slider", "forward", "last", "density"),
+        *("first", "back", "play", "slider", "forward", "last", "density"),
         "scroll",
         *("SUMMARY", "SUMMARY", "DIV", "SUMMARY"),  # a window, the panes and their table, the story
     ]
