@@ -117,7 +117,10 @@ def _open(text: str, name: str) -> Plain:
         if not drawn:
             raise TranscriptError(refusal)
         problem = "\n".join(filter(None, (problem, refusal)))
-    return {"sketches": [sketch_of(it) for it in drawn], "problem_of_others": problem}
+    sketches = [
+        sketch_of(it.script, it.strategy, it.aggregation, it.title or it.id) for it in drawn
+    ]
+    return {"sketches": sketches, "problem_of_others": problem}
 
 
 def _scenario(sketch: Plain, which: int) -> Plain:

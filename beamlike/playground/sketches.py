@@ -29,7 +29,7 @@ from beamlike.runtime.by_clock import (
     with_clock,
 )
 from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep
-from beamlike.testing.scenarios.files import AGGREGATIONS, Scenario
+from beamlike.testing.scenarios.files import AGGREGATIONS
 from beamlike.testing.scenarios.places import read_json
 from beamlike.testing.scenarios.schema import read_windowing
 from beamlike.testing.scenarios.writing import write_scenario
@@ -106,10 +106,10 @@ def script_of(sketch: Plain) -> Script:
     return script_by_clock(arrivals, rule, end=sketch.get("end"))
 
 
-def sketch_of(scenario: Scenario) -> Plain:
-    """A scenario as a sketch, to be played with."""
+def sketch_of(script: Script, strategy: WindowingStrategy, aggregation: str, title: str) -> Plain:
+    """A stream and how it is grouped as a sketch, to be played with."""
     steps, clock = list[Plain](), 0
-    for step in scenario.script:
+    for step in script:
         match step:
             case AdvanceClock(to):
                 clock = to
@@ -122,8 +122,7 @@ def sketch_of(scenario: Scenario) -> Plain:
                     {"key": key, "value": it.value, "at": it.timestamp} for key, it in elements
                 ]
                 steps.append({"clock": clock, "elements": fields})
-    windowing = windowing_of(scenario.strategy, scenario.aggregation)
-    one = {"windowing": windowing, "aggregation": scenario.aggregation}
+    one = {"windowing": windowing_of(strategy, aggregation), "aggregation": aggregation}
     # Where something happens at that instant, it has the reading of the clock with it.
     kept = [
         step
@@ -131,7 +130,7 @@ def sketch_of(scenario: Scenario) -> Plain:
         if step.get("elements") != [] or after["clock"] != step["clock"]
     ]
     return {
-        "title": scenario.title or scenario.id,
+        "title": title,
         "steps": kept,
         "rule": {"rule": "drawn"},
         "strategies": [one],
