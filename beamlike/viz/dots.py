@@ -122,14 +122,17 @@ class Dots:
         text.set_gid("coin")
 
     def _own_ends(self, mark: Mark) -> tuple[float, float] | None:
-        """The ends (pixels) of the only window that an element lies in; None without one."""
-        if mark.refused:
+        """The ends (pixels) of the windows that an element is in; None if there are none."""
+        own = [
+            self._scene.edges(life.window)
+            for life in self._scene.lives
+            if life.window.start <= mark.event < life.window.end
+            and life.opened <= mark.at <= life.ended
+        ]
+        if mark.refused or not own:
             return None
-        windows = {life.window for life in self._scene.lives}
-        own = [it for it in windows if it.start <= mark.event < it.end]
-        if len(own) != 1:
-            return None
-        left, right = (self._labels.to_pixels(at, 0)[0] for at in self._scene.edges(own[0]))
+        ends = min(left for left, _ in own), max(right for _, right in own)
+        left, right = (self._labels.to_pixels(at, 0)[0] for at in ends)
         return left, right
 
     def _value(self, mark: Mark) -> None:

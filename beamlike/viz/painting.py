@@ -159,6 +159,7 @@ class Panel:
                 expired.append((left, life.ended, right, life.ended))
             if life.sources:
                 edges.append((left, life.opened, right, life.opened))
+                self._keep_clear(left, right, life.opened)
         style = {"colors": self.palette.muted, "alpha": 0.65 * self._seen, "zorder": 2}
         self._lines(edges, linewidths=1, **style)
         self._lines(closed, linewidths=1, linestyles=":", **style)
@@ -204,8 +205,13 @@ class Panel:
             at = [box.withdrawn, box.withdrawn]
             style = {"color": self.palette.muted, "lw": 1.3, "ls": _WITHDRAWAL, "zorder": 4}
             self.axes.plot([left, right], at, label="withdrawal", **style)
-        x0, y = self.labels.to_pixels(left, box.at)
-        x1, _ = self.labels.to_pixels(right, box.at)
+        for row in (box.below, box.at):
+            self._keep_clear(left, right, row)
+
+    def _keep_clear(self, left: float, right: float, row: float) -> None:
+        """No label stands on a line: it would look struck out."""
+        x0, y = self.labels.to_pixels(left, row)
+        x1, _ = self.labels.to_pixels(right, row)
         self.labels.keep_clear(x0, y - 1.2, x1, y + 1.2)
 
     def _name(self, box: Box) -> None:
