@@ -25,6 +25,7 @@ HERE: Final[Mapping[str, str]] = {
     "io.filebasedsink": f"{_IO}.file_sinks",
     "io.filebasedsource": f"{_IO}.file_sources",
     "io.fileio": f"{_IO}.fileio {_IO}.file_names {_IO}.file_writing "
+    f"MatchContinuously={_IO}.watching:MatchContinuously "
     f"FileMetadata={_IO}.file_writing:SinkMetadata",
     "io.filesystem": f"{_IO}.file_systems CompressionTypes={_IO}.compression:CompressionTypes "
     f"BeamIOError={_IO}.errors:BeamIOError",
@@ -36,7 +37,9 @@ HERE: Final[Mapping[str, str]] = {
     "io.parquetio": f"{_IO}.parquet",
     "io.range_trackers": f"{_IO}.range_trackers",
     "io.restriction_trackers": f"{_IO}.restrictions",
-    "io.textio": f"{_IO}.text {_IO}.tables _TextSource={_IO}.text_sources:TextSource "
+    "io.textio": f"{_IO}.text {_IO}.tables "
+    f"ReadAllFromTextContinuously={_IO}.watching:ReadAllFromTextContinuously "
+    f"_TextSource={_IO}.text_sources:TextSource "
     f"_TextSink={_IO}.text_sinks:TextSink",
     "io.tfrecordio": f"{_IO}.tfrecord",
     "io.watermark_estimators": f"{_IO}.watermark_estimators",

@@ -1,6 +1,6 @@
 """Saved state as text, for a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ from beamlike.inspect.state.functions import SavedCell, SavedFunction, SavedTime
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.stage import SavedStage, milliseconds
 from beamlike.inspect.state.trigger import node_in_words
+from beamlike.machine.clocks import PartState
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
@@ -35,6 +36,7 @@ _DEFAULTS: Final = {
 """Values that are not shown."""
 _OF_NO_USE: Final = frozenset(("layout version", "buckets", "shards", "transform"))
 _SHARDS_SHOWN: Final = 16
+_PARTS_SHOWN: Final = 3
 _NUMBERS: Final = "shard windows keys new bytes stored"
 _KEY_WIDTH: Final = 40
 _HELD_WIDTH: Final = 1_000
@@ -178,7 +180,23 @@ def _inputs(stage: SavedStage) -> Iterator[str]:
         if greatest is None:
             yield "a source that has delivered nothing yet"
         else:
-            yield f"a source whose latest event is of {_instant(greatest)}, updated at {updates}"
+            parts = _parts({it.part: it for state in states for it in state.parts}.values())
+            yield (
+                f"a source whose latest event is of {_instant(greatest)}, updated at {updates}"
+                f"{parts}"
+            )
+
+
+def _parts(parts: Collection[PartState]) -> str:
+    """The parts of a source that have watermarks of their own, those that are behind first."""
+    if not parts:
+        return ""
+    slowest = sorted(parts, key=lambda it: it.greatest)
+    shown = (
+        f"{it.part!r} at {_instant(it.greatest)}, updated at {_instant(it.active_at)}"
+        for it in slowest[:_PARTS_SHOWN]
+    )
+    return f"; {how_many(len(slowest), 'part')}, the last {'; '.join(shown)}"
 
 
 def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:

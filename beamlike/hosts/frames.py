@@ -42,7 +42,12 @@ class Frames(ABC):
 
     @abstractmethod
     def source_rows(
-        self, df: Frame, timestamp: str, delay: int | None, max_ahead: int | None = None
+        self,
+        df: Frame,
+        timestamp: str,
+        delay: int | None,
+        max_ahead: int | None = None,
+        part: str | None = None,
     ) -> Frame:
         """The rows of a source with the hidden column, and the watermark that follows from them.
 
@@ -51,6 +56,8 @@ class Frames(ABC):
             timestamp: The event-time column.
             delay: How far it may be out of order (ms); None: no watermark is to be set.
             max_ahead: How far ahead of the clock it may lie (ms); None: as far as it likes.
+            part: The column that names the part of the source that a row comes from, if parts have
+                watermarks of their own.
 
         Raises:
             ColumnError: The column is missing or no time; a name is taken that is needed here.
@@ -93,6 +100,7 @@ class Frames(ABC):
         timestamp: str | None,
         assign: WindowFn | None,
         hidden_columns: Container[str] = (),
+        by_part: bool = False,
     ) -> Any:
         """One input of a grouping.
 
@@ -104,6 +112,7 @@ class Frames(ABC):
                 None after a grouping.
             assign: Gives rows their windows; None: they have them, or the machine assigns.
             hidden_columns: Columns that are not shown with rows that cannot be grouped.
+            by_part: Whether the parts of the source have watermarks of their own.
         """
 
     @abstractmethod

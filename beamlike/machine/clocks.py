@@ -1,10 +1,11 @@
 """Where a stage's input watermark comes from: updates that travel with the elements.
 
 The watermark of a stage is the least of its inputs'; a side input has one apart. A source's
-watermark trails the greatest event time that it has delivered. The watermark of a grouping before
-is that grouping's output watermark, sent by each of its shards: what it still holds back is not
-late here, see `next_output_watermark`. A host that knows the watermark itself,
-as Spark does for ``withWatermark`` and a test stream for its moves, gives it as one more update.
+watermark trails the greatest event time that it has delivered; where its parts have watermarks of
+their own, such as partitions of Kafka, it is the least of those that are not idle. The watermark of
+a grouping before is that grouping's output watermark, sent by each of its shards: what it still
+holds back is not late here, see `next_output_watermark`. A host that knows the watermark itself, as
+Spark does for ``withWatermark`` and a test stream for its moves, gives it as one more update.
 
 One row whose clock is wrong must not end the windows of all others. No event is from the future,
 so a time ahead of the clock means that some clock is wrong. `is_far_ahead` decides which rows are
@@ -30,6 +31,7 @@ __all__ = [
     "Idle",
     "InputClock",
     "InputState",
+    "PartState",
     "ShardWatermark",
     "SourceClock",
     "SourceProgress",
@@ -63,12 +65,15 @@ class SourceClock:
         max_ahead: How far ahead of processing time an event time may lie (ms), see
             `is_far_ahead`, which the host calls. Such a time moves the watermark to processing time
             at most. None: event times may lie in the future, and move the watermark there.
+        by_part: Whether each part of the source has a watermark of its own. A part is idle after
+            the same time as the source, and then the others no longer wait for it.
     """
 
     delay: int
     idle_after: int | None = None
     idle: Idle = Idle.RELEASE
     max_ahead: int | None = None
+    by_part: bool = False
 
 
 @attrs.frozen
@@ -85,11 +90,13 @@ InputClock = SourceClock | StageClock
 class SourceProgress:
     """A source delivered rows; ``greatest`` is the greatest event time among them (ms).
 
-    Without rows that lie too far ahead of the clock, see `is_far_ahead`.
+    Without rows that lie too far ahead of the clock, see `is_far_ahead`. ``part`` is the part of
+    the source that delivered them; None: the source as a whole, with all parts that are known.
     """
 
     input: int
     greatest: int
+    part: str | None = None
 
 
 @attrs.frozen
@@ -119,6 +126,19 @@ WatermarkUpdate = SourceProgress | ShardWatermark | HostWatermark
 
 
 @attrs.frozen
+class PartState:
+    """What is remembered of one part of a source; the fields are those of `InputState`."""
+
+    part: str
+    greatest: int
+    active_at: int
+
+    def is_idle(self, of: SourceClock, clock: int) -> bool:
+        """Whether it has delivered nothing for too long, at this processing time (ms)."""
+        return of.idle_after is not None and clock - self.active_at > of.idle_after
+
+
+@attrs.frozen
 class InputState:
     """What is remembered of one input.
 
@@ -131,20 +151,26 @@ class InputState:
                    first step, ms
     ``shards``     the output watermark of each shard of a grouping     never, only forward
                    before, ms
+    ``parts``      the parts of a source that have watermarks of their  never
+                   own, by their names
     =============  ===================================================  ===================
     """
 
     greatest: int | None
     active_at: int
     shards: tuple[int, ...] = ()
+    parts: tuple[PartState, ...] = ()
 
     def to_json(self) -> list[Any]:
-        return [self.greatest, self.active_at, list(self.shards)]
+        known = [self.greatest, self.active_at, list(self.shards)]
+        return [*known, [attrs.astuple(it) for it in self.parts]] if self.parts else known
 
     @classmethod
     def from_json(cls, saved: Sequence[Any]) -> Self:
-        greatest, active_at, shards = saved
-        return cls(greatest, active_at, tuple(shards))
+        greatest, active_at, shards, *parts = saved
+        return cls(
+            greatest, active_at, tuple(shards), tuple(PartState(*it) for of in parts for it in of)
+        )
 
 
 @attrs.frozen
@@ -197,6 +223,16 @@ class Clocks:
         known = self._least(self.side, states, clock)
         return watermark if known is None else known
 
+    def silent(self, states: Sequence[InputState], clock: int) -> frozenset[tuple[int, str]]:
+        """The parts that are idle at this processing time (ms): their inputs and names."""
+        return frozenset(
+            (at, part.part)
+            for at, (it, state) in enumerate(zip(self.inputs, states, strict=False))
+            if isinstance(it, SourceClock) and it.by_part
+            for part in state.parts
+            if part.is_idle(it, clock)
+        )
+
     def _start(self, clock: int) -> tuple[InputState, ...]:
         """No updates yet; ``clock`` is the processing time of the first step (ms)."""
         return tuple(
@@ -213,13 +249,15 @@ class Clocks:
         clock: int,
     ) -> tuple[InputState, ...]:
         after = list(states)
-        for it in updates:
+        # What the source as a whole has reached counts for all parts, in whichever order they come.
+        for it in sorted(updates, key=_of_whole_source):
             state = after[it.input]
             if isinstance(it, SourceProgress):
                 known = state.greatest
                 greatest = believed(it.greatest, self.inputs[it.input], clock)
+                parts = _moved(state.parts, it.part, greatest, clock)
                 greatest = greatest if known is None else max(known, greatest)
-                after[it.input] = InputState(greatest, clock)
+                after[it.input] = InputState(greatest, clock, parts=parts)
             else:
                 shards = list(state.shards)
                 shards[it.shard] = max(shards[it.shard], it.watermark)
@@ -245,6 +283,9 @@ class Clocks:
         """The watermark of one input; None if it is idle."""
         if isinstance(it, StageClock):
             return min(state.shards)
+        active = [part.greatest for part in state.parts if not part.is_idle(it, clock)]
+        if active and it.by_part:  # else they are of before a restart
+            return min(max(min(active) - it.delay, MIN_TIMESTAMP), MAX_TIMESTAMP)
         idle_for = 0 if it.idle_after is None else clock - state.active_at - it.idle_after
         if idle_for > 0 and (it.idle is Idle.RELEASE or state.greatest is None):
             return None
@@ -252,6 +293,21 @@ class Clocks:
             return MIN_TIMESTAMP
         moved = max(0, idle_for) if it.idle is Idle.ADVANCE else 0
         return min(max(state.greatest - it.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)
+
+
+def _of_whole_source(update: SourceProgress | ShardWatermark) -> bool:
+    return isinstance(update, SourceProgress) and update.part is None
+
+
+def _moved(
+    parts: tuple[PartState, ...], part: str | None, greatest: int, clock: int
+) -> tuple[PartState, ...]:
+    """The parts of a source after one of them, or None for all, delivered rows."""
+    known = {it.part: it.greatest for it in parts}
+    of = known if part is None else (part,)
+    moved = {name: PartState(name, max(known.get(name, greatest), greatest), clock) for name in of}
+    after = {it.part: it for it in parts} | moved
+    return tuple(after[name] for name in sorted(after))
 
 
 def believed(greatest: int, of: InputClock, clock: int) -> int:

@@ -114,7 +114,7 @@ class ColumnShard:
             deadlines = next_timers(self.machine.rules, after)
             _note(index, after, (*deadlines, self._holds(after, saved)), bucket, everywhere)
         if touched or to != index.at:
-            index.move(to)
+            index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
         return ColumnsStepped(
             [one for _, one in panes],

@@ -1,7 +1,7 @@
 """What shards log: merges, panes and drops, each with its key and window.
 
-Drops are lost data, and logged at INFO; that a watermark jumps over rows to come, as a WARNING;
-all else at DEBUG. Where the lines go is up to the host.
+Drops are lost data, and logged at INFO; that a watermark jumps over rows to come, or that a part of
+an input is idle, as a WARNING; all else at DEBUG. Where the lines go is up to the host.
 """
 
 import logging
@@ -25,6 +25,7 @@ __all__ = [
     "log_key_by_key",
     "log_merges",
     "log_rows",
+    "log_silent",
     "logs_all",
     "logs_drops",
     "readable",
@@ -40,6 +41,13 @@ def log_jump(stage: str, jump: Jump) -> None:
     """A line of warning, for workers that log anything."""
     if _LOGGER.hasHandlers():  # else Python would print it, bare
         _LOGGER.warning("%s: %s", stage, jump.describe)
+
+
+def log_silent(stage: str, parts: Sequence[str]) -> None:
+    """A line of warning for each part of an input that others no longer wait for."""
+    if _LOGGER.hasHandlers():
+        for part in parts:
+            _LOGGER.warning("%s: part %r is idle, and no longer waited for", stage, part)
 
 
 def logs_drops() -> bool:

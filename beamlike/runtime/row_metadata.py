@@ -13,6 +13,8 @@ field           type    holds
 ``ts``          bigint  event time of a row, ms
 ``problem``     string  why the time of a row of a source cannot be read, or believed; on a row
                         of the kind ``standing``, the jump of the watermark in words
+``part``        string  the part of a source that a row comes from, if parts have watermarks of
+                        their own; null for a row that moves them all
 ``start``,      bigint  the window that a grouping gave the row, ms; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
@@ -46,6 +48,7 @@ __all__ = [
     "STOOD",
     "TIMESTAMP",
     "WINDOW",
+    "marks_read",
 ]
 
 MARKS: Final = "__beamlike"
@@ -77,6 +80,7 @@ MARKS_TYPE: Final = pa.struct(
         ("kind", pa.string()),
         ("ts", pa.int64()),
         ("problem", pa.string()),
+        ("part", pa.string()),
         ("start", pa.int64()),
         ("end", pa.int64()),
         ("shard", pa.int32()),
@@ -114,3 +118,15 @@ are null for none. A jump is reported by one shard alone."""
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")
 """Fields that the packer reads, from rows of a source and from those of a grouping."""
+
+
+def marks_read(timestamp: str | None, by_part: bool) -> tuple[str, ...]:
+    """The fields that the packer reads.
+
+    Args:
+        timestamp: The event-time column of a source; None after a grouping.
+        by_part: Whether the parts of the source have watermarks of their own.
+    """
+    if timestamp is None:
+        return STAGE_MARKS
+    return (*SOURCE_MARKS, "part") if by_part else SOURCE_MARKS

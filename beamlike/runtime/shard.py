@@ -106,7 +106,7 @@ class Shard:
             effects, merges = self._step_buckets(store, touched, bundles, index, begin, to)
             index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
         if touched or to != index.at:
-            index.move(to)
+            index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
         return Stepped(effects, merges, index.output, index.status)
 

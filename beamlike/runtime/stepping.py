@@ -59,7 +59,7 @@ class Stepper:
     """
 
     def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
-        self._plan = plan
+        self._plan, self.name = plan, plan.name
         self.columns, self._output = in_columns, ColumnOutput(plan)
         self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
         self._checking = Shard(plan, checks=True)

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
+from beamlike.inspect.state.functions import Specs
 from beamlike.inspect.state.keys import arrow_text, key_texts, keys_as_values, meant_by, rows_of
 from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
@@ -202,6 +203,12 @@ def capture(
     ]
     if not recorded:
         names = ", ".join(repr(stage.name) for stage in stages)
+        if all(stage.in_pipeline or Specs.known(stage.identity) for stage in stages):
+            raise StateError(
+                f"nothing is recorded of {names}: pipelines, and functions with states and timers, "
+                "keep no record; capture a grouping of windowed or of a stream, or see what is "
+                "saved with `beamlike state`"
+            )
         raise StateError(
             f"nothing is recorded of {names}; start the query with record=10_000_000, the bytes "
             "that each shard may keep, and capture what comes from then on"

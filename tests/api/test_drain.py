@@ -8,6 +8,14 @@ from typing import Any
 import pytest
 
 import beamlike as bl
+import beamlike.beam as beam
+from beamlike.beam.transforms.timeutil import TimeDomain
+from beamlike.beam.transforms.userstate import (
+    BagStateSpec,
+    TimerSpec,
+    on_timer,
+    on_window_expiration,
+)
 from beamlike.errors import StateError
 from beamlike.hosts.spark.drain import Log, mark_end
 
@@ -103,6 +111,74 @@ def test_groupings_that_follow_each_other_end_together(
     assert ([len(stage.windows) for stage in state.stages]) == [0, 0]
     shown = [{**row, "dropped": row.get("dropped")} for row in sink.rows]
     assert lines(shown) == ["1 | 00:00-01:00 ON_TIME 0 last", "1 | 01:00-02:00 ON_TIME 0 last"]
+
+
+class Seen(beam.DoFn):
+    """Shows what it has seen when a timer of event time fires, and at the end of the window."""
+
+    SEEN = BagStateSpec("seen", beam.coders.VarIntCoder())
+    LATER = TimerSpec("later", TimeDomain.WATERMARK)
+    RING = TimerSpec("ring", TimeDomain.REAL_TIME)
+
+    def process(
+        self,
+        row: Any,
+        at: Any = beam.DoFn.TimestampParam,
+        seen: Any = beam.DoFn.StateParam(SEEN),  # noqa: B008
+        later: Any = beam.DoFn.TimerParam(LATER),  # noqa: B008
+        ring: Any = beam.DoFn.TimerParam(RING),  # noqa: B008
+    ) -> None:
+        seen.add(row.v)
+        later.set(at + 600)
+        ring.offset(3600).set_relative()
+
+    @on_timer(LATER)
+    def on_later(self, seen: Any = beam.DoFn.StateParam(SEEN)) -> Any:  # noqa: B008
+        yield ["later", sum(seen.read())]
+
+    @on_timer(RING)
+    def on_ring(self) -> Any:
+        yield ["rang", 0]
+
+    @on_window_expiration
+    def on_end(self, seen: Any = beam.DoFn.StateParam(SEEN)) -> Any:  # noqa: B008
+        yield ["end", sum(seen.read())]
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+def test_timers_of_a_function_fire_its_windows_end_and_no_state_is_left(
+    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path
+) -> None:
+    events = feed(EVENTS)
+    rows = bl.stream(events.frame, timestamp="at", watermark="10 minutes")
+    hours = rows.window(
+        bl.FixedWindows("1 hour"), allowed_lateness="1 day", accumulation="discarding"
+    )
+    seen = hours.apply_per_key("user", Seen(), "what string, v int", shards=2, buckets=2)
+    kept = tmp_path / "0" / "checkpoint"
+    events.start(seen.rows)
+    events.send(event("ann", "00:05:00", 1), event("bob", "00:55:00", 2))
+    events.send(event("ann", "00:06:00", 4))  # the watermark is 00:45: ann's timers are due at once
+    events.stop()
+    before = bl.open_state(spark, kept)
+    assert (before.cells.num_rows, before.timers.num_rows) == (2, 3)
+    events.put(event("eva", "01:10:00", 8))
+
+    bl.drain(sink.of(seen.rows), kept)
+
+    after = bl.open_state(spark, kept)
+    assert (after.cells.num_rows, after.timers.num_rows) == (0, 0)
+    shown = [*(row for _, row in events.numbered), *sink.rows]
+    assert sorted((row["user"], row["what"], row["v"]) for row in shown) == [
+        ("ann", "end", 5),
+        ("ann", "later", 1),
+        ("ann", "later", 5),
+        ("bob", "end", 2),
+        ("bob", "later", 2),
+        ("eva", "end", 8),
+        ("eva", "later", 8),
+    ]
 
 
 def test_a_folder_without_a_checkpoint_is_refused_and_nothing_is_read(tmp_path: Path) -> None:

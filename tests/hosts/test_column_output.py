@@ -125,7 +125,8 @@ def test_a_row_has_the_key_the_window_the_values_the_time_and_the_pane() -> None
             "is_last": True,
         },
         "__beamlike": {
-            **dict.fromkeys(("kind", "problem", "shard", "watermark", "dropped", "counts")),
+            **dict.fromkeys(("kind", "problem", "part", "shard")),
+            **dict.fromkeys(("watermark", "dropped", "counts")),
             **{"ts": 119_999, "start": 60_000, "end": 120_000},
         },
     }

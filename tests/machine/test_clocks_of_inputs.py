@@ -1,5 +1,6 @@
 """The input watermark of a stage whose inputs have watermarks of their own."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -175,13 +176,75 @@ def test_a_grouping_before_is_as_far_as_its_slowest_shard() -> None:
     assert after(clocks, *shown) == [MIN_TIMESTAMP, 60, 90]
 
 
+BY_PART = Clocks((SourceClock(10, idle_after=50, by_part=True),))
+
+
+def test_the_part_that_is_furthest_behind_decides() -> None:
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
+        (0, [SourceProgress(0, 100, "a")]),
+        (1, [SourceProgress(0, 70, "b")]),
+        (2, [SourceProgress(0, 300, "a"), SourceProgress(0, 90, "b")]),
+        (3, [SourceProgress(0, 80, "b")]),
+    ]
+    assert after(BY_PART, *shown) == [90, 60, 80, 80]
+
+
+@pytest.mark.parametrize(
+    ("silence", "watermark"), [(49, 60), (50, 60), (51, 290)], ids=["before", "at", "after"]
+)
+def test_a_part_is_waited_for_until_it_is_idle(silence: int, watermark: int) -> None:
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
+        (0, [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b")]),
+        (silence, [SourceProgress(0, 300, "a")]),
+    ]
+    assert after(BY_PART, *shown)[-1] == watermark
+
+
+def test_a_part_that_comes_back_is_waited_for_again() -> None:
+    shown: list[tuple[int, list[WatermarkUpdate]]] = [
+        (0, [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b")]),
+        (60, [SourceProgress(0, 300, "a")]),
+        (61, [SourceProgress(0, 200, "b")]),
+    ]
+    assert after(BY_PART, *shown) == [60, 290, 190]
+
+
+@pytest.mark.parametrize(
+    ("idle", "known"),
+    [(Idle.RELEASE, [60, MIN_TIMESTAMP]), (Idle.ADVANCE, [60, 91])],
+)
+def test_a_source_all_of_whose_parts_are_idle_is_idle(idle: Idle, known: list[int]) -> None:
+    clocks = Clocks((SourceClock(10, idle_after=50, idle=idle, by_part=True),))
+    progress: list[WatermarkUpdate] = [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b")]
+    assert after(clocks, (0, progress), (51, [])) == known
+
+
+def test_parts_no_longer_count_where_the_source_has_one_watermark_again() -> None:
+    states, _ = BY_PART.update((), [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b")], 0)
+    plain = Clocks((SourceClock(10, idle_after=50),))
+    assert plain.update(states, [], 1)[1] == 90
+    assert plain.silent(states, 60) == set()
+
+
+def test_it_is_known_which_parts_are_idle() -> None:
+    states, _ = BY_PART.update(
+        (), [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b"), SourceProgress(0, 80)], 0
+    )
+    assert [(it.part, it.greatest) for it in states[0].parts] == [("a", 100), ("b", 80)]
+    states, _ = BY_PART.update(states, [SourceProgress(0, 300, "a")], 60)
+    assert BY_PART.silent(states, 60) == {(0, "b")}
+    assert BY_PART.silent(states, 50) == set()
+
+
 def test_only_patience_needs_the_clock() -> None:
     assert Clocks((SourceClock(0), SourceClock(0, idle_after=10))).needs_clock
     assert not Clocks((SourceClock(0), StageClock(4))).needs_clock
 
 
 heard_from = st.one_of(
-    st.builds(SourceProgress, st.just(ORDERS), st.integers(0, 1000)),
+    st.builds(
+        SourceProgress, st.just(ORDERS), st.integers(0, 1000), st.sampled_from([None, "a", "b"])
+    ),
     st.builds(ShardWatermark, st.just(1), st.integers(0, 2), st.integers(0, 1000)),
 )
 

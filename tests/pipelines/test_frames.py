@@ -10,6 +10,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.api.pipelines.frames import FromDataFrame, to_data_frame
+from beamlike.beam.transforms.userstate import CombiningValueStateSpec, on_window_expiration
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.inspect.opening import open_state
 from beamlike.model.sessions import Sessions
@@ -389,6 +390,54 @@ def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) 
     assert [(it.label, it.drop.reason.value, it.drop.error) for it in result.lost] == [
         ("Games", "null_timestamp", "{'user': 'zed', 'points': 9, 'at': None}: its 'at' is null")
     ]
+
+
+class Points(beam.DoFn):
+    """The sum of a key and window, at its end."""
+
+    POINTS = CombiningValueStateSpec("points", sum)
+
+    def process(self, pair: Any, points: Any = beam.DoFn.StateParam(POINTS)) -> None:  # noqa: B008
+        points.add(pair[1])
+
+    @on_window_expiration
+    def on_end(
+        self,
+        user: Any = beam.DoFn.KeyParam,
+        points: Any = beam.DoFn.StateParam(POINTS),  # noqa: B008
+    ) -> Any:
+        yield user, points.read()
+
+
+@pytest.mark.nightly
+def test_a_drain_ends_the_windows_of_a_function_with_states(spark: Any, tmp_path: Path) -> None:
+    inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
+    games(spark, FIRST).coalesce(1).write.parquet(inbox)
+    written: dict[str, list[tuple[Any, ...]]] = {}
+    stream = spark.readStream.schema(GAMES).parquet(inbox)
+    pipeline = beam.Pipeline()
+    played = (
+        pipeline
+        | "Games" >> beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
+        | beam.Map(lambda row: (row.user, row.points))
+        | beam.WindowInto(
+            beam.FixedWindows("1 hour"),
+            accumulation_mode="discarding",
+            allowed_lateness="1 day",
+        )
+    )
+    totals = played | "Points" >> beam.ParDo(Points())
+    totals | beam.WriteRows("user string, points long", kept(written, "totals"))
+
+    result = pipeline.run("spark", spark, checkpoint=checkpoint)
+    result.query.processAllAvailable()
+    before, cells = list(written["totals"]), open_state(spark, checkpoint).cells.num_rows
+    result.drain()
+
+    assert (before, cells) == ([], 2)
+    assert written["totals"] == [("ann", 5), ("joe", 3)]
+    after = open_state(spark, checkpoint)
+    assert (after.cells.num_rows, after.timers.num_rows) == (0, 0)
 
 
 @pytest.mark.nightly

@@ -211,6 +211,19 @@ def in_hours(rows: Any, window: Any, **first: Any) -> bl.Stream:
     return hours.group("user", {"n": bl.count()}, name="hours", record=1_000_000)
 
 
+class Counted:
+    seen = bl.state("value")
+
+    def process(self, row: Any, seen: Any) -> Any:
+        seen.write((seen.read() or 0) + 1)
+        yield (seen.read(),)
+
+
+def counted(rows: Any) -> Any:
+    stream = bl.stream(rows, timestamp="at", watermark="1 minute")
+    return stream.apply_per_key("user", Counted(), "n long", name="per key")
+
+
 @pytest.mark.parametrize(
     ("job", "key", "options", "message"),
     [
@@ -221,6 +234,13 @@ def in_hours(rows: Any, window: Any, **first: Any) -> bl.Stream:
             "ann",
             {},
             "nothing is recorded of 'visits'; start the query with record=10_000_000",
+        ),
+        (
+            counted,
+            "ann",
+            {},
+            "nothing is recorded of 'per key': pipelines, and functions with states and timers, "
+            "keep no record; capture a grouping",
         ),
         (
             lambda rows: in_hours(rows, None, record=0),

@@ -9,6 +9,7 @@ from beamlike.api.dataframe.stage_plan import StagePlan
 from beamlike.errors import WindowingError
 from beamlike.hosts.finding import frames_of
 from beamlike.hosts.frames import Frames
+from beamlike.machine.clocks import SourceClock
 from beamlike.model.repetition import Repetition
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import Render
@@ -85,6 +86,11 @@ class Branch:
     retracting: Retracting | None = None
     repeated: Repeated | None = None
     stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
+
+    @property
+    def by_part(self) -> bool:
+        """Whether the parts of a source have watermarks of their own."""
+        return isinstance(self.clock, SourceClock) and self.clock.by_part
 
 
 @attrs.frozen(eq=False)

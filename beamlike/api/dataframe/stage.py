@@ -237,7 +237,9 @@ def run_stage(
     if (described := noted()) is not None:
         described.groupings.append(plan)
     packed = [
-        frames.packed(branch.rows, plan, inputs, branch.timestamp, own, hidden_columns)
+        frames.packed(
+            branch.rows, plan, inputs, branch.timestamp, own, hidden_columns, branch.by_part
+        )
         for branch, own in zip(given.branches, windows, strict=True)
     ]
     return explained(frames.run(packed, plan, wake_every_ms), stage), stage

@@ -27,7 +27,7 @@ from beamlike.api.dataframe.keyed import KeyedSteps
 from beamlike.api.dataframe.regrouping import repeated_by, retracted_by
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.api.dataframe.warning import warn_of_numbers
-from beamlike.errors import WindowingError
+from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
@@ -62,6 +62,7 @@ def stream(
     max_ahead: DurationLike | None = MAX_AHEAD,
     idle_after: DurationLike | None = None,
     idle: Literal["release", "advance"] = "release",
+    watermark_by: str | None = None,
 ) -> "Stream":
     """Rows with event times, in the global window until `Stream.window` is called.
 
@@ -81,15 +82,23 @@ def stream(
             are idle no watermark moves; ``"advance"``, its watermark follows the clock, so that
             windows end although no row comes. A row that comes late after that may be dropped.
             Needs ``idle_after``.
+        watermark_by: The column that tells the parts of the input apart, such as Kafka's
+            ``partition``: text or a whole number. Each part then has a watermark of its own, and
+            that of the input is the least of them. A part that delivers nothing for ``idle_after``
+            no longer holds the others back, until it delivers again; it is logged, and `beamlike
+            state` lists it. Needs ``idle_after``. Each shard keeps a few bytes for each part.
+            None: one watermark, by the greatest event time of all rows, so that what a part
+            delivers behind the others may be late.
 
     Raises:
-        ColumnError: The event-time column is missing or no time; a column is called ``dropped``.
-        WindowingError: A stream without watermark, or with one on another column; ``"advance"``
-            without ``idle_after``.
+        ColumnError: The event-time column is missing or no time; a column is called ``dropped``;
+            ``watermark_by`` is missing, or neither text nor a whole number.
+        WindowingError: A stream without watermark, or with one on another column; ``"advance"`` or
+            ``watermark_by`` without ``idle_after``.
         TimeError: A duration cannot be read.
         EnvironmentProblem: The session's Spark or state store cannot run this.
 
-    Source: Beam's timestamped ``Read``; Flink ``WatermarkStrategy.withIdleness``.
+    Source: Beam's timestamped ``Read`` and its splits; Flink ``WatermarkStrategy.withIdleness``.
 
     >>> import beamlike as bl
     >>> from beamlike.testing import QueryTest
@@ -117,6 +126,8 @@ def stream(
             'idle="advance" says what happens after idle_after, which is missing; add '
             'idle_after="5 minutes", or as long as no row may mean nothing'
         )
+    if watermark_by is not None:
+        _check_parts(df, watermark_by, silence)
     if not df.isStreaming:
         rows, known = frames.source_rows(df, timestamp, None), 0
     else:
@@ -128,10 +139,36 @@ def stream(
                 f"the watermark of df is on column {present[0]!r} and timestamp is {timestamp!r}; "
                 "leave df.withWatermark out and say watermark= here"
             )
-        rows = frames.source_rows(df, timestamp, delay, ahead)
+        rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by)
         known = present[1] if present is not None else delay or 0
-    clock = SourceClock(known, silence, Idle(idle), ahead)
+    by_part = watermark_by is not None and df.isStreaming
+    clock = SourceClock(known, silence, Idle(idle), ahead, by_part)
     return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
+
+
+def _check_parts(df: "DataFrame", name: str, silence: int | None) -> None:
+    """Refuse a column that cannot tell the parts of an input apart.
+
+    Raises:
+        ColumnError: It is missing, or neither text nor a whole number.
+        WindowingError: A part that falls silent would hold the others back for ever.
+    """
+    from pyspark.sql import types as T
+
+    from beamlike.hosts.spark.inputs import type_of
+
+    kind = type_of(df, name, "watermark_by")
+    if not isinstance(kind, T.StringType | T.IntegralType):
+        raise ColumnError(
+            f"watermark_by: column {name!r} is {kind.simpleString()}; give one of text or whole "
+            "numbers, such as Kafka's partition"
+        )
+    if silence is None:
+        raise WindowingError(
+            f"watermark_by={name!r} needs idle_after, because a part that falls silent would hold "
+            'the others back for ever; add idle_after="5 minutes", or as long as no row may mean '
+            "nothing"
+        )
 
 
 @attrs.frozen(eq=False, repr=False)

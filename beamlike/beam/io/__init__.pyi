@@ -35,6 +35,9 @@ from beamlike.api.pipelines.io.text import WriteToText as WriteToText
 from beamlike.api.pipelines.io.tfrecord import ReadAllFromTFRecord as ReadAllFromTFRecord
 from beamlike.api.pipelines.io.tfrecord import ReadFromTFRecord as ReadFromTFRecord
 from beamlike.api.pipelines.io.tfrecord import WriteToTFRecord as WriteToTFRecord
+from beamlike.api.pipelines.io.watching import (
+    ReadAllFromTextContinuously as ReadAllFromTextContinuously,
+)
 from beamlike.beam.io import avroio as avroio
 from beamlike.beam.io import external as external
 from beamlike.beam.io import filebasedsink as filebasedsink

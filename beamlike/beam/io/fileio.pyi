@@ -20,6 +20,7 @@ from beamlike.api.pipelines.io.fileio import MatchFiles as MatchFiles
 from beamlike.api.pipelines.io.fileio import ReadableFile as ReadableFile
 from beamlike.api.pipelines.io.fileio import ReadMatches as ReadMatches
 from beamlike.api.pipelines.io.sequences import PeriodicImpulse as PeriodicImpulse
+from beamlike.api.pipelines.io.watching import MatchContinuously as MatchContinuously
 from beamlike.api.pipelines.more_coders import VarIntCoder as VarIntCoder
 from beamlike.api.pipelines.option_classes import GoogleCloudOptions as GoogleCloudOptions
 from beamlike.api.pipelines.python.durations import Duration as Duration

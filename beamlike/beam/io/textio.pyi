@@ -12,6 +12,9 @@ from beamlike.api.pipelines.io.text import ReadAllFromText as ReadAllFromText
 from beamlike.api.pipelines.io.text import ReadFromText as ReadFromText
 from beamlike.api.pipelines.io.text import ReadFromTextWithFilename as ReadFromTextWithFilename
 from beamlike.api.pipelines.io.text import WriteToText as WriteToText
+from beamlike.api.pipelines.io.watching import (
+    ReadAllFromTextContinuously as ReadAllFromTextContinuously,
+)
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.beam import typehints as typehints
 from beamlike.beam.coders import coders as coders

@@ -33,7 +33,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan, PlanOptions
-from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS
+from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE, marks_read
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -217,7 +217,11 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
 
 
 def source_rows(
-    df: "DataFrame", timestamp: str, delay: int | None, max_ahead: int | None = None
+    df: "DataFrame",
+    timestamp: str,
+    delay: int | None,
+    max_ahead: int | None = None,
+    part: str | None = None,
 ) -> "DataFrame":
     """``df`` with the hidden column, and with Spark's watermark on its event time.
 
@@ -228,6 +232,7 @@ def source_rows(
             that in the checkpoint, so a replayed micro-batch judges as before. A row that is ahead
             moves the watermark to that timestamp at most, see `beamlike.machine.clocks`. None: as
             far as it likes, as in bounded data.
+        part: The column that names the part of the source that a row comes from.
 
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
@@ -258,8 +263,12 @@ def source_rows(
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
     known = {"ts": column(_MILLIS), "problem": column(_PROBLEM)}
+    if part is not None:
+        known["part"] = F.coalesce(column(part).cast("string"), F.lit(""))
     if MOVES in timed.columns:
         known["kind"] = F.when(column(MOVES), F.lit(LEFT_OUT))
+        if part is not None:
+            known["part"] = F.when(column(MOVES).isNull(), known["part"])
     return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _PROBLEM, MOVES)
 
 
@@ -311,6 +320,7 @@ def packer_columns(
     inputs: Mapping[str, Input],
     timestamp: str | None,
     hidden_columns: Container[str] = (),
+    by_part: bool = False,
 ) -> "DataFrame":
     """The columns that the packer reads, see `beamlike.hosts.spark.pack`.
 
@@ -322,6 +332,7 @@ def packer_columns(
         timestamp: The event-time column of a source, shown with rows that cannot be grouped;
             None after a grouping.
         hidden_columns: Columns that are not shown with them.
+        by_part: Whether the parts of the source have watermarks of their own.
     """
     # First of all: such a row must not move a watermark, whatever else is wrong with it.
     far_future = F.lit(RowProblem.FAR_FUTURE.value)
@@ -350,7 +361,7 @@ def packer_columns(
         hashed.cast("long").alias("hash"),
         reason.alias("reason"),
         F.when(reason.isNotNull(), element).alias("element"),
-        *(mark(name).alias(name) for name in (SOURCE_MARKS if timestamp else STAGE_MARKS)),
+        *(mark(name).alias(name) for name in marks_read(timestamp, by_part)),
     )
 
 

@@ -87,10 +87,6 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
     names = [
         *(f"key_{name}" for name in plan.keys),
         *(f"value_{name}" for name in plan.values),
-        "hash",
-        "reason",
-        "element",
-        *STAGE_MARKS,
     ]
 
     def pack(batches: Batches) -> Batches:
@@ -104,9 +100,8 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         elements = 0
         lifter = lifter_of(plan) if plan.lift else None
         for sequence, gathered in enumerate(_gathered(batches)):
-            # Rows of a source lack the columns that only a grouping has something for.
             table = pa.Table.from_batches(gathered)
-            table = table.rename_columns(names[: table.num_columns])
+            table = table.rename_columns([*names, *table.column_names[len(names) :]])
             updates += _updates_of(plan, table, at)
             delivered += delivered_rows(plan, table, _believed_times(table), at)
             elements += table.column("kind").null_count
@@ -147,8 +142,18 @@ def _updates_of(plan: Plan, table: pa.Table, at: int) -> list[WatermarkUpdate]:
     """The updates of the watermark of their input in these rows."""
     if plan.clocks is None or not table.num_rows:
         return []
-    if isinstance(plan.clocks.inputs[at], SourceClock):
-        greatest = pc.max(_believed_times(table)).as_py()
+    clock = plan.clocks.inputs[at]
+    if isinstance(clock, SourceClock):
+        times = _believed_times(table)
+        if clock.by_part:
+            by_part = pa.table({"part": table.column("part"), "ts": times}).group_by("part")
+            found = by_part.aggregate([("ts", "max")]).to_pylist()
+            return [
+                SourceProgress(at, it["ts_max"], it["part"])
+                for it in found
+                if it["ts_max"] is not None
+            ]
+        greatest = pc.max(times).as_py()
         return [] if greatest is None else [SourceProgress(at, greatest)]
     reports = table.filter(pc.equal(table.column("kind"), REPORT))
     shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
@@ -172,7 +177,7 @@ def update_blobs(
     clock: int | None = None,
 ) -> list[bytes]:
     """A blob for each receiver with these updates. The first counts the elements for all."""
-    sources = [[it.input, it.greatest] for it in updates if isinstance(it, SourceProgress)]
+    sources = [attrs.astuple(it) for it in updates if isinstance(it, SourceProgress)]
     shards = [
         [it.input, it.shard, it.watermark] for it in updates if isinstance(it, ShardWatermark)
     ]
@@ -198,7 +203,7 @@ def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatc
         good = pc.is_null(table.column("reason"))
         finished.append(_refuse(plan, table.filter(pc.invert(good))))
         table = table.filter(good)
-    spent = {"reason", "element", *STAGE_MARKS} - {"ts"}
+    spent = {"reason", "element", "part", *STAGE_MARKS} - {"ts"}
     if "start" in table.column_names and table.column("start").null_count < table.num_rows:
         spent -= {"start", "end"}  # else no row has a window yet
     return table.select([name for name in table.column_names if name not in spent]), finished

@@ -15,6 +15,7 @@ from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.logs import log_silent
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.blobs import pack_blob
@@ -169,6 +170,8 @@ def stepped_shard(
 ) -> bytes:
     """One shard's micro-batch: what comes out of it, as a blob. For the arguments see `Stepper`."""
     out, status = stepper.step(store, arrived.tables, updates, clock, shard)
+    if shard == 0:  # the others see the same
+        log_silent(stepper.name, status.silent)
     header = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(status)}
     return pack_blob(_NOTHING if out is None else out, header)
 

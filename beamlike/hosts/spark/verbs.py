@@ -30,9 +30,14 @@ class SparkFrames(Frames):
         session.check_state_store(df.sparkSession)
 
     def source_rows(
-        self, df: DataFrame, timestamp: str, delay: int | None, max_ahead: int | None = None
+        self,
+        df: DataFrame,
+        timestamp: str,
+        delay: int | None,
+        max_ahead: int | None = None,
+        part: str | None = None,
     ) -> DataFrame:
-        return bind.source_rows(df, timestamp, delay, max_ahead)
+        return bind.source_rows(df, timestamp, delay, max_ahead, part)
 
     def where(self, rows: DataFrame, condition: "Column | str") -> DataFrame:
         holds = F.expr(condition) if isinstance(condition, str) else condition
@@ -74,8 +79,9 @@ class SparkFrames(Frames):
         timestamp: str | None,
         assign: WindowFn | None,
         hidden_columns: Container[str] = (),
+        by_part: bool = False,
     ) -> query.Packed:
-        columns = bind.packer_columns(rows, plan, inputs, timestamp, hidden_columns)
+        columns = bind.packer_columns(rows, plan, inputs, timestamp, hidden_columns, by_part)
         return query.Packed(columns, assign)
 
     def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> DataFrame:

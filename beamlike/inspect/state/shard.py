@@ -164,6 +164,11 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
             raise ValueError(f"the greatest time of input {at} is no instant: {greatest}")
         instants[f"input {at}"] = state.active_at
         instants |= {f"shard {of} of input {at}": it for of, it in enumerate(state.shards)}
+        for part in state.parts:
+            if type(part.part) is not str:
+                raise ValueError(f"the name of a part of input {at} is {reprlib.repr(part.part)}")
+            instants[f"part {part.part!r} of input {at}"] = part.active_at
+            instants[f"the greatest time of part {part.part!r} of input {at}"] = part.greatest
     for what, instant in instants.items():
         if type(instant) is not int or not MIN_TIMESTAMP <= instant <= MAX_TIMESTAMP:
             raise ValueError(f"{what} is no instant: {reprlib.repr(instant)}")

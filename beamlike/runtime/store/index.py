@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import next_output_watermark
+from beamlike.machine.clocks import Clocks, next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
@@ -41,6 +41,7 @@ class ShardStatus:
         clock: Processing time (ms).
         known: The greatest event time of each input before the step (ms), as far as it has a clock
             of its own; None before its first row.
+        silent: The parts of inputs that became idle in this step, by their names.
     """
 
     windows_open: int
@@ -50,6 +51,7 @@ class ShardStatus:
     clock_deadline: int | None = None
     clock: int = 0
     known: Sequence[int | None] = ()
+    silent: Sequence[str] = ()
 
 
 @attrs.define
@@ -74,6 +76,8 @@ class Index:
                    of another in the step that is made
     ``known``      not at all: the greatest event time   with the step
                    of each input before the step, ms
+    ``silent``     not at all: parts of inputs that      with the step
+                   became idle in the step
     =============  ====================================  ===============================
     """
 
@@ -86,6 +90,7 @@ class Index:
     side: Any
     merges: int = attrs.field(default=0, kw_only=True)
     known: tuple[int | None, ...] = attrs.field(default=(), kw_only=True)
+    silent: tuple[str, ...] = attrs.field(default=(), kw_only=True)
 
     @classmethod
     def load(cls, plan: Plan, blob: bytes | None) -> "Index":
@@ -119,9 +124,18 @@ class Index:
                 column[:] = MIN_TIMESTAMP
         return index
 
-    def move(self, to: Clock) -> None:
-        """The clocks at the end of a step."""
+    def move(self, to: Clock, clocks: Clocks | None) -> None:
+        """The clocks at the end of a step.
+
+        Args:
+            to: Where they are.
+            clocks: The plan's.
+        """
         self.known = tuple(it.greatest for it in self.at.inputs)
+        if clocks is not None:
+            before = clocks.silent(self.at.inputs, self.at.clock)
+            fallen = clocks.silent(to.inputs, to.clock) - before
+            self.silent = tuple(sorted(part for _, part in fallen))
         self.at = to
         self.output = next_output_watermark(self.output, to.watermark, int(self.hold.min()))
 
@@ -136,6 +150,7 @@ class Index:
             _least(self.timer),
             self.at.clock,
             self.known,
+            self.silent,
         )
 
     def forget_deadlines(self) -> None:

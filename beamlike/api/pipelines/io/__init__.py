@@ -8,7 +8,8 @@ work), `file_sources` (of files), `records` (how text is cut), `text_sources`. T
 `sinks` (how a sink writes whole files or none), `shard_names`, `file_sinks` and `text_sinks`. Then
 the formats: `text`, `parquet`, `avro`, `tables` (CSV and JSON), `tfrecord`, and `records_of_rows`
 (elements as their records); and files as elements: `fileio`, `file_names` and `file_writing`.
-`sequences` makes numbers and impulses, and `kafka` reads and writes topics on Spark.
+`sequences` makes numbers and impulses, `watching` looks for new files at these, and `kafka` reads
+and writes topics on Spark.
 
 Sources are read, and shards are written, by functions of the pipeline: in this process, or by
 tasks of Spark, which must see the same files. A shard is written into a hidden folder beside its

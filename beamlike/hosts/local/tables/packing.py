@@ -11,7 +11,7 @@ from beamlike.hosts.local.tables.texts import read_double, write_json
 from beamlike.hosts.spark.inputs import Input
 from beamlike.machine.events import RowProblem
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import MARKS, SOURCE_MARKS, STAGE_MARKS
+from beamlike.runtime.row_metadata import MARKS, marks_read
 
 __all__ = ["packer_table"]
 
@@ -25,11 +25,11 @@ def packer_table(
     inputs: Mapping[str, Input],
     timestamp: str | None,
     hidden_columns: Container[str],
+    by_part: bool = False,
 ) -> pa.Table:
     """The columns that the packer reads; for the arguments see `Frames.packed`."""
     keys = {name: _key(rows.column(name)) for name in plan.keys}
     values = [_value(rows.column(it.source), it, schema) for it in inputs.values()]
-    marks = {name: pc.struct_field(rows.column(MARKS), name) for name in STAGE_MARKS}
     problems = pc.struct_field(rows.column(MARKS), "problem").to_pylist()
     reasons = [problem if problem == _FAR else None for problem in problems]
     for key in keys.values():
@@ -49,7 +49,9 @@ def packer_table(
         "reason": pa.array(reasons, pa.string()),
         "element": pa.array(_elements(rows, shown, reasons), pa.string()),
     }
-    passed = {name: marks[name] for name in (SOURCE_MARKS if timestamp else STAGE_MARKS)}
+    passed = {
+        name: pc.struct_field(rows.column(MARKS), name) for name in marks_read(timestamp, by_part)
+    }
     return pa.table(columns | passed)
 
 

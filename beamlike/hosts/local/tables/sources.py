@@ -1,6 +1,7 @@
 """Event times of rows, as `beamlike.hosts.spark.bind.source_rows` finds them in SQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import types as T
@@ -19,7 +20,11 @@ _DAY = 86_400_000
 
 
 def source_rows(
-    df: TableFrame, timestamp: str, delay: int | None, max_ahead: int | None
+    df: TableFrame,
+    timestamp: str,
+    delay: int | None,
+    max_ahead: int | None,
+    part: str | None = None,
 ) -> TableFrame:
     """See `beamlike.hosts.frames.Frames.source_rows`."""
     if MARKS in df.columns:
@@ -52,7 +57,15 @@ def source_rows(
             for column in table.columns
         ]
         kinds = [None] * len(times) + [LEFT_OUT] * len(moves)
-        marks = _marks(kinds, [*times, *moves], [*problems, *[None] * len(moves)])
+        known: dict[str, Sequence[Any]] = {
+            "kind": kinds,
+            "ts": [*times, *moves],
+            "problem": [*problems, *[None] * len(moves)],
+        }
+        if part is not None:
+            own = table.column(part).to_pylist()
+            known["part"] = [*("" if it is None else str(it) for it in own), *[None] * len(moves)]
+        marks = _marks(known, len(kinds))
         return pa.Table.from_arrays([*columns, marks], names=[*table.column_names, MARKS])
 
     field = T.StructField(MARKS, T.StringType())  # its type is never read
@@ -79,12 +92,9 @@ def event_times(
     return times, problems
 
 
-def _marks(
-    kinds: Sequence[str | None], times: Sequence[int | None], problems: Sequence[str | None]
-) -> pa.StructArray:
-    known = {"kind": kinds, "ts": times, "problem": problems}
+def _marks(known: Mapping[str, Sequence[Any]], count: int) -> pa.StructArray:
     fields = [
-        pa.array(known[it.name], it.type) if it.name in known else pa.nulls(len(kinds), it.type)
+        pa.array(known[it.name], it.type) if it.name in known else pa.nulls(count, it.type)
         for it in MARKS_TYPE
     ]
     return pa.StructArray.from_arrays(fields, fields=list(MARKS_TYPE))

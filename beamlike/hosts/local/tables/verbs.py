@@ -34,9 +34,14 @@ class TableFrames(Frames):
         """Nothing can be missing here."""
 
     def source_rows(
-        self, df: TableFrame, timestamp: str, delay: int | None, max_ahead: int | None = None
+        self,
+        df: TableFrame,
+        timestamp: str,
+        delay: int | None,
+        max_ahead: int | None = None,
+        part: str | None = None,
     ) -> TableFrame:
-        return source_rows(df, timestamp, delay, max_ahead)
+        return source_rows(df, timestamp, delay, max_ahead, part)
 
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
         match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
@@ -105,9 +110,12 @@ class TableFrames(Frames):
         timestamp: str | None,
         assign: WindowFn | None,
         hidden_columns: Container[str] = (),
+        by_part: bool = False,
     ) -> PackedTable:
         def columns(table: pa.Table) -> pa.Table:
-            return packer_table(table, rows.schema, plan, inputs, timestamp, hidden_columns)
+            return packer_table(
+                table, rows.schema, plan, inputs, timestamp, hidden_columns, by_part
+            )
 
         return PackedTable(rows, columns, assign)
 
