@@ -1,7 +1,6 @@
 """Several strategies over one stream, side by side: what each brings out, and where they differ."""
 
 import textwrap
-from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -241,20 +240,24 @@ def compare(recordings: Mapping[str, Recording]) -> Comparison:
                 f"{first[0]!r}; run both strategies over one stream"
             )
     cells: dict[Hashable, list[Output | None]] = {}
-    emitted: dict[Hashable, int] = {}
+    emitted: dict[int, list[list[Hashable]]] = {}
     for at, recording in enumerate(recordings.values()):
         seen: dict[Hashable, int] = {}
-        in_step = Counter[int]()
         for output in recording.run.outputs:
             place = _place(output)
             seen[place] = seen.get(place, 0) + 1
             each = (place, seen[place])
             cells.setdefault(each, [None] * len(recordings))[at] = output
-            # Where one strategy emits more, its order holds: it withdraws before it fires.
-            in_step[output.step] += 1
-            emitted[each] = max(emitted.get(each, 0), in_step[output.step])
-    rows = [_row(cells[name]) for name in sorted(cells, key=emitted.__getitem__)]
-    return Comparison(dict(recordings), tuple(sorted(rows, key=lambda row: row.step)))
+            emitted.setdefault(output.step, [[] for _ in recordings])[at].append(each)
+    rows = (_row(cells[each]) for step in sorted(emitted) for each in _in_order(emitted[step]))
+    return Comparison(dict(recordings), tuple(rows))
+
+
+def _in_order(emitted: list[list[Hashable]]) -> Iterator[Hashable]:
+    """What strategies emit in a step, in the order of the one that emits most: it may withdraw a
+    pane before it fires the next one."""
+    by_number = sorted(emitted, key=len, reverse=True)
+    return iter(dict.fromkeys(each for own in by_number for each in own))
 
 
 def _place(output: Output) -> Hashable:
