@@ -1,12 +1,15 @@
 """The palettes as a style sheet, and the patterns of panes as a script."""
 
 from importlib.resources import files
+from typing import Final
 
 import attrs
 
 from beamlike.palette.colours import DARK, LIGHT, TIMINGS
 
 __all__ = ["palette_script", "palette_style"]
+
+_MONO: Final = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace'
 
 
 def palette_style() -> str:
@@ -20,7 +23,7 @@ def palette_style() -> str:
         for tone in (*(timing.tone for timing in TIMINGS.values()), "unknown")
     )
     return (
-        f":root {{ color-scheme: light dark; {light} }}\n"
+        f":root {{ color-scheme: light dark; --mono: {_MONO}; {light} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
         f"{tones}\n"
     )
