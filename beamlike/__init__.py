@@ -73,6 +73,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
+    AfterTotal,
     EveryCount,
     EveryEventTime,
     EveryProcessingTime,
@@ -141,6 +142,7 @@ __all__ = [
     "AfterProcessingTime",
     "AfterSilence",
     "AfterSynchronizedProcessingTime",
+    "AfterTotal",
     "AfterWatermark",
     "Aggregate",
     "AlignTo",

@@ -1,4 +1,5 @@
-"""Triggers that Beam does not have: intervals, a running count, a pause, a change of value.
+"""Triggers that Beam does not have: intervals, a running count, a pause, a change of value,
+a total.
 
 They stand in a tree wherever Beam's do, and are written against the contract that triggers of one's
 own keep, see `beamlike.model.custom_trigger`. One more is a class here and its line in
@@ -7,7 +8,9 @@ own keep, see `beamlike.model.custom_trigger`. One more is a class here and its 
 Source: Flink ``DeltaTrigger``, ``ProcessingTimeoutTrigger``; Apex ``TriggerOption``.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, ClassVar, Final
 
 import attrs
@@ -23,6 +26,7 @@ __all__ = [
     "EXTRA_TRIGGERS",
     "AfterDelta",
     "AfterSilence",
+    "AfterTotal",
     "DeltaOf",
     "EveryCount",
     "EveryEventTime",
@@ -244,8 +248,74 @@ class AfterDelta(CustomTrigger[_Measured]):
         return f"an element came that is more than {self.threshold!r} away"
 
 
-EXTRA_TRIGGERS: Final[Mapping[str, type[CustomTrigger[Any]]]] = {
-    kind.__name__: kind
-    for kind in (EveryProcessingTime, EveryEventTime, EveryCount, AfterSilence, AfterDelta)
-}
+def _total(total: float) -> float:
+    """A number of Python's own: subclasses, as numpy's, have texts of their own.
+
+    Raises:
+        TriggerError: It is none, or not finite.
+    """
+    is_number = isinstance(total, int | float) and not isinstance(total, bool)
+    if not is_number or not math.isfinite(total):
+        raise TriggerError(f"AfterTotal total must be a finite number, got {total!r}")
+    return int(total) if isinstance(total, int) else float(total)
+
+
+@attrs.frozen
+class AfterTotal(CustomTrigger[Fraction]):
+    """Fires once the values of a pane add up to ``total`` or more.
+
+    The sum is exact, whatever the order of the values; null counts for nothing. The trigger is
+    evaluated once per bundle, so a pane may hold more. ``Repeatedly`` of it begins anew with each
+    pane. Over a DataFrame the values are those of the column that ``window_input`` names.
+
+    Raises:
+        TriggerError: The total is no finite number.
+
+    Source: Flink ``CountTrigger``, with values in place of counts.
+
+    >>> print(AfterTotal(100))
+    AfterTotal(100)
+    """
+
+    looks_at = "values"
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"total": "number"}
+
+    total: float = attrs.field(converter=_total)
+
+    def start(self) -> Fraction:
+        return Fraction()
+
+    def on_elements(
+        self, state: Fraction, arrived: ArrivedElements, now: TriggerContext
+    ) -> Fraction:
+        return sum((_exact(value) for value in arrived.values if value is not None), state)
+
+    def is_ready(self, state: Fraction, now: TriggerContext) -> bool:
+        return state >= self.total
+
+    def merge(self, states: Sequence[Fraction], now: TriggerContext) -> Fraction:
+        return sum(states, Fraction())
+
+    def waits_for(self, state: Fraction, now: TriggerContext) -> str | None:
+        return f"{float(self.total - state):g} more to a total of {self.total!r}"
+
+    def reason(self) -> str:
+        return f"the values of the pane add up to {self.total!r} or more"
+
+
+def _exact(value: Any) -> Fraction:
+    try:
+        return Fraction(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(
+            f"AfterTotal adds up numbers, got {value!r}; over a DataFrame, window_input= names the "
+            "column that has them"
+        ) from None
+
+
+_ALL: Final[Sequence[type[CustomTrigger[Any]]]] = (
+    *(EveryProcessingTime, EveryEventTime, EveryCount),
+    *(AfterSilence, AfterDelta, AfterTotal),
+)
+EXTRA_TRIGGERS: Final[Mapping[str, type[CustomTrigger[Any]]]] = {it.__name__: it for it in _ALL}
 """Each by its name."""

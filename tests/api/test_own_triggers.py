@@ -39,6 +39,7 @@ def events(spark: Any) -> Any:
         bl.EveryEventTime("1 minute", fire_unchanged=True),
         bl.AfterSilence("1 minute"),
         bl.AfterDelta(5),
+        bl.AfterTotal(5),
     ],
     ids=str,
 )

@@ -220,9 +220,9 @@ def too_late(index: Index) -> None:
 def test_a_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     move = Index.move
 
-    def sleepy(index: Index, to: Any) -> None:
+    def sleepy(index: Index, *to: Any) -> None:
         too_late(index)
-        move(index, to)
+        move(index, *to)
 
     monkeypatch.setattr(Index, "move", sleepy)
 

@@ -1,5 +1,6 @@
 """The triggers that Beam does not have, each by what it brings out of a window."""
 
+import math
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from beamlike.model.continuation import continuation
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
+    AfterTotal,
     EveryEventTime,
     EveryProcessingTime,
 )
@@ -37,7 +39,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, ScriptStep
 
-OWN = [EveryProcessingTime(5), EveryEventTime(5), AfterSilence(5), AfterDelta(5)]
+OWN = [EveryProcessingTime(5), EveryEventTime(5), AfterSilence(5), AfterDelta(5), AfterTotal(5)]
 
 
 class Unclear:
@@ -263,6 +265,48 @@ def test_a_distance_that_is_no_number_is_a_mistake_of_the_function(distance: Any
         panes(trigger, at(0, 1), at(1, 2))
 
 
+# -- a total ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("last", "fires"), [(3.75, False), (4, True), (4.25, True)], ids=["below", "at", "above"]
+)
+def test_a_total_is_reached_at_exactly_it(last: float, fires: bool) -> None:
+    found = panes(Repeatedly(AfterTotal(10)), at(1, 6), at(2, last))
+    assert found == ([(1, [6, last])] if fires else [])
+
+
+def test_each_pane_adds_up_anew_and_null_counts_for_nothing() -> None:
+    script = tuple(
+        Arrive((("k", Element(value, time)),))
+        for time, value in ((1, 6), (2, 5), (3, 9), (4, None), (5, -1), (6, 2))
+    )
+    assert panes(Repeatedly(AfterTotal(10)), *script, accumulation="discarding") == [
+        (1, [6, 5]),
+        (5, [9, None, -1, 2]),
+    ]
+    assert panes(AfterWatermark(early=AfterTotal(10)), *script) == [
+        (1, [6, 5]),
+        (5, [6, 5, 9, None, -1, 2]),
+    ]
+
+
+def test_sessions_that_merge_have_their_totals_together() -> None:
+    trace = (at(1, 4), at(30, 5), at(15, 1))
+    assert panes(AfterTotal(10), *trace, window=Sessions(20)) == [(2, [4, 5, 1])]
+
+
+def test_tenths_add_up_exactly_as_they_are_kept() -> None:
+    """The sum is of the floats, without another rounding at each step."""
+    tenths = tuple(at(time, 0.1) for time in range(1, 11))
+    assert panes(Repeatedly(AfterTotal(1)), *tenths, accumulation="discarding") == [(9, [0.1] * 10)]
+
+
+def test_what_is_no_number_names_the_trigger() -> None:
+    with pytest.raises(UserFunctionError, match=r"AfterTotal adds up numbers, got 'x'"):
+        panes(Repeatedly(AfterTotal(1)), at(1, "x"))
+
+
 # -- what is known of them without data ------------------------------------------------------
 
 
@@ -273,10 +317,10 @@ def said(trigger: Trigger) -> WindowingStrategy:
 def test_what_they_can_do_is_reported_before_any_data_comes() -> None:
     shown = [report(said(trigger)) for trigger in OWN]
 
-    assert [bool(it.may_lose_data) for it in shown] == [False, False, True, True]
-    assert [bool(it.can_finish) for it in shown] == [False, False, True, True]
-    assert [bool(it.never_fires) for it in shown] == [False] * 4
-    assert [bool(it.needs_clock) for it in shown] == [True, False, True, False]
+    assert [bool(it.may_lose_data) for it in shown] == [False, False, True, True, True]
+    assert [bool(it.can_finish) for it in shown] == [False, False, True, True, True]
+    assert [bool(it.never_fires) for it in shown] == [False] * 5
+    assert [bool(it.needs_clock) for it in shown] == [True, False, True, False, False]
     assert not any(it.fires_unchanged for it in shown)
 
 
@@ -294,7 +338,7 @@ def test_state_in_the_global_window_is_bounded_if_time_alone_lets_it_go() -> Non
         for it in OWN
     ]
 
-    assert bounded == [True, True, False, False]
+    assert bounded == [True, True, False, False, False]
 
 
 def test_what_they_let_through_does_not_wait_again() -> None:
@@ -302,6 +346,7 @@ def test_what_they_let_through_does_not_wait_again() -> None:
         Repeatedly(AfterSynchronizedProcessingTime()),
         Repeatedly(AfterCount(1)),
         AfterSynchronizedProcessingTime(),
+        AfterCount(1),
         AfterCount(1),
     ]
 
@@ -312,8 +357,7 @@ def test_only_a_rhythm_in_event_time_says_when_its_first_pane_is_due() -> None:
     assert [trigger.latest_first_firing(window) for trigger in OWN] == [
         MAX_TIMESTAMP,
         15,
-        MAX_TIMESTAMP,
-        MAX_TIMESTAMP,
+        *[MAX_TIMESTAMP] * 3,
     ]
     assert EveryEventTime(5, to_end=True).latest_first_firing(window) == 11
 
@@ -325,6 +369,7 @@ def test_only_a_rhythm_in_event_time_says_when_its_first_pane_is_due() -> None:
         EveryProcessingTime(5, 2, since_firing=True, fire_unchanged=True),
         EveryEventTime("90 seconds", 2, to_end=True, fire_unchanged=True),
         AfterDelta(0.5),
+        AfterTotal(2.5),
         AfterWatermark(early=AfterFirst(AfterDelta(2), AfterSilence("1 hour"))),
     ],
     ids=str,
@@ -371,6 +416,9 @@ def test_what_looks_at_each_element_takes_none_that_were_combined_before(trigger
         (lambda: AfterDelta(-1), "0 or more"),
         (lambda: AfterDelta(True), "0 or more"),
         (lambda: AfterDelta(1, delta=3), "function of two values"),
+        (lambda: AfterTotal("5"), "AfterTotal total must be a finite number, got '5'"),  # type: ignore[arg-type]
+        (lambda: AfterTotal(math.inf), "AfterTotal total must be a finite number, got inf"),
+        (lambda: AfterTotal(True), "AfterTotal total must be a finite number, got True"),
     ],
 )
 def test_what_has_no_meaning_is_refused(make: Any, advice: str) -> None:

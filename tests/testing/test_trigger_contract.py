@@ -11,6 +11,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
+    AfterTotal,
     EveryCount,
     EveryEventTime,
     EveryProcessingTime,
@@ -40,6 +41,8 @@ DELAYED = DelayedAgain(AfterProcessingTime("1 minute"))
         EveryEventTime("7 minutes", to_end=True, fire_unchanged=True),
         AfterSilence("5 seconds"),
         AfterDelta(3),
+        AfterTotal(12),
+        AfterTotal(-0.5),
     ],
     ids=str,
 )
