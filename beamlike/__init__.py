@@ -14,6 +14,7 @@ What is public is what ``__all__`` of these modules names. Everything else may c
 ``beamlike.errors``        what is raised, and warned of
 ``beamlike.tables``        tables in which results land, for `upsert_into`
 ``beamlike.testing``       test streams, tests of queries and pipelines, matchers
+``beamlike.playground``    a stream and its windowing to drag about, in a notebook
 ``beamlike.beam``          pipelines in the words of Beam Python, with its modules
 ``beamlike.scio``          pipelines in the words of Scio
 ``beamlike.dialects``      the windows of Kafka Streams, Flink, Apex and Akka Streams: ``kafka``,
@@ -23,8 +24,8 @@ What is public is what ``__all__`` of these modules names. Everything else may c
 To read the code, go from the ground up: `errors`, `extras` (packages that only some parts need),
 `model` (values), `machine` (the rules), `runtime` (shards that keep state), `hosts` (where they
 run), `api` (what users call; `beam`, `scio`, `combine_fns` and `tables` are names of what there
-is), `inspect` (what queries do and have saved), `dialects` (other systems' windows by name), `viz`
-and `testing`, `demo`, `playground`, `cli`.
+is), `palette` (how all figures look), `inspect` (what queries do and have saved), `dialects` (other
+systems' windows by name), `viz` and `testing`, `demo`, `playground`, `cli`.
 """
 
 import sys

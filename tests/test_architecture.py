@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runtime",),
     ("hosts",),
     ("api", "beam", "combine_fns", "scio", "tables"),
+    ("palette",),
     ("inspect",),
     ("dialects",),
     # "" is the package itself, which gathers the names for its users.

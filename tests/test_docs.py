@@ -22,6 +22,7 @@ import beamlike.dialects.apex
 import beamlike.dialects.flink
 import beamlike.dialects.kafka
 import beamlike.errors
+import beamlike.playground
 import beamlike.scio
 import beamlike.tables
 import beamlike.testing
@@ -153,6 +154,7 @@ PUBLIC = (
     beamlike.dialects.flink,
     beamlike.dialects.kafka,
     beamlike.errors,
+    beamlike.playground,
     beamlike.tables,
     beamlike.testing,
 )
@@ -165,3 +167,11 @@ def test_the_reference_has_every_public_name(module: ModuleType, pages: dict[Pat
     anchors = {anchor for page in pages.values() for anchor in page.anchors}
 
     assert [it for it in names if f"{module.__name__}.{it}" not in anchors] == []
+
+
+def test_the_playground_is_a_part_of_the_site(site: Path, pages: dict[Path, Page]) -> None:
+    if os.environ.get("BEAMLIKE_NO_PYODIDE"):
+        pytest.skip("the playground cannot be built here")
+    assert pages[site / "playground.html"].loaded.count("playground/index.html") == 1
+    built = {path.name for path in (site / "playground").iterdir()}
+    assert {"index.html", "playground.js", "worker.mjs", "beamlike.zip", "pyodide"} <= built

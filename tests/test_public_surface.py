@@ -21,6 +21,7 @@ import beamlike.dialects.apex
 import beamlike.dialects.apex_stream
 import beamlike.dialects.flink
 import beamlike.dialects.kafka
+import beamlike.playground
 from beamlike.api.spark_names import INSTEAD
 from beamlike.errors import DurationWarning
 from beamlike.testing import QueryTest
@@ -32,6 +33,7 @@ MODULES: dict[str, ModuleType] = {
     **{f"beamlike.dialects.{name}": getattr(bl.dialects, name) for name in ("kafka", "flink")},
     **{f"beamlike.dialects.{name}": getattr(bl.dialects, name) for name in ("apex", "akka")},
     **{"beamlike.dialects.apex_stream": bl.dialects.apex_stream, "beamlike.tables": bl.tables},
+    **{"beamlike.playground": bl.playground},
 }
 
 

@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo.pace import storm_days, write_arrivals
     from beamlike.demo.screen import screen_for
     from beamlike.hosts.spark.session import check_environment
-    from beamlike.viz.picture import draw
+    from beamlike.viz.saving import draw
 
     check_environment()
     out = _folder(args.out)
@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
     if panes:
         group = story.choose_group(panes, drops)
         scene = story.story_scene(group, panes[group], drops, flights, files, batches)
-        draw(scene, out / "story.png")
+        draw(story.figure(scene), out / "story.png")
     _say("")
     _say(text)
     _say(f"{'written':<10} {out}: panes/ and dropped/ (Parquet), story.png, summary.txt")

@@ -78,7 +78,7 @@ def story_scene(
         return (time.position(instant) - time.position(first)) / unit
 
     top = row(max(events)) + _MARGIN
-    opened = min(row(arrival) for _, arrival, _ in flown) - _MARGIN / 2
+    opened = min(row(arrival) for _, arrival, _ in flown)
     ended, end = (top, End.OPEN) if expired is None else (row(expired), End.EXPIRED)
     left, right = window.start - HOUR_MS * 3 // 10, window.end + HOUR_MS * 3 // 10
     return Scene(
@@ -101,7 +101,7 @@ def story_scene(
             Fold(row(fold), f"{show_duration((until - fold) // 60_000 * 60_000)} left out")
             for fold, until in time.folds
         ),
-        never_late=tuple((row(instant), instant) for instant in (left, right)),
+        ideal=tuple((row(instant), instant) for instant in (left, right)),
         event_axis="scheduled departure (event time, New York)",
         arrival_axis="actual departure (arrival, New York)",
         zone=NEW_YORK,
@@ -123,10 +123,8 @@ def _boxes(
     opened: float,
     row: Callable[[int], float],
 ) -> Iterable[Box]:
-    below = opened
-    for pane, at in zip(panes, fired, strict=True):
-        yield Box(window, pane.timing, None, _value(pane), below, row(at))
-        below = row(at)
+    for pane, at in zip(panes, fired, strict=True):  # each holds all departures so far
+        yield Box(window, pane.timing, None, _value(pane), opened, row(at))
 
 
 def _hours(time: FoldedTime, first: int, last: int, row: Callable[[int], float]) -> Iterable[Tick]:

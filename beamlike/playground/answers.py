@@ -14,7 +14,14 @@ from beamlike.errors import BeamlikeError, TranscriptError
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.report import report
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.playground.sketches import GroupNode, Plain, grouped, script_of, sketch_of
+from beamlike.playground.sketches import (
+    GroupNode,
+    Plain,
+    grouped,
+    script_of,
+    sketch_of,
+    windowing_of,
+)
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Script
 from beamlike.testing.scenarios.files import transcripts_of
@@ -68,7 +75,13 @@ def _panel(given: Plain, script: Script, title: str) -> Plain:
     except BeamlikeError as error:
         return {"problem": str(error)}
     found = report(chosen.strategy, chosen.combine)
-    return {
+    written: Plain = {}
+    if chosen.code:
+        written = {
+            "code": chosen.code,
+            "windowing": windowing_of(chosen.strategy, chosen.aggregation),
+        }
+    return written | {
         "scenario": document_of(recording, title),
         "trigger": str(chosen.strategy.trigger),
         "warnings": list(found.warnings),
@@ -104,7 +117,10 @@ def _open(text: str, name: str) -> Plain:
         if not drawn:
             raise TranscriptError(refusal)
         problem = "\n".join(filter(None, (problem, refusal)))
-    return {"sketches": [sketch_of(it) for it in drawn], "problem_of_others": problem}
+    sketches = [
+        sketch_of(it.script, it.strategy, it.aggregation, it.title or it.id) for it in drawn
+    ]
+    return {"sketches": sketches, "problem_of_others": problem}
 
 
 def _scenario(sketch: Plain, which: int) -> Plain:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from beamlike.errors import EnvironmentProblem
+from beamlike.palette.pages import palette_script, palette_style
 from beamlike.playground.interpreter import VERSION, cache_folder, interpreter_files
 from beamlike.viz.page import SHARED_SCRIPTS, page_part
 
@@ -24,7 +25,7 @@ __all__ = ["build_folder", "built_folder", "playground_files"]
 
 _SCRIPTS: Final = (
     *("times.js", "sketch.js", "python.js", "handles.js", "blocks.js", "forms.js"),
-    *("exports.js", "app.js"),
+    *("systems.js", "exports.js", "gif.js", "app.js"),
 )
 _PLAIN: Final = ("index.html", "worker.mjs")
 _LIBRARIES: Final = ("attr", "attrs", "cloudpickle")
@@ -100,8 +101,8 @@ def playground_files(pyodide: Path | None = None) -> Mapping[str, bytes]:
 
 def _own_files() -> Mapping[str, bytes]:
     """The page, its scripts and the sources: all but Pyodide."""
-    style = page_part("page.css") + _asset("playground.css")
-    scripts = [*map(page_part, SHARED_SCRIPTS), *map(_asset, _SCRIPTS)]
+    style = palette_style() + page_part("page.css") + _asset("playground.css")
+    scripts = [palette_script(), *map(page_part, SHARED_SCRIPTS), *map(_asset, _SCRIPTS)]
     return {
         **{name: _asset(name).encode() for name in _PLAIN},
         "playground.css": style.encode(),

@@ -17,6 +17,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.playground.words import strategy_in_words
 from beamlike.runtime.by_clock import (
     Arrival,
     BoundedDelay,
@@ -28,12 +29,12 @@ from beamlike.runtime.by_clock import (
     with_clock,
 )
 from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep
-from beamlike.testing.scenarios.files import AGGREGATIONS, Scenario
+from beamlike.testing.scenarios.files import AGGREGATIONS
 from beamlike.testing.scenarios.places import read_json
 from beamlike.testing.scenarios.schema import read_windowing
 from beamlike.testing.scenarios.writing import write_scenario
 
-__all__ = ["GroupNode", "Plain", "grouped", "script_of", "sketch_of"]
+__all__ = ["GroupNode", "Plain", "grouped", "script_of", "sketch_of", "windowing_of"]
 
 Plain = dict[str, Any]
 
@@ -52,10 +53,12 @@ class GroupNode:
     Args:
         strategy: The windowing.
         aggregation: The name of its combine function in transcripts.
+        code: The same in the words of another system; "" if it is not written in such words.
     """
 
     strategy: WindowingStrategy
     aggregation: str
+    code: str = ""
 
     @property
     def combine(self) -> CombineFn | None:
@@ -78,6 +81,9 @@ def grouped(given: Plain) -> GroupNode:
     if given["aggregation"] not in AGGREGATIONS:
         known = ", ".join(AGGREGATIONS)
         raise BeamlikeError(f"aggregation {given['aggregation']!r} must be one of {known}")
+    if "words" in given:
+        strategy, code = strategy_in_words(given["words"])
+        return GroupNode(strategy, given["aggregation"], code)
     place = read_json(json.dumps(given["windowing"]), "windowing")
     return GroupNode(read_windowing(place), given["aggregation"])
 
@@ -100,10 +106,10 @@ def script_of(sketch: Plain) -> Script:
     return script_by_clock(arrivals, rule, end=sketch.get("end"))
 
 
-def sketch_of(scenario: Scenario) -> Plain:
-    """A scenario as a sketch, to be played with."""
+def sketch_of(script: Script, strategy: WindowingStrategy, aggregation: str, title: str) -> Plain:
+    """A stream and how it is grouped as a sketch, to be played with."""
     steps, clock = list[Plain](), 0
-    for step in scenario.script:
+    for step in script:
         match step:
             case AdvanceClock(to):
                 clock = to
@@ -116,10 +122,7 @@ def sketch_of(scenario: Scenario) -> Plain:
                     {"key": key, "value": it.value, "at": it.timestamp} for key, it in elements
                 ]
                 steps.append({"clock": clock, "elements": fields})
-    document = write_scenario(
-        scenario.id, scenario.strategy, scenario.aggregation, Run(scenario.script, ())
-    )
-    one = {"windowing": document["windowing"], "aggregation": scenario.aggregation}
+    one = {"windowing": windowing_of(strategy, aggregation), "aggregation": aggregation}
     # Where something happens at that instant, it has the reading of the clock with it.
     kept = [
         step
@@ -127,11 +130,18 @@ def sketch_of(scenario: Scenario) -> Plain:
         if step.get("elements") != [] or after["clock"] != step["clock"]
     ]
     return {
-        "title": scenario.title or scenario.id,
+        "title": title,
         "steps": kept,
         "rule": {"rule": "drawn"},
         "strategies": [one],
     }
+
+
+def windowing_of(strategy: WindowingStrategy, aggregation: str) -> Plain:
+    """A strategy as plain values, as `grouped` reads it."""
+    document = write_scenario("playground", strategy, aggregation, Run((), ()))
+    windowing: Plain = document["windowing"]
+    return windowing
 
 
 def _rule(given: Plain) -> WatermarkRule | None:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import Final
 
-from beamlike.model.time import show_instant
+from beamlike.model.time import show_duration, show_instant
 
-__all__ = ["DAY", "DISTANCES", "SECOND", "FoldedTime", "round_instants"]
+__all__ = ["DAY", "DISTANCES", "SECOND", "FoldedTime", "round_instants", "show_roughly"]
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 DISTANCES: Final = (
@@ -18,6 +18,10 @@ DISTANCES: Final = (
     *(n * 10**power * DAY for power in range(9) for n in (1, 2, 5)),
 )
 """Distances of labels that people find round (ms), ascending."""
+_FOLDED_FROM: Final = 1.2
+"""A stretch is folded if it is so many times as long as the others together."""
+_KEPT: Final = 0.03
+"""So much of what is shown is kept on each side of a fold."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -40,6 +44,23 @@ class FoldedTime:
             if start - reached > 2 * limit_ms:
                 self.folds.append((reached + limit_ms // 2, start - limit_ms // 2))
             reached = max(reached, end)
+
+    @classmethod
+    def sparing(cls, instants: Iterable[int]) -> "FoldedTime":
+        """An axis that folds each stretch longer than all that is shown beside it."""
+        times = sorted(set(instants))
+        axis = cls((), 1)
+        shown = times[-1] - times[0] if times else 0
+        folded = []
+        for start, end in sorted(pairwise(times), key=lambda gap: gap[0] - gap[1]):
+            rest = shown - (end - start)
+            if end - start < rest * _FOLDED_FROM:
+                break
+            folded.append((start, end))
+            shown = rest
+        kept = int(shown * _KEPT)  # what lies beside a fold has a little air
+        axis.folds = sorted((start + kept, end - kept) for start, end in folded if shown)
+        return axis
 
     def position(self, at: int) -> int:
         """Where an instant lies on the folded axis; inside a fold, at its near edge."""
@@ -80,6 +101,16 @@ def round_instants(
         for at in range(-(-first // distance) * distance, last + 1, distance)
     ]
     return _labelled(shown[:most], distance, zone)
+
+
+def show_roughly(length: int) -> str:
+    """A duration (ms) without what is too small to matter.
+
+    >>> show_roughly(86_399_999)
+    '23h 59m'
+    """
+    unit = next((it for it in (MINUTE, SECOND) if length >= 60 * it), 1)
+    return show_duration(length // unit * unit)
 
 
 def _stretches(axis: FoldedTime, start: int, end: int) -> list[tuple[int, int]]:

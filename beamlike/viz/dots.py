@@ -5,24 +5,34 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.viz.labels import Labels, Place
-from beamlike.viz.palette import DROPPED, INK, SOFT
+from beamlike.palette.colours import Palette
+from beamlike.viz.labels import Labels, Place, shortened
 from beamlike.viz.scene import Fate, Mark, Scene
 
-__all__ = ["Dots"]
+__all__ = ["Dots", "dot_style"]
 
-_DOTS: Final[dict[Fate, dict[str, Any]]] = {
-    Fate.TAKEN: {"marker": "o", "s": 36, "color": INK, "edgecolor": "white", "lw": 0.8},
-    Fate.LATE: {"marker": "o", "s": 36, "facecolor": "white", "edgecolor": INK, "lw": 1.6},
-    Fate.DROPPED: {"marker": "X", "s": 80, "color": DROPPED, "edgecolor": "white", "lw": 0.8},
-    Fate.NOWHERE: {"marker": "+", "s": 60, "color": SOFT, "lw": 1.6},
-}
 _LABELLED: Final = 60
 """Of more elements than these, only those that a window refused have their values beside them."""
 _NEAR: Final = 7.0
 """Elements of one step that are closer than this (pixels) are drawn as one, with their number."""
 _READABLE: Final = 8.0
 """Rows less high than this (pixels) have no values of elements beside them."""
+_COIN: Final = 10.0
+"""The radius (pixels) of a dot whose value stands in it."""
+_ROOM_IN_COIN: Final = 15.0
+_WORDS: Final = 8.0
+
+
+def dot_style(fate: Fate, palette: Palette) -> dict[str, Any]:
+    """How an element of that fate is drawn, as ``scatter`` takes it."""
+    paper, ink = palette.paper, palette.ink
+    return {
+        Fate.TAKEN: {"marker": "o", "s": 40, "facecolor": ink, "edgecolor": paper, "lw": 1},
+        Fate.LATE: {"marker": "o", "s": 40, "facecolor": paper, "edgecolor": ink, "lw": 1.6},
+        Fate.DROPPED: {"marker": "X", "s": 80, "facecolor": palette.lost, "edgecolor": paper}
+        | {"lw": 0.8},
+        Fate.NOWHERE: {"marker": "+", "s": 60, "color": palette.muted, "lw": 1.6},
+    }[fate]
 
 
 class Dots:
@@ -32,18 +42,21 @@ class Dots:
         scene: Whose elements.
         labels: What places words in the panel.
         row_height: The height of a row (pixels).
+        palette: The colours.
     """
 
-    def __init__(self, scene: Scene, labels: Labels, row_height: float) -> None:
-        self._scene, self._labels, self._row_height = scene, labels, row_height
+    def __init__(self, scene: Scene, labels: Labels, row_height: float, palette: Palette) -> None:
+        self._scene, self._labels, self._palette = scene, labels, palette
+        self._row_height = row_height
         self._marks = self._together()
+        self._crowded = len(scene.marks) > _LABELLED or row_height < _READABLE
         self.unnamed = 0
         """How many values found no room."""
 
     def name(self, chosen: Callable[[Mark], bool]) -> None:
         """Write the values of those that are chosen."""
         for mark in self._marks:
-            if chosen(mark):
+            if chosen(mark) and not self._is_coin(mark):
                 self._value(mark)
 
     def _together(self) -> list[Mark]:
@@ -53,7 +66,7 @@ class Dots:
         for mark in sorted(self._scene.marks, key=lambda it: (it.at, it.event)):
             place = (mark.at, mark.fate)
             before = drawn[last[place]] if place in last else None
-            if before is not None and self._apart(before, mark) < _NEAR:
+            if before is not None and self._place(mark)[0] - self._place(before)[0] < _NEAR:
                 reason = before.reason if before.reason == mark.reason else "several reasons"
                 count = before.count + mark.count
                 drawn[last[place]] = attrs.evolve(before, count=count, label="", reason=reason)
@@ -62,60 +75,91 @@ class Dots:
             drawn.append(mark)
         return drawn
 
-    def _apart(self, one: Mark, other: Mark) -> float:
-        places = [self._scene.event.position(it.event) for it in (one, other)]
-        return abs(
-            self._labels.to_pixels(places[1], 0)[0] - self._labels.to_pixels(places[0], 0)[0]
-        )
+    def _place(self, mark: Mark) -> tuple[float, float]:
+        return self._labels.to_pixels(self._scene.event.position(mark.event), mark.at)
+
+    def _is_coin(self, mark: Mark) -> bool:
+        """Whether the value stands in the dot."""
+        fitting = self._labels.room(mark.label, _WORDS) <= _ROOM_IN_COIN
+        plain = mark.count == 1 and not mark.reason and mark.fate in (Fate.TAKEN, Fate.LATE)
+        return plain and bool(mark.label) and fitting and not self._crowded
 
     def draw(self) -> None:
         """Draw them, and let no label stand on them."""
         scale = 1.0 if self._row_height > 14 else 0.5 if self._row_height > 6 else 0.3
-        for fate, style in _DOTS.items():
+        for fate in Fate:
             mine = [mark for mark in self._marks if mark.fate is fate]
             if not mine:
                 continue
-            size = style["s"] * scale
+            style = dot_style(fate, self._palette)
+            plain = style["s"] * scale
+            coin = (2 * _COIN * 72 / self._labels.axes.figure.dpi) ** 2
+            sizes = [
+                coin if self._is_coin(it) else plain * (1.6 if it.count > 1 else 1) for it in mine
+            ]
             self._labels.axes.scatter(
                 [self._scene.event.position(mark.event) for mark in mine],
                 [mark.at for mark in mine],
                 zorder=8,
                 label=fate.value,
                 clip_on=False,
-                **{**style, "s": [size * (1.6 if mark.count > 1 else 1.0) for mark in mine]},
+                **{**style, "s": sizes},
             )
-        reach = 4.5 * scale**0.5
         for mark in self._marks:
-            x, y = self._labels.to_pixels(self._scene.event.position(mark.event), mark.at)
+            reach = _COIN if self._is_coin(mark) else 4.5 * scale**0.5
+            x, y = self._place(mark)
             self._labels.keep_clear(x - reach, y - reach, x + reach, y + reach)
+            if self._is_coin(mark):
+                self._inside(mark)
+
+    def _inside(self, mark: Mark) -> None:
+        colour = self._palette.ink if mark.fate is Fate.LATE else self._palette.paper
+        style = {"ha": "center", "va": "center_baseline", "weight": "bold", "zorder": 9}
+        at = (self._scene.event.position(mark.event), mark.at)
+        text = self._labels.axes.text(
+            *at, mark.label, color=colour, fontsize=_WORDS, parse_math=False, **style
+        )
+        text.set_gid("coin")
+
+    def _own_ends(self, mark: Mark) -> tuple[float, float] | None:
+        """The ends (pixels) of the windows that an element is in; None if there are none."""
+        own = [
+            self._scene.edges(life.window)
+            for life in self._scene.lives
+            if life.window.start <= mark.event < life.window.end
+            and life.opened <= mark.at <= life.ended
+        ]
+        if mark.refused or not own:
+            return None
+        ends = min(left for left, _ in own), max(right for _, right in own)
+        left, right = (self._labels.to_pixels(at, 0)[0] for at in ends)
+        return left, right
 
     def _value(self, mark: Mark) -> None:
-        dropped = mark.fate is Fate.DROPPED
         if not mark.label and mark.count == 1 and not mark.reason:
             return
-        crowded = len(self._scene.marks) > _LABELLED or self._row_height < _READABLE
-        if crowded and not mark.refused and mark.count == 1:
+        if self._crowded and not mark.refused and mark.count == 1:
             self.unnamed += 1
             return
         times = f"\u00d7{mark.count}" if mark.count > 1 else ""
         name = " ".join(part for part in (times, mark.label) if part)
-        words = [name, *(f"{name[: n - 3]}..." for n in (24, 12) if len(name) > n)]
+        words = shortened(name, (24, 12))
         if mark.reason:
             words = [", ".join(part for part in (w, mark.reason) if part) for w in words] + words
         if times:
             words.append(times)
-        x, y = self._labels.to_pixels(self._scene.event.position(mark.event), mark.at)
-        aside = 9 if dropped else 7
+        x, y = self._place(mark)
+        aside = 9 if mark.fate is Fate.DROPPED else 7
+        beside = [(aside, "left"), (-aside, "right")]
         places = [
-            Place(x + aside, y),
-            Place(x - aside, y, "right"),
+            *(Place(x + off, y, across) for off, across in beside),
             Place(x, y + 6, "center", "bottom"),
             Place(x, y - 6, "center", "top"),
-            Place(x + 5, y + 5, "left", "bottom"),
-            Place(x + 5, y - 5, "left", "top"),
+            *(Place(x + off, y + 5, across, "bottom") for off, across in beside),
+            *(Place(x + off, y - 5, across, "top") for off, across in beside),
         ]
-        backed = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.75}
-        colour = "#9A4300" if dropped else INK
+        colour = self._palette.lost if mark.fate is Fate.DROPPED else self._palette.ink
         texts = [text for text in dict.fromkeys(words) if text]
-        if self._labels.put(texts, places, 8, color=colour, bbox=backed) is None:
+        within = self._own_ends(mark)
+        if self._labels.put(texts, places, _WORDS, within, color=colour) is None:
             self.unnamed += 1

@@ -16,16 +16,8 @@ from beamlike.viz.run_index import by_step, identity, own_windows, take_drops
 from beamlike.viz.scene import Box, End, Fate, Life, Mark
 from beamlike.viz.table import lost_elements, shorten
 
-__all__ = ["LEVEL", "Happened"]
+__all__ = ["Happened"]
 
-LEVEL: Final = 0.55
-"""Distance in rows of panes of one step that would cover each other."""
-_FIRST_LEVEL: Final = 0.55
-"""How far above its step a pane lies: what set it off lies below it."""
-_BEGINS: Final = 0.3
-"""How far below its first element a window begins."""
-_ABOVE: Final = 0.1
-"""How far above its last pane a window ends."""
 _LABEL: Final = 60
 
 
@@ -37,8 +29,8 @@ class _Open:
     opened: float
     sources: tuple[Window, ...] = ()
     elements: int = 0
-    reached: float | None = None
-    """The row of its last pane."""
+    since: float = attrs.field(default=attrs.Factory(lambda self: self.opened, takes_self=True))
+    """The row from which on a pane holds what came."""
     closed: float | None = None
     """The row of the pane with which its trigger finished."""
 
@@ -61,14 +53,13 @@ class Happened:
         self.loud = {*self._arrived, *self._effects, *self._traced}
         """The steps in which something happened to this key."""
 
-    def levels(self, step: int) -> int:
-        """How many panes of this step cover each other at most, one at least."""
-        panes = [it for it in self._effects.get(step, ()) if isinstance(it, Pane)]
-        panes = [pane for pane in panes if not pane.retraction]
-        return 1 + max((level for _, level in _levels(panes)), default=0)
+    def play(self, at: Mapping[int, float], firing: float = 0.0) -> None:
+        """Let everything happen.
 
-    def play(self, at: Mapping[int, float]) -> None:
-        """Let everything happen; ``at`` is the row of each step."""
+        Args:
+            at: The row of each step.
+            firing: How far above its step a pane lies.
+        """
         watermark = MIN_TIMESTAMP
         row = 0.0
         for number, (reading, _) in enumerate(self.run.clocks()):
@@ -77,10 +68,10 @@ class Happened:
             opened = self._arrive(number, row, watermark, drops)
             watermark = reading
             self._merge(number, row, opened)
-            self._fire(number, row, watermark)
-            self._expire(row, watermark)
+            self._fire(number, row + firing, watermark)
+            self._expire(row + firing, watermark)
         for it in list(self._open.values()):
-            self._end(it, row + _FIRST_LEVEL + _ABOVE, End.OPEN)
+            self._end(it, row + firing, End.OPEN)
         self.lives.sort(key=lambda life: (life.opened, life.window.start, life.window.end))
 
     # -- elements ----------------------------------------------------------------------------
@@ -136,7 +127,6 @@ class Happened:
         merges = [(it.sources, it.into) for it in trace if isinstance(it, Merged)]
         if not self.run.trace:
             merges = list(self._planned(taken))
-        begins = row - _BEGINS
         gone: set[Window] = set()
         for sources, into in merges:
             gone |= {*sources} - {into}
@@ -148,13 +138,14 @@ class Happened:
                 there.elements = count
                 continue
             for it in ours:
-                self._end(it, begins, End.MERGED, into)
-            self._open[into] = _Open(into, begins, tuple(sources), count)
+                self._end(it, row, End.MERGED, into)
+            since = min([row, *(it.since for it in ours)])
+            self._open[into] = _Open(into, row, tuple(sources), count, since)
         for window, count in sorted(taken.items(), key=lambda it: (it[0].start, it[0].end)):
             if window in gone:
                 continue
             if window not in self._open:
-                self._open[window] = _Open(window, begins)
+                self._open[window] = _Open(window, row)
             if not any(window in sources for sources, _ in merges):  # else they are counted
                 self._open[window].elements += count
 
@@ -180,10 +171,7 @@ class Happened:
 
     def _end(self, it: _Open, row: float, end: End, into: Window | None = None) -> None:
         self._open.pop(it.window, None)
-        ended = max(row, it.opened if it.reached is None else it.reached + _ABOVE)
-        self.lives.append(
-            Life(it.window, it.opened, ended, end, it.sources, into, closed=it.closed)
-        )
+        self.lives.append(Life(it.window, it.opened, row, end, it.sources, into, closed=it.closed))
 
     def _expire(self, row: float, watermark: int) -> None:
         if self.strategy is None:
@@ -192,7 +180,7 @@ class Happened:
             # What has expired may rest, and merge later. What is closed does not.
             kept = self.strategy.expiry if it.closed is not None else self.strategy.forgotten
             if watermark > kept(it.window):
-                self._end(it, row + _FIRST_LEVEL + _ABOVE, End.EXPIRED)
+                self._end(it, row, End.EXPIRED)
 
     # -- panes -------------------------------------------------------------------------------
 
@@ -202,31 +190,20 @@ class Happened:
         for pane in panes:
             if pane.retraction:
                 self._withdraw(pane, row)
-        standing = [pane for pane in panes if not pane.retraction]
-        for pane, level in _levels(standing):
-            at = row + _FIRST_LEVEL + level * LEVEL
-            if pane.window not in self._open:
-                self._open[pane.window] = _Open(pane.window, row - _BEGINS)
-            life = self._open[pane.window]
-            below = life.opened if life.reached is None else life.reached
-            life.reached = at
-            label = " ".join(shorten(pane.value, _LABEL).split())
-            info = pane.info
-            self.boxes.append(
-                Box(
-                    pane.window,
-                    info.timing.value,
-                    info.index,
-                    label,
-                    below,
-                    at,
-                    info.is_last,
-                    by=next(reasons, ""),
-                )
-            )
-            expired = self.strategy and watermark > self.strategy.expiry(pane.window)
-            if info.is_last and not expired:
-                life.closed = at
+        for pane in panes:
+            if not pane.retraction:
+                self._emit(pane, row, watermark, next(reasons, ""))
+
+    def _emit(self, pane: Pane, row: float, watermark: int, by: str) -> None:
+        life = self._open.setdefault(pane.window, _Open(pane.window, row))
+        label, info = " ".join(shorten(pane.value, _LABEL).split()), pane.info
+        timing, last = info.timing.value, info.is_last
+        self.boxes.append(Box(pane.window, timing, info.index, label, life.since, row, last, by=by))
+        if self.strategy is None or not self.strategy.accumulates:
+            life.since = row
+        expired = self.strategy and watermark > self.strategy.expiry(pane.window)
+        if last and not expired:
+            life.closed = row
 
     def _withdraw(self, pane: Pane, row: float) -> None:
         """Mark the pane that has exactly these fields."""
@@ -241,18 +218,6 @@ class Happened:
 def _of_key(step: Arrive, key: Any) -> list[Element]:
     wanted = identity(key)
     return [element for its, element in step.elements if identity(its) == wanted]
-
-
-def _levels(panes: Sequence[Pane]) -> list[tuple[Pane, int]]:
-    """Panes of one step, each on the lowest level where no other one covers it."""
-    placed: list[tuple[Pane, int]] = []
-    for pane in panes:
-        level = 0
-        for other, theirs in placed:
-            if other.window.start < pane.window.end and pane.window.start < other.window.end:
-                level = max(level, theirs + 1)
-        placed.append((pane, level))
-    return placed
 
 
 def _why(drops: Sequence[Drop]) -> str:

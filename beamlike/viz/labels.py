@@ -74,9 +74,21 @@ class Labels:
         return self._size("", size, "normal")[1]
 
     def put(
-        self, words: Iterable[str], places: Iterable[Place], size: float = 8.0, **style: Any
+        self,
+        words: Iterable[str],
+        places: Iterable[Place],
+        size: float = 8.0,
+        within: tuple[float, float] | None = None,
+        **style: Any,
     ) -> tuple[Any, tuple[float, float, float, float]] | None:
         """Write the first of these texts that fits at one of the places.
+
+        Args:
+            words: The texts, the best one first.
+            places: Where it may stand, the best place first.
+            size: In points.
+            within: The ends (pixels) that it does not leave; None for those of the axes.
+            style: As matplotlib's texts take it.
 
         Returns:
             The text and its bounds (pixels); None if there was no room for any.
@@ -86,7 +98,8 @@ class Labels:
             width, height = self._size(text, size, style.get("style", "normal"))
             for place in spots:
                 box = place.box(width, height)
-                if self._free(box):
+                inside = within is None or within[0] <= box[0] <= box[2] <= within[1]
+                if inside and self._free(box):
                     self._taken.append(box)
                     return self._write(text, box, size, style), box
         return None
@@ -140,7 +153,6 @@ def missing_characters() -> Iterator[None]:
         yield
 
 
-def shortened(name: str, label: str, lengths: Iterable[int] = (40, 24, 12)) -> list[str]:
-    """A name and what it holds, in full, then shorter and shorter, then the name alone."""
-    cut = [f"{label[: n - 3]}..." for n in lengths if len(label) > n]
-    return [f"{name}: {text}" for text in [label, *cut] if text] + [name]
+def shortened(text: str, lengths: Iterable[int] = (40, 24, 12)) -> list[str]:
+    """A text in full, then shorter and shorter."""
+    return [text, *(f"{text[: n - 3]}..." for n in lengths if len(text) > n)]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from beamlike.errors import EnvironmentProblem, RecordingError
+from beamlike.palette.pages import palette_script, palette_style
 from beamlike.viz.document import document_of
 from beamlike.viz.recording import Recording
 from beamlike.viz.table import pane_table
@@ -25,6 +26,7 @@ __all__ = ["SHARED_SCRIPTS", "page", "page_part", "save_page"]
 
 SHARED_SCRIPTS: Final = (
     *("axis.js", "layout.js", "clocked.js", "figure.js", "legend.js", "panel.js"),
+    "playing.js",
 )
 """What draws a document, on this page and in the playground."""
 _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
@@ -54,12 +56,9 @@ def page(recording: Recording | Mapping[str, Recording], title: str = "beamlike"
     if not chapters:
         raise RecordingError("a page needs a recording, got none; give at least one")
     documents = [document_of(each, name) for name, each in chapters.items()]
-    style = page_part("page.css")
-    script = (
-        '"use strict";\n(() => {\n'
-        + "\n".join(map(page_part, (*SHARED_SCRIPTS, "page.js")))
-        + "})();\n"
-    )
+    style = palette_style() + page_part("page.css")
+    parts = [palette_script(), *map(page_part, (*SHARED_SCRIPTS, "page.js"))]
+    script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
     plain = "\n\n".join(
         f"{name}\n{pane_table(each.run.outputs)}" for name, each in chapters.items()
     )

@@ -1,32 +1,34 @@
-"""A run as a picture: event time across, arrival up, the watermark between.
+"""A run as a picture: event time across, processing time up, the watermark between.
 
 The figure of the article "Streaming 102", from any run on any host. Dots are elements, crosses
-are elements that were dropped; each pane is a box from the firing before it up to its own, as
-wide as its window; the dashed line is the watermark. Stretches in which nothing happened are
-folded, so that a straggler twelve hours later is still in the picture.
+are elements that were dropped; each pane is the area of what it holds, from the first of it up to
+where the pane fires, as wide as its window; the dashed line is the watermark. A stream without a
+clock has its steps upwards instead. Stretches in which nothing happened are folded, so that a
+straggler twelve hours later is still in the picture.
 
-What is drawn is a `Scene` of plain values, or several, one above the other.
+What is drawn is a `Scene` of plain values, or several, one above the other or side by side.
 """
 
-import io
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import ceil
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
-from xml.sax.saxutils import escape
 
-from beamlike.errors import EnvironmentProblem, RecordingError
+import attrs
+
+from beamlike.errors import RecordingError
 from beamlike.extras import missing
 from beamlike.model.fingerprint import how_many
+from beamlike.palette.colours import DARK, LIGHT, Palette
 from beamlike.runtime.script import Run
 from beamlike.viz.axis import round_instants
-from beamlike.viz.labels import missing_characters
-from beamlike.viz.painting import Panel, single_window
+from beamlike.viz.legend import entries_of, legend
+from beamlike.viz.painting import Panel
 from beamlike.viz.run_index import busiest, identity, keys_of
-from beamlike.viz.scene import End, Fate, Scene
+from beamlike.viz.saving import frames_of, shown_in_notebooks
+from beamlike.viz.scene import Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.table import shorten
 
@@ -35,29 +37,24 @@ if TYPE_CHECKING:
 
     from beamlike.model.strategy import WindowingStrategy
 
-__all__ = ["draw", "figure", "figure_of", "figure_text"]
+__all__ = ["figure", "figure_of", "figure_text", "known_keys"]
 
-_WIDTH: Final = 11.0
-_LEFT, _RIGHT, _MARGIN_FOR_NAMES = 1.35, 0.45, 3.25
-_ROW, _LEAST, _MOST, _MOST_IN_ALL = 0.42, 2.0, 12.0, 17.0
-_HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _NOTE = 0.55, 0.38, 0.62, 0.24, 0.2
-"""All in inches."""
-_IN_LEGEND_ROW: Final = 6
-_ORDER: Final = [
-    *(fate.value for fate in Fate),
-    *(f"{timing} pane" for timing in ("early", "on time", "late", "withdrawn")),
-    *("watermark", "window expires", "no delay at all"),
-]
-_NOTE_CHARACTERS: Final = 125
-_MOST_NOTE_LINES: Final = 3
-_FEW_LABELS: Final = 6
-"""More labels than these may not all find room, and then a line says so."""
-_MOST_PANELS: Final = 4
 _DPI: Final = 100
-_SAVED_DPI: Final = 150
+_WIDTH: Final = 1100
+_LEFT, _RIGHT, _BETWEEN = 74, 18, 30
+_ROW, _LEAST, _MOST, _MOST_IN_ALL = 42, 200, 1200, 1700
+_HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _LINE = 60, 50, 56, 22, 19
+_TITLE_LINE, _DATE = 26, 18
+"""All in pixels."""
+_LEGEND_ENTRY, _CHARACTER, _TITLE_CHARACTER = 220, 7.8, 12.0
+"""The widths (pixels) that they take."""
+_MOST_NOTE_LINES: Final = 6
+_MOST_PANELS: Final = 4
 
 
-def figure_of(run: Run, strategy: "WindowingStrategy | None" = None, key: Any = None) -> "Figure":
+def figure_of(
+    run: Run, strategy: "WindowingStrategy | None" = None, key: Any = None, *, dark: bool = False
+) -> "Figure":
     """A run as a figure: one key, or a panel for each of the busiest.
 
     Args:
@@ -66,6 +63,7 @@ def figure_of(run: Run, strategy: "WindowingStrategy | None" = None, key: Any = 
             and expire.
         key: The key to draw. None: all, the four with the most elements and panes if there are
             more.
+        dark: Whether it is light on a dark ground.
 
     Returns:
         A figure, which a notebook shows by itself.
@@ -74,25 +72,49 @@ def figure_of(run: Run, strategy: "WindowingStrategy | None" = None, key: Any = 
         RecordingError: The run has no such key, or no keys at all.
         EnvironmentProblem: matplotlib is not installed.
     """
+    keys = known_keys(run, key)
+    shown = busiest(run, keys, _MOST_PANELS)
+    note = ""
+    if len(shown) < len(keys):
+        note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
+    return figure(scenes_of(run, strategy, shown), note, dark=dark)
+
+
+def known_keys(run: Run, key: Any = None) -> list[Any]:
+    """The keys of a run, or only the one that is asked for.
+
+    Raises:
+        RecordingError: The run has no such key, or no keys at all.
+    """
     keys = keys_of(run)
     if not keys:
         raise RecordingError("there is nothing to draw: no elements came, and nothing came out")
-    if key is not None and identity(key) not in map(identity, keys):
+    if key is None:
+        return keys
+    if identity(key) not in map(identity, keys):
         some = ", ".join(shorten(it, 30) for it in keys[:8]) + (", ..." if len(keys) > 8 else "")
         raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {some}")
-    shown = [key] if key is not None else busiest(run, keys, _MOST_PANELS)
-    note = ""
-    if len(shown) < len(keys) and key is None:
-        note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
-    return figure(scenes_of(run, strategy, shown), note)
+    return [key]
 
 
-def figure(scenes: Scene | Sequence[Scene], note: str = "") -> "Figure":
-    """Scenes as a figure, one above the other.
+def figure(
+    scenes: Scene | Sequence[Scene],
+    note: str = "",
+    *,
+    title: str = "",
+    columns: int = 1,
+    width: int = _WIDTH,
+    dark: bool = False,
+) -> "Figure":
+    """Scenes as a figure, one above the other or in columns.
 
     Args:
         scenes: One, or several with the same rows and the same event time.
         note: A line below the title, beside the scene's own.
+        title: The title; without one it is that of the scene, or the number of keys.
+        columns: So many scenes stand side by side.
+        width: How wide it is (pixels).
+        dark: Whether it is light on a dark ground.
 
     Returns:
         A figure. It belongs to no window and to no ``pyplot``; a notebook shows it by itself.
@@ -100,106 +122,145 @@ def figure(scenes: Scene | Sequence[Scene], note: str = "") -> "Figure":
     Raises:
         EnvironmentProblem: matplotlib is not installed.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise missing("a picture", ["matplotlib"], "demo") from error
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
-    lines = wrap(
-        every[0].note,
-        _NOTE_CHARACTERS,
-        max_lines=_MOST_NOTE_LINES,
-        placeholder=" ...",
-        break_on_hyphens=False,
-    )
-    lines += [note] if note else []
-    kinds = ceil(len(_kinds(every)) / _IN_LEGEND_ROW)
-    alone = len(every) == 1 and single_window(every[0])
-    rows = max(scene.rows[1] - scene.rows[0] for scene in every)
-    tall = min(max(rows * _ROW, _LEAST), _MOST if len(every) == 1 else _MOST_IN_ALL / len(every))
-    heads = _PANEL_HEAD if len(every) > 1 else 0.0
-    head = _HEAD + _NOTE * (len(lines) + (_labels(every) > _FEW_LABELS))
-    dated = any("\n" in words for _, words in round_instants(every[0].event, *every[0].span, 8))
-    foot = _FOOT + _LEGEND_ROW * kinds + _NOTE * dated
-    height = head + (tall + heads) * len(every) + foot
-    # A figure of its own: pyplot would keep it alive and may look for a display.
-    made = Figure(figsize=(_WIDTH, height), dpi=_DPI, facecolor="white")
-    canvas: Any = FigureCanvasAgg(made)
-    renderer = canvas.get_renderer()
-    across = _WIDTH - _LEFT - (_MARGIN_FOR_NAMES if alone else _RIGHT)
-    left_out: Counter[str] = Counter()
-    for number, scene in enumerate(every):
-        bottom = foot + (len(every) - 1 - number) * (tall + heads)
-        axes = made.add_axes(
-            (_LEFT / _WIDTH, bottom / height, across / _WIDTH, tall / height),
-            label=scene.title,
-        )
-        if len(every) > 1:
-            _write(axes, scene.title, 0, 1, 8, 11, weight="bold")
-        panel = Panel(scene, axes, renderer, alone=alone)
-        panel.draw(last=number + 1 == len(every))
-        left_out.update(panel.unnamed)
-    if left_out:
-        parts = [how_many(left_out[kind], kind) for kind in sorted(left_out)]
-        lines.append(f"without a label, for want of room: {' and '.join(parts)}")
-    title = every[0].title if len(every) == 1 else f"{len(every)} keys"
-    place = _LEFT / _WIDTH * 0.25
-    for text, up, size, style in (
-        (title, 0.34, 14, {"fontweight": "bold"}),
-        ("\n".join(lines), 0.48, 9.5, {"color": "#555555", "va": "top", "linespacing": 1.25}),
-    ):
-        made.text(place, 1 - up / height, text, fontsize=size, parse_math=False, **style)
-    _legend(made, height)
+    if not title:
+        title = every[0].title if len(every) == 1 else f"{len(every)} keys"
+    plan = _Plan(every, title, note, columns, width, DARK if dark else LIGHT)
+    made = plan.draw()
     made.set_label(figure_text(every, note))
-    vars(made)["_repr_mimebundle_"] = partial(_for_notebooks, made)
+    shown_in_notebooks(made)
+    frames_of(made, partial(_frames, plan))
     return made
 
 
-def draw(picture: "Figure | Scene | Sequence[Scene]", path: str | Path) -> None:
-    """Write a picture; the ending of ``path`` decides the format: png, svg or pdf.
-
-    An SVG has its title and its text in words inside, for screen readers; a PNG and a PDF have
-    them in their metadata.
-
-    Args:
-        picture: A figure of `figure`, or what it takes.
-        path: Where to.
-
-    Raises:
-        EnvironmentProblem: matplotlib is not installed, or the file cannot be written there.
-        RecordingError: ``path`` has no ending that says a format.
-    """
-    made: Any = picture if hasattr(picture, "savefig") else figure(picture)
-    target = Path(path)
-    formats = made.canvas.get_supported_filetypes()
-    if target.suffix[1:].lower() not in formats:
-        ending = f"has the ending {target.suffix}" if target.suffix else "has no ending"
-        raise RecordingError(
-            f"path: {path} {ending}, which is no format of a picture; end it with .png, .svg or "
-            f".pdf (matplotlib writes {', '.join(sorted(formats))})"
-        )
-    try:
-        _write_file(made, target)
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"the picture cannot be written to {path} ({error.strerror}); name a file in a "
-            "folder that exists"
-        ) from error
+def _frames(plan: "_Plan") -> Iterator["Figure"]:
+    """The figure once for each instant, with what has happened until then."""
+    for now in sorted({at for scene in plan.scenes for at in scene.instants}):
+        yield plan.draw(now)
 
 
-def _write_file(made: Any, target: Path) -> None:
-    words = made.get_label()
-    title = words.partition(".")[0]
-    match target.suffix.lower():
-        case ".svg":
-            target.write_text(_svg(made, title, words), encoding="utf-8")
-        case ".pdf":
-            _save(made, target, metadata={"Title": title, "Subject": words})
-        case ".png":
-            _save(made, target, metadata={"Title": title, "Description": words})
-        case _:
-            _save(made, target)
+@attrs.frozen
+class _Plan:
+    """Where everything in a figure lies."""
+
+    scenes: list[Scene]
+    title: str
+    note: str
+    columns: int
+    width: int
+    palette: Palette
+
+    @property
+    def entries(self) -> list[str]:
+        """What the legend names."""
+        return entries_of(self.scenes)
+
+    @property
+    def in_legend_row(self) -> int:
+        """So many entries of the legend stand side by side."""
+        rows = ceil(len(self.entries) / max(self.width // _LEGEND_ENTRY, 1))
+        return ceil(len(self.entries) / max(rows, 1)) or 1
+
+    @property
+    def rows(self) -> int:
+        """So many panels stand one above the other."""
+        return ceil(len(self.scenes) / self.columns)
+
+    @property
+    def foot(self) -> int:
+        """How high it is below the panels."""
+        dated = any("\n" in words for _, words in _instants(self.scenes[0]))
+        legend_rows = ceil(len(self.entries) / self.in_legend_row)
+        return _FOOT + _LEGEND_ROW * legend_rows + _DATE * dated
+
+    @property
+    def panel_head(self) -> int:
+        """How high it is above each panel."""
+        return _PANEL_HEAD if len(self.scenes) > 1 else 0
+
+    @property
+    def panel(self) -> tuple[int, int]:
+        """The size of a panel."""
+        across = (self.width - _LEFT - _RIGHT - (self.columns - 1) * _BETWEEN) // self.columns
+        rows = max(scene.rows[1] - scene.rows[0] for scene in self.scenes)
+        most = _MOST if self.rows == 1 else _MOST_IN_ALL // self.rows
+        return across, int(min(max(rows * _ROW, _LEAST), most))
+
+    def lines(self) -> list[str]:
+        """What stands below the title."""
+        room = int((self.width - 30) / _CHARACTER)
+        style: dict[str, Any] = {"max_lines": _MOST_NOTE_LINES, "placeholder": " ..."}
+        texts = [self.scenes[0].note, *self.note.split("\n")]
+        return [it for text in texts for it in wrap(text, room, break_on_hyphens=False, **style)]
+
+    def draw(self, now: float | None = None) -> "Figure":
+        """Draw all of it, or what has happened up to a row."""
+        try:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise missing("a picture", ["matplotlib"], "demo") from error
+        titles = wrap(self.title, int((self.width - 30) / _TITLE_CHARACTER)) or [""]
+        lines = self.lines()
+        # Labels that find no room are counted once they are placed.
+        head = _HEAD - self.panel_head // 2 + _TITLE_LINE * (len(titles) - 1)
+        head += _LINE * (len(lines) + 1)
+        across, tall = self.panel
+        height = head + (tall + self.panel_head) * self.rows + self.foot
+        size = (self.width / _DPI, height / _DPI)
+        # A figure of its own: pyplot would keep it alive and may look for a display.
+        made = Figure(figsize=size, dpi=_DPI, facecolor=self.palette.paper)
+        canvas: Any = FigureCanvasAgg(made)
+        unnamed: Counter[str] = Counter()
+        for number, scene in enumerate(self.scenes):
+            row, column = divmod(number, self.columns)
+            left = _LEFT + column * (across + _BETWEEN)
+            bottom = self.foot + (self.rows - 1 - row) * (tall + self.panel_head)
+            place = (left / self.width, bottom / height, across / self.width, tall / height)
+            axes = made.add_axes(place, label=scene.title)
+            shown = scene if now is None else scene.until(now)
+            panel = Panel(shown, axes, canvas.get_renderer(), self.palette)
+            panel.draw()
+            unnamed.update(panel.unnamed)
+            self._name_axes(axes, scene, number)
+        if unnamed:
+            parts = [how_many(unnamed[kind], kind) for kind in sorted(unnamed)]
+            lines.append(f"without a label, for want of room: {' and '.join(parts)}")
+        self._write(made, titles, lines)
+        legend(made, self.entries, self.in_legend_row, self.palette)
+        return made
+
+    def _name_axes(self, axes: Any, scene: Scene, number: int) -> None:
+        """What goes across and upwards; the name of the panel, if there are several."""
+        colours = self.palette
+        column = number % self.columns
+        last = number + self.columns >= len(self.scenes)
+        axes.tick_params(labelbottom=last, labelleft=column == 0)
+        if last:
+            axes.set_xlabel(f"{scene.event_axis} \u2192", loc="right", fontsize=9.5)
+            axes.xaxis.label.set_color(colours.muted)
+        if column == 0:
+            up = f"\u2191 {scene.arrival_axis}"
+            axes.set_ylabel(up, rotation=0, ha="left", va="bottom", fontsize=9.5)
+            axes.yaxis.label.set_color(colours.muted)
+            tall = axes.bbox.height
+            axes.yaxis.set_label_coords(-(_LEFT - 10) / axes.bbox.width, 1 + 2 / tall)
+        if len(self.scenes) > 1:
+            style = {"fontsize": 11, "weight": "bold", "color": colours.ink, "va": "bottom"}
+            where = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            axes.annotate(scene.title, (0, 1), (0, 18), parse_math=False, **where, **style)
+
+    def _write(self, made: Any, titles: Sequence[str], lines: Sequence[str]) -> None:
+        height, left = made.bbox.height, 16 / self.width
+        title = {"fontsize": 14, "fontweight": "bold", "va": "top", "color": self.palette.ink}
+        made.text(left, 1 - 12 / height, "\n".join(titles), parse_math=False, **title)
+        note = {"fontsize": 9.5, "va": "top", "linespacing": 1.25, "color": self.palette.muted}
+        down = 16 + _TITLE_LINE * len(titles)
+        made.text(left, 1 - down / height, "\n".join(lines), parse_math=False, **note)
+
+
+def _instants(scene: Scene) -> list[tuple[int, str]]:
+    return round_instants(scene.event, *scene.span, 8)
 
 
 def figure_text(scenes: Scene | Sequence[Scene], note: str = "") -> str:
@@ -208,87 +269,5 @@ def figure_text(scenes: Scene | Sequence[Scene], note: str = "") -> str:
     sentences = [scene.text() for scene in every]
     if every[0].note:
         sentences.append(f"Windowing: {every[0].note}.")
-    return " ".join([*sentences, f"{note[0].upper()}{note[1:]}."] if note else sentences)
-
-
-def _kinds(scenes: Sequence[Scene]) -> set[Any]:
-    """What the legend will have to name."""
-    kinds = {mark.fate for scene in scenes for mark in scene.marks}
-    boxes = [box for scene in scenes for box in scene.boxes]
-    named = {"withdrawn" if box.withdrawn is not None else box.timing for box in boxes}
-    ends = {life.end for scene in scenes for life in scene.lives} & {End.EXPIRED}
-    lines = {"never late" for scene in scenes if scene.never_late} | {"watermark"}
-    return {*kinds, *named, *ends, *lines}
-
-
-def _labels(scenes: Sequence[Scene]) -> int:
-    return sum(len(scene.marks) + len(scene.boxes) for scene in scenes)
-
-
-def _write(axes: Any, words: str, x: float, y: float, up: float, size: float, **style: Any) -> None:
-    axes.annotate(
-        words,
-        (x, y),
-        xycoords="axes fraction",
-        xytext=(0, up),
-        textcoords="offset points",
-        fontsize=size,
-        parse_math=False,
-        **style,
-    )
-
-
-def _legend(made: Any, height: float) -> None:
-    entries: dict[str, Any] = {}
-    for axes in made.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    ordered = sorted(entries, key=lambda label: _ORDER.index(label) if label in _ORDER else 0)
-    rows = ceil(len(ordered) / _IN_LEGEND_ROW)
-    made.legend(
-        [entries[label] for label in ordered],
-        ordered,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 0.05 / height),
-        ncols=ceil(len(ordered) / max(rows, 1)) or 1,
-        frameon=False,
-        fontsize=9.5,
-    )
-
-
-# -- formats -------------------------------------------------------------------------------
-
-
-def _save(made: Any, target: Any, **options: Any) -> None:
-    with missing_characters():
-        made.savefig(target, **{"dpi": _SAVED_DPI, **options})
-
-
-def _svg(made: Any, title: str, words: str) -> str:
-    from matplotlib import rc_context
-
-    paper = io.StringIO()
-    with rc_context({"svg.hashsalt": "beamlike", "svg.fonttype": "path"}):
-        _save(made, paper, format="svg", metadata={"Date": None})
-    before, tag, after = paper.getvalue().partition("<svg ")
-    attributes, end, content = after.partition(">")
-    named = f'<title id="title">{escape(title)}</title><desc id="text">{escape(words)}</desc>'
-    role = f'role="img" aria-labelledby="title text" {attributes}'
-    return f"{before}{tag}{role}{end}\n {named}{content}"
-
-
-def _for_notebooks(
-    made: Any, *_: Any, **__: Any
-) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
-    """What a notebook shows: the picture, and its words for who cannot see it."""
-    from PIL import Image  # comes with matplotlib
-
-    drawn, paper = io.BytesIO(), io.BytesIO()
-    save: Callable[..., None] = _save
-    save(made, drawn, format="png", dpi=_DPI)
-    # A palette of as many colours as it can hold looks the same at a third of the size.
-    flat = Image.open(drawn).convert("RGB").quantize(method=Image.Quantize.MAXCOVERAGE)
-    flat.save(paper, format="png", optimize=True)
-    words = made.get_label()
-    # The second is the text alternative for what makes pages of notebooks, such as nbconvert.
-    return {"image/png": paper.getvalue(), "text/plain": words}, {"image/png": {"alt": words}}
+    sentences += [f"{line[0].upper()}{line[1:]}." for line in note.split("\n") if line]
+    return " ".join(sentences)

@@ -1,9 +1,8 @@
 """Everything that a picture of one key's run shows, as plain values.
 
-Event time goes across, in milliseconds. What happened goes upwards in *rows*: one for each step
-of a script, so that steps which share a reading of the clock are still distinct; between
-two readings as far apart as they are long, within reason. A drawing only has to put these
-values on paper, and a test can read them.
+Event time goes across, in milliseconds. What happened goes upwards in *rows*: to scale where the
+stream has a clock, so that all of one instant lies in one row; else one row for each step. A
+drawing only has to put these values on paper, and a test can read them.
 """
 
 from collections import Counter
@@ -83,7 +82,7 @@ class Life:
 
 @attrs.frozen
 class Box:
-    """A pane: from ``below``, the row of the one before it, to ``at``, where it fired.
+    """A pane: what it holds, from ``below``, the row since which that came, to ``at``, the firing.
 
     ``withdrawn`` is the row where a retraction withdrew it, None if it stands.
     """
@@ -139,11 +138,12 @@ class Scene:
         event: Event time, with what is empty folded away.
         ticks: Labels of rows.
         folds: What was left out between rows.
-        never_late: Pairs of row and event time (ms) at which an element would come with no
-            delay at all; empty if the two axes do not measure the same.
+        ideal: Pairs of row and event time (ms) at which both times are one; empty if the two
+            axes do not measure the same.
         event_axis: What event time is.
         arrival_axis: What goes upwards.
         zone: The time zone of the labels.
+        now: The row up to which it is drawn; None for all.
     """
 
     title: str
@@ -157,10 +157,39 @@ class Scene:
     event: FoldedTime = attrs.field(factory=lambda: FoldedTime((), 1), eq=False, repr=False)
     ticks: tuple[Tick, ...] = ()
     folds: tuple[Fold, ...] = ()
-    never_late: tuple[tuple[float, int], ...] = ()
+    ideal: tuple[tuple[float, int], ...] = ()
     event_axis: str = "event time"
     arrival_axis: str = "order of arrival"
     zone: tzinfo = UTC
+    now: float | None = None
+
+    @property
+    def instants(self) -> tuple[float, ...]:
+        """The rows in which something happens, ascending."""
+        moved = {row for row, _ in self.watermark}
+        arrived, fired = {mark.at for mark in self.marks}, {box.at for box in self.boxes}
+        return tuple(sorted(moved | arrived | fired))
+
+    def until(self, now: float) -> "Scene":
+        """What has happened up to a row."""
+        lives = [
+            life if life.ended <= now else attrs.evolve(life, ended=now, end=End.OPEN)
+            for life in self.lives
+            if life.opened <= now
+        ]
+        boxes = [
+            attrs.evolve(box, withdrawn=None) if (box.withdrawn or 0.0) > now else box
+            for box in self.boxes
+            if box.at <= now
+        ]
+        return attrs.evolve(
+            self,
+            marks=tuple(mark for mark in self.marks if mark.at <= now),
+            lives=tuple(lives),
+            boxes=tuple(boxes),
+            watermark=tuple(it for it in self.watermark if it[0] <= now),
+            now=now,
+        )
 
     @property
     def lanes(self) -> int:

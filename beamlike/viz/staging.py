@@ -2,24 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from statistics import median_low
 from typing import Any, Final
 
 import attrs
 
+from beamlike.machine.events import AdvanceClock
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP, show_duration
+from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Run
-from beamlike.viz.axis import FoldedTime
-from beamlike.viz.key_history import LEVEL, Happened
+from beamlike.viz.axis import FoldedTime, round_instants, show_roughly
+from beamlike.viz.key_history import Happened
 from beamlike.viz.scene import Fold, Life, Scene, Tick
-from beamlike.viz.table import shorten, show_clock
+from beamlike.viz.table import shorten
 
-__all__ = ["scenes_of"]
+__all__ = ["scenes_of", "staged"]
 
-_FARTHEST: Final = 3.0
-"""No two steps are farther apart than so many rows."""
+_FEWEST: Final = 8
+"""A clock is at least so many rows high, however few instants it shows."""
+_FIRES: Final = 0.5
+"""Without a clock a pane lies so far above its step: what set it off lies below it."""
 _QUIET: Final = 3
 """From so many steps on in which nothing happens, all but the last are left out."""
 _MANY_GAPS: Final = 10
@@ -39,16 +41,20 @@ def scenes_of(
             their expiry.
         keys: The keys.
     """
-    parts = [Happened(run, strategy, key) for key in keys]
-    rows = _Rows.of(run, parts)
+    return staged([Happened(run, strategy, key) for key in keys])
+
+
+def staged(parts: Sequence[Happened]) -> tuple[Scene, ...]:
+    """A scene for each of these histories, of one script, with the same rows and event time."""
+    rows = _Rows.of(parts)
     for part in parts:
-        part.play(rows.at)
+        part.play(rows.at, rows.firing)
     event, span = _event_time(rows, parts)
     top = max([rows.top, *(box.at for part in parts for box in part.boxes)])
     return tuple(
         Scene(
             title="one stream, no keys" if part.key is None else f"key {_name(part.key)}",
-            note="" if strategy is None else str(strategy),
+            note="" if part.strategy is None else str(part.strategy),
             marks=tuple(part.marks),
             lives=_in_lanes(part.lives),
             boxes=tuple(part.boxes),
@@ -58,7 +64,8 @@ def scenes_of(
             event=event,
             ticks=rows.ticks,
             folds=rows.folds,
-            arrival_axis=rows.name,
+            ideal=() if rows.clock is None else tuple(rows.clock.ideal(event, span)),
+            arrival_axis="order of arrival" if rows.clock is None else "processing time",
         )
         for part in parts
     )
@@ -72,53 +79,100 @@ def _name(key: Any) -> str:
 
 
 @attrs.frozen
-class _Rows:
-    """Where each step of a script lies. ``at`` has all steps, ``ticks`` those that are shown."""
+class _Clock:
+    """Processing time as an axis: from ``start`` to ``end`` (ms), ``rows`` high."""
 
-    name: str
+    time: FoldedTime
+    start: int
+    end: int
+    rows: float
+
+    @classmethod
+    def of(cls, run: Run) -> "_Clock | None":
+        """None if processing time does not move while something happens."""
+        readings = [
+            clock
+            for step, (_, clock) in zip(run.script, run.clocks(), strict=True)
+            if not isinstance(step, AdvanceClock)
+        ]
+        if len(set(readings)) < 2:
+            return None
+        last = run.clocks()[-1][1]
+        time = FoldedTime.sparing([*readings, last])
+        return cls(time, readings[0], last, max(len({*readings, last}), _FEWEST))
+
+    def row(self, clock: int) -> float:
+        """Where a reading lies; one before the start, there."""
+        shown = self.time.position(max(clock, self.start)) - self.time.position(self.start)
+        return shown * self.rows / (self.time.position(self.end) - self.time.position(self.start))
+
+    def ticks(self) -> Iterator[Tick]:
+        """Round instants, about one in each row."""
+        for at, label in round_instants(self.time, self.start, self.end, int(self.rows) + 1):
+            yield Tick(self.row(at), label, strong=True)
+
+    def folds(self) -> Iterator[Fold]:
+        """What is left out."""
+        for start, end in self.time.folds:
+            yield Fold(self.row(start), f"{show_roughly(end - start)} left out")
+
+    def ideal(self, event: FoldedTime, span: tuple[int, int]) -> Iterator[tuple[float, int]]:
+        """Where both times are one: the ends of that line, and where a fold bends it."""
+        first, last = max(span[0], self.start), min(span[1], self.end)
+        bends = {edge for fold in (*event.folds, *self.time.folds) for edge in fold}
+        if first < last:
+            for at in sorted({first, last, *(it for it in bends if first < it < last)}):
+                yield self.row(at), at
+
+
+@attrs.frozen
+class _Rows:
+    """Where each step of a script lies. ``at`` has all steps, ``ticks`` the labels of rows."""
+
     at: dict[int, float]
     ticks: tuple[Tick, ...]
     folds: tuple[Fold, ...]
     watermark: tuple[tuple[float, int], ...]
-    top: float
+    firing: float
+    clock: _Clock | None
+
+    @property
+    def top(self) -> float:
+        """The highest row."""
+        return max(self.at.values(), default=0.0)
 
     @classmethod
-    def of(cls, run: Run, parts: Sequence[Happened]) -> "_Rows":
-        readings = run.clocks()
-        clocks = [0, *(clock for _, clock in readings)]
-        moves = [after - before for before, after in pairwise(clocks) if after > before]
-        # The first move may come from the beginning of time.
-        usual = median_low(moves[1:] or moves or [1])
+    def of(cls, parts: Sequence[Happened]) -> "_Rows":
+        run = parts[0].run
+        clock = _Clock.of(run)
+        if clock is None:
+            return cls._in_order(run, parts)
+        at = {number: clock.row(now) for number, (_, now) in enumerate(run.clocks())}
+        moves = tuple(_moves(run, at))
+        return cls(at, tuple(clock.ticks()), tuple(clock.folds()), moves, 0.0, clock)
+
+    @classmethod
+    def _in_order(cls, run: Run, parts: Sequence[Happened]) -> "_Rows":
+        """A row for each step that is shown; those left out happen with the next one."""
         at: dict[int, float] = {}
         ticks: list[Tick] = []
         folds: list[Fold] = []
-        watermarks: list[tuple[float, int]] = []
-        here = extra = 0.0
-        clock: int | None = None
-        for number, left_out in _shown(run, parts):
-            watermark, now = readings[number]
-            moved = 0 if clock is None else now - clock
-            if clock is not None:
-                distance = min(max(moved / usual, 1.0), _FARTHEST) + extra
-                if moved > _FARTHEST * usual:
-                    rest = show_duration(moved - int(_FARTHEST * usual))
-                    folds.append(Fold(here + extra + (distance - extra) / 2, f"{rest} left out"))
-                here += distance
+        for row, (number, left_out) in enumerate(_shown(run, parts)):
             if left_out:
-                folds.append(Fold(here - 0.5, f"{left_out} steps without news left out"))
-            for step in range(number, -1, -1):  # those left out happen with the next one
-                if step in at:
-                    break
-                at[step] = here
-            tells_time = bool(moves) and (moved > 0 or clock is None)
-            label = f"{show_clock(now)}  step {number}" if tells_time else f"step {number}"
-            ticks.append(Tick(here, label, tells_time))
-            if watermark > MIN_TIMESTAMP and (not watermarks or watermarks[-1][1] != watermark):
-                watermarks.append((here, watermark))
-            clock = now
-            extra = (max((part.levels(number) for part in parts), default=1) - 1) * LEVEL
-        name = "processing time" if moves else "order of arrival"
-        return cls(name, at, tuple(ticks), tuple(folds), tuple(watermarks), here + extra)
+                folds.append(Fold(row - 0.5, f"{left_out} steps without news left out"))
+            at |= dict.fromkeys(range(len(at), number + 1), float(row))
+            ticks.append(Tick(row, f"step {number}"))
+        return cls(at, tuple(ticks), tuple(folds), tuple(_moves(run, at)), _FIRES, None)
+
+
+def _moves(run: Run, at: dict[int, float]) -> Iterator[tuple[float, int]]:
+    """Row and watermark of each move; of those in one row only the last."""
+    there = {at[step]: watermark for step, (watermark, _) in enumerate(run.clocks()) if step in at}
+    before = MIN_TIMESTAMP
+    for row, watermark in there.items():
+        if watermark > before:
+            yield row, watermark
+        before = watermark
 
 
 def _shown(run: Run, parts: Sequence[Happened]) -> Iterator[tuple[int, int]]:

@@ -280,14 +280,15 @@ class Results:
             return self.run, self.strategy
         return self.grouping.run, self.grouping.strategy
 
-    def figure(self, key: Any = None) -> "Figure":
-        """The run as a picture: event time across, arrival up, a panel for each key.
+    def figure(self, key: Any = None, *, dark: bool = False) -> "Figure":
+        """The run as a picture: event time across, processing time up, a panel for each key.
 
         A notebook shows it by itself. Its words, for those who cannot see it, are
         ``figure.get_label()``.
 
         Args:
             key: Only this key; None for all, the busiest four if there are more.
+            dark: Whether it is light on a dark ground.
 
         Raises:
             RecordingError: There is no such key, or nothing happened at all.
@@ -297,23 +298,26 @@ class Results:
         from beamlike.viz.picture import figure_of
 
         run, strategy = self._drawn
-        return figure_of(run, strategy, key)
+        return figure_of(run, strategy, key, dark=dark)
 
-    def draw(self, path: "str | Path", key: Any = None) -> None:
-        """Write the picture of `figure` to a file; its ending is the format: png, svg or pdf.
+    def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
+        """Write the picture of `figure` to a file; its ending is the format: png, svg, pdf or gif.
+
+        A GIF is animated: a frame for each instant.
 
         Args:
             path: Where to.
             key: As for `figure`.
+            dark: As for `figure`.
 
         Raises:
             RecordingError: As `figure`, or the ending is no format of matplotlib.
             EnvironmentProblem: As `figure`, or the file cannot be written there.
             TestStreamError: As `figure`.
         """
-        from beamlike.viz.picture import draw
+        from beamlike.viz.saving import draw
 
-        draw(self.figure(key), path)
+        draw(self.figure(key, dark=dark), path)
 
     def save_page(self, path: "str | PathLike[str]", title: str = "beamlike") -> "Path":
         """Write the run as an HTML page, to step through in a browser. It needs no network.

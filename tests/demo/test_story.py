@@ -64,11 +64,11 @@ def test_the_story_of_an_hour(scene: Any):
             ),
         ),
         # The watermark passes the end of the window by six hours in batch 5.
-        lives=(Life(window, -0.3, row(600 - 240), End.EXPIRED),),
+        lives=(Life(window, 0.0, row(600 - 240), End.EXPIRED),),
         boxes=(
-            Box(window, "EARLY", None, "2 departures, mean delay 10 min", -0.3, row(100)),
-            Box(window, "ON_TIME", None, "3 departures, mean delay 15 min", row(100), row(200)),
-            Box(window, "LATE", None, "4 departures, mean delay 70 min", row(200), row(300)),
+            Box(window, "EARLY", None, "2 departures, mean delay 10 min", 0.0, row(100)),
+            Box(window, "ON_TIME", None, "3 departures, mean delay 15 min", 0.0, row(200)),
+            Box(window, "LATE", None, "4 departures, mean delay 70 min", 0.0, row(300)),
         ),
         watermark=(
             *(
@@ -88,7 +88,7 @@ def test_the_story_of_an_hour(scene: Any):
             )
         ),
         folds=(Fold(row(330), "4h left out"), Fold(row(390), "4h 15m left out")),
-        never_late=((row(-18), start - 18 * MINUTE), (row(78), start + 78 * MINUTE)),
+        ideal=((row(-18), start - 18 * MINUTE), (row(78), start + 78 * MINUTE)),
         event_axis="scheduled departure (event time, New York)",
         arrival_axis="actual departure (arrival, New York)",
         zone=ZoneInfo("America/New_York"),

@@ -1,12 +1,16 @@
 """The playground in a real browser: dragging, choosing, stepping, and the ways in and out."""
 
+import itertools
 import json
+import os
 import struct
+import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image, ImageChops, ImageStat
 
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import differences, load_transcripts
@@ -400,3 +404,113 @@ def test_all_of_it_is_less_than_ten_megabytes(playground_folder: Path):
     assert sum(sizes) < 10e6
     mark = json.loads((playground_folder / "playground.json").read_text())
     assert sorted(mark) == ["attrs", "pages", "pyodide"]
+
+
+SOONEST = """() => new Promise(done => {
+    const began = performance.now();
+    new MutationObserver((_, observer) => {
+        observer.disconnect();
+        requestAnimationFrame(() => done(performance.now() - began));
+    }).observe(document.documentElement, { attributeFilter: ["data-drawn"] });
+    const press = { key: "ArrowDown", bubbles: true, cancelable: true };
+    document.querySelector(".handle[aria-label^='element 9']").dispatchEvent(
+        new KeyboardEvent("keydown", press));
+})"""
+
+
+def test_a_change_is_drawn_in_less_than_a_tenth_of_a_second(player: Any):
+    player.load(scores())
+    player.wait_for_panes(WITH_LATE)
+    # What else this machine does takes time too: one change in a hurry shows what it takes.
+    took = sorted(player.tab.evaluate(SOONEST) for _ in range(20))
+    print(f"a change is drawn in {took[0]:.0f} ms, half of them in {took[10]:.0f} ms")
+    assert took[5] < 100
+
+
+def test_it_starts_in_less_than_five_seconds(browser: Any, playground_url: str):
+    machine = browser.new_browser_cdp_session()
+
+    def worked() -> float:
+        """What the processors did for all of the browser so far (seconds)."""
+        processes = machine.send("SystemInfo.getProcessInfo")["processInfo"]
+        return sum(process["cpuTime"] for process in processes)
+
+    took, work = [], []
+    for _ in range(4):
+        context = browser.new_context()  # with a cache of its own, which is empty
+        tab = context.new_page()
+        before, began = worked(), time.monotonic()
+        tab.goto(playground_url)
+        tab.wait_for_selector("html[data-drawn]", timeout=120_000)
+        took.append(time.monotonic() - began)
+        work.append(worked() - before)
+        context.close()
+        if took[-1] < 5:
+            break
+    print(f"from the address to the first figure: {min(took):.1f} s, {min(work):.1f} s of work")
+    # Where others use the processors too, it waits for them.
+    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1)
+    assert min(*took, *work) < (15 if is_busy else 5)
+
+
+def test_an_animation_has_a_picture_for_each_step(player: Any, tmp_path: Path):
+    player.load(scores())
+    player.wait_for_panes(WITH_LATE)
+    drawing = ElementTree.parse(saved(player, "svg", tmp_path)).getroot()
+    with Image.open(saved(player, "gif", tmp_path)) as image:
+        assert image.size == (int(drawing.get("width")), int(drawing.get("height")))
+        lengths, shades = [], []
+        for number in range(image.n_frames):
+            image.seek(number)
+            lengths.append(image.info["duration"])
+            shades.append(image.convert("RGB"))
+        assert image.info["loop"] == 0
+    steps = int(player.tab.locator("#count").inner_text().split(" of ")[1])
+    assert lengths == [700] * (steps - 1) + [3000]
+    with Image.open(saved(player, "png", tmp_path)) as still:
+        wanted = still.convert("RGB").resize(shades[-1].size)
+    apart = ImageStat.Stat(ImageChops.difference(shades[-1], wanted)).mean
+    assert max(apart) < 2  # of 256
+    seen = [image.tobytes() for image in shades]
+    assert all(one != other for one, other in itertools.pairwise(seen))
+    assert f"{steps} of {steps}" == player.tab.locator("#count").inner_text()
+
+
+def test_a_strategy_is_chosen_in_the_words_of_other_systems(player: Any):
+    player.load(scores())
+    player.wait_for_panes(WITH_LATE)
+    words = player.tab.get_by_label("in the words of")
+    words.select_option(label="Flink")
+    on_time = [f"{FIRST} on time #0 5", f"{SECOND} on time #0 22", f"{THIRD} on time #0 3"]
+    player.wait_for_panes([*on_time, f"{FIRST} late #1 14", f"{FOURTH} on time #0 12"])
+    code = player.tab.locator(".code")
+    assert code.inner_text() == (
+        'flink.key_by().window(\n    flink.TumblingEventTimeWindows.of("2m")\n'
+        ').trigger(flink.EventTimeTrigger.create()).allowed_lateness("10m")'
+    )
+    player.tab.get_by_label("purging").select_option("yes")
+    player.wait_for_panes([*on_time, f"{FIRST} late #1 9", f"{FOURTH} on time #0 12"])
+    # Back in the words of Beam it is what it was in those of Flink.
+    words.select_option(label="Beam")
+    player.tab.wait_for_selector(".code", state="detached")
+    player.wait_for_panes([*on_time, f"{FIRST} late #1 9", f"{FOURTH} on time #0 12"])
+    assert player.tab.get_by_label("accumulation").input_value() == "discarding"
+    for system, begins in (
+        ("Kafka Streams", "kafka.group_by_key().windowed_by("),
+        ("Apex", "apex.WindowedOperator("),
+        ("Akka Streams", 'akka.SessionWindow("1m")'),
+    ):
+        words.select_option(label=system)
+        player.tab.wait_for_function(
+            "begins => document.querySelector('.code')?.textContent.startsWith(begins)", arg=begins
+        )
+    player.tab.get_by_label("inactivity").fill("2m")
+    player.tab.keyboard.press("Tab")
+    player.tab.locator(".code", has_text='akka.SessionWindow("2m")').wait_for()
+    player.wait_for_panes(
+        [
+            "[12:01:26, 12:03:26.001) dropped 9",
+            "[12:00:26, 12:06:19.001) on time #0, last 30",
+            "[12:06:39, 12:09:46.001) on time #0, last 12",
+        ]
+    )

@@ -426,7 +426,7 @@ def test_a_screen_reader_hears_each_step_and_what_the_figure_shows(reader: Reade
 def test_all_of_it_can_be_reached_with_the_tabulator(reader: Reader):
     reader.open({"one": of_the_blog(BRIDGE), "two": of_the_blog(BRIDGE)}, "#step=2")
     reached = []
-    for _ in range(13):
+    for _ in range(14):
         reader.press("Tab")
         reached.append(
             reader.tab.evaluate("document.activeElement.id || document.activeElement.tagName")
@@ -434,7 +434,7 @@ def test_all_of_it_can_be_reached_with_the_tabulator(reader: Reader):
     assert reached == [
         "A",
         "scenario",
-        *("first", "back", "slider", "forward", "last", "density"),
+        *("first", "back", "play", "slider", "forward", "last", "density"),
         "scroll",
         *("SUMMARY", "SUMMARY", "DIV", "SUMMARY"),  # a window, the panes and their table, the story
     ]
@@ -495,3 +495,16 @@ def test_without_scripts_the_panes_are_there_as_text(browser: Any, tmp_path: Pat
     tab.goto(path.as_uri())
     assert "['open app', 'show product']" in tab.locator("noscript pre").inner_text()
     context.close()
+
+
+def test_it_plays_to_the_end_and_begins_anew_from_there(reader: Reader):
+    reader.open(of_the_blog(BRIDGE), "#step=4")
+    button = reader.tab.get_by_role("button", name="Play")
+    button.click()
+    assert reader.tab.locator("#play").inner_text() == "Pause"
+    reader.tab.wait_for_function("() => document.querySelector('#last').disabled")
+    reader.tab.wait_for_function("() => document.querySelector('#play').textContent === 'Play'")
+    button.click()
+    reader.tab.wait_for_function("() => document.querySelector('#first').disabled")
+    reader.tab.get_by_role("button", name="Pause").click()
+    assert reader.tab.locator("#play").get_attribute("aria-pressed") == "false"

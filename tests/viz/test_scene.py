@@ -80,16 +80,16 @@ def test_a_window_with_tea_in_time_milk_late_and_salt_too_late() -> None:
                 "expired, missed by 1ms",
             ),
         ),
-        lives=(Life(FIVE, -0.3, 3.65, End.EXPIRED),),
+        lives=(Life(FIVE, 0.0, 3.5, End.EXPIRED),),
         boxes=(
-            Box(FIVE, "ON_TIME", 0, "['tea']", -0.3, 1.55, by="AfterWatermark[end of window]"),
+            Box(FIVE, "ON_TIME", 0, "['tea']", 0.0, 1.5, by="AfterWatermark[end of window]"),
             Box(
                 FIVE,
                 "LATE",
                 1,
                 "['tea', 'milk']",
-                1.55,
-                2.55,
+                0.0,
+                2.5,
                 by="AfterWatermark.late[AfterCount(1)]",
             ),
         ),
@@ -129,21 +129,23 @@ SESSIONS = {
 def test_sessions_grow_together_and_a_new_pane_withdraws_those_before() -> None:
     scene = stage(played(VISITS, **SESSIONS), "joe")
     assert scene.lives == (
-        Life(minutes(0, 10), -0.3, 1.7, End.MERGED, into=minutes(0, 22)),
-        Life(minutes(12, 22), 0.7, 1.7, End.MERGED, into=minutes(0, 22)),
+        Life(minutes(0, 10), 0.0, 2.0, End.MERGED, into=minutes(0, 22)),
+        Life(minutes(12, 22), 1.0, 2.0, End.MERGED, into=minutes(0, 22)),
         Life(
             minutes(0, 22),
-            1.7,
-            3.65,
+            2.0,
+            3.5,
             End.EXPIRED,
             sources=(minutes(0, 10), minutes(6, 16), minutes(12, 22)),
         ),
     )
-    assert [(it.window, it.name, it.label, it.at, it.withdrawn) for it in scene.boxes] == [
-        (minutes(0, 10), "early #0", "[1]", 0.55, 2.0),
-        (minutes(12, 22), "early #0", "[2]", 1.55, 2.0),
-        (minutes(0, 22), "early #0", "[1, 2, 3]", 2.55, 3.0),
-        (minutes(0, 22), "on time #1, last", "[1, 2, 3]", 3.55, None),
+    assert [
+        (it.window, it.name, it.label, it.below, it.at, it.withdrawn) for it in scene.boxes
+    ] == [
+        (minutes(0, 10), "early #0", "[1]", 0.0, 0.5, 2.5),
+        (minutes(12, 22), "early #0", "[2]", 1.0, 1.5, 2.5),
+        (minutes(0, 22), "early #0", "[1, 2, 3]", 0.0, 2.5, 3.5),
+        (minutes(0, 22), "on time #1, last", "[1, 2, 3]", 0.0, 3.5, None),
     ]
     assert "3 windows merged into [00:00:00, 00:22:00)." in scene.text()
     assert "Pane early #0 of [00:00:00, 00:10:00): [1], withdrawn later." in scene.text()
@@ -164,7 +166,7 @@ def test_merges_are_worked_out_where_a_host_tells_no_story(
     ]
 
 
-def test_windows_that_overlap_lie_in_lanes_and_their_panes_above_each_other() -> None:
+def test_windows_that_overlap_lie_in_lanes_and_panes_of_one_step_at_one_height() -> None:
     stream = TestStream().add_elements_at_time("00:00:30", ("k", 1)).advance_watermark_to_infinity()
     results = played(stream, window=bl.SlidingWindows("3 minutes", "1 minute"))
     scene = stage(results, "k")
@@ -173,10 +175,10 @@ def test_windows_that_overlap_lie_in_lanes_and_their_panes_above_each_other() ->
         (minutes(-1, 2), 1),
         (minutes(0, 3), 2),
     ]
-    assert [(it.window, round(it.at, 2)) for it in scene.boxes] == [
-        (minutes(-2, 1), 1.55),
-        (minutes(-1, 2), 2.1),
-        (minutes(0, 3), 2.65),
+    assert [(it.window, it.at) for it in scene.boxes] == [
+        (minutes(-2, 1), 1.5),
+        (minutes(-1, 2), 1.5),
+        (minutes(0, 3), 1.5),
     ]
     assert scene.lanes == 3
 
@@ -213,7 +215,7 @@ def test_an_element_that_all_its_windows_refused_has_every_reason_and_the_least_
     )
     scene = scene_of(run_in_memory(Grouping(strategy, Collect()), script), strategy, "k")
     assert scene.marks[1] == Mark(
-        80_000, 2.55, "2", Fate.DROPPED, "expired, missed by 1s 1ms; closed"
+        80_000, 2.0, "2", Fate.DROPPED, "expired, missed by 1s 1ms; closed"
     )
 
 
@@ -241,7 +243,7 @@ def test_the_global_window_is_cut_to_what_happened() -> None:
     scene = stage(results, "k")
     assert scene.span == (6_000, 114_000)
     assert scene.edges(GLOBAL_WINDOW) == (6_000, 114_000)
-    assert lives(scene) == [(GLOBAL_WINDOW, -0.3, 1.65, End.OPEN)]
+    assert lives(scene) == [(GLOBAL_WINDOW, 0.0, 1.5, End.OPEN)]
 
 
 def test_a_window_whose_trigger_finished_is_closed_from_then_on() -> None:
@@ -255,7 +257,7 @@ def test_a_window_whose_trigger_finished_is_closed_from_then_on() -> None:
         AdvanceWatermark(120_000),
     )
     scene = scene_of(run_in_memory(Grouping(strategy, Collect()), script), strategy, "k")
-    assert scene.lives == (Life(minutes(0, 1), -0.3, 3.65, End.EXPIRED, closed=1.55),)
+    assert scene.lives == (Life(minutes(0, 1), 0.0, 3.5, End.EXPIRED, closed=1.5),)
     assert [(mark.fate, mark.reason) for mark in scene.marks] == [
         (Fate.TAKEN, ""),
         (Fate.DROPPED, "closed"),
@@ -271,7 +273,7 @@ def test_equal_elements_of_one_step_are_one_mark_with_their_number() -> None:
     )
 
 
-def test_steps_that_share_a_reading_are_apart_and_a_long_wait_is_folded() -> None:
+def test_processing_time_is_to_scale_and_a_long_wait_is_folded() -> None:
     stream = (
         TestStream()
         .add_elements_at_time("00:00:10", ("k", 1))
@@ -287,20 +289,42 @@ def test_steps_that_share_a_reading_are_apart_and_a_long_wait_is_folded() -> Non
     )
     results = played(stream, window=bl.FixedWindows("1 minute"))
     scene = stage(results, "k")
-    assert [(tick.at, tick.label) for tick in scene.ticks] == [
-        (0.0, "0ms  step 0"),
-        (1.0, "step 1"),
-        (2.0, "1m  step 2"),
-        (3.0, "step 3"),
-        (4.0, "3m  step 4"),
-        (5.0, "step 5"),
-        (6.0, "4m  step 6"),
-        (7.0, "step 7"),
-        (10.0, "1d 4m  step 8"),
-        (11.0, "step 9"),
+    # Eight rows for the four minutes and the little that is kept of the day.
+    a_minute = 8 / 4.24
+    assert [(mark.label, round(mark.at, 3)) for mark in scene.marks] == [
+        ("1", 0.0),
+        ("2", 0.0),
+        ("3", round(a_minute, 3)),
+        ("4", round(3 * a_minute, 3)),
+        ("5", round(4 * a_minute, 3)),
+        ("6", 8.0),
     ]
-    assert scene.folds == (Fold(8.5, "23h 54m left out"),)
+    assert [(round(tick.at / a_minute, 3), tick.label) for tick in scene.ticks] == [
+        (minute / 2, f"00:0{minute // 2}:{minute % 2 * 3}0") for minute in range(9)
+    ]
+    (fold,) = scene.folds
+    assert (round(fold.at / a_minute, 3), fold.label) == (4.12, "23h 59m left out")
     assert scene.arrival_axis == "processing time"
+
+
+def test_both_times_are_one_on_a_line_that_folds_bend() -> None:
+    stream = TestStream().at_processing_time("00:00:30").add_elements_at_time("00:00:10", ("k", 1))
+    stream = stream.at_processing_time("00:01:30").add_elements_at_time("00:01:10", ("k", 2))
+    scene = stage(played(stream, window=bl.FixedWindows("1 minute")), "k")
+    assert scene.ideal == ((0.0, 30_000), (8.0, 90_000))
+
+
+def test_what_has_happened_until_a_row() -> None:
+    scene = stage(played(VISITS, **SESSIONS), "joe")
+    assert scene.instants == (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
+    before, after = scene.until(1.5), scene.until(2.5)
+    assert (len(before.marks), len(before.boxes), before.watermark) == (2, 2, ())
+    assert [box.withdrawn for box in before.boxes] == [None, None]
+    assert [box.withdrawn for box in after.boxes] == [2.5, 2.5, None]
+    assert lives(before) == [
+        (minutes(0, 10), 0.0, 1.5, End.OPEN),
+        (minutes(12, 22), 1.0, 1.5, End.OPEN),
+    ]
 
 
 def test_steps_without_news_are_left_out_and_so_is_event_time_without_any() -> None:
@@ -333,7 +357,7 @@ def test_scenes_of_several_keys_share_their_rows_and_their_event_time() -> None:
 def test_without_a_strategy_windows_show_from_their_first_pane_on() -> None:
     results = played(ORDERS, **BY_FIVE)
     scene = scene_of(results.run, None, "table 3")
-    assert lives(scene) == [(FIVE, 0.7, 4.65, End.OPEN)]
+    assert lives(scene) == [(FIVE, 1.5, 4.5, End.OPEN)]
     assert [mark.fate for mark in scene.marks] == [Fate.TAKEN, Fate.LATE, Fate.DROPPED]
 
 

@@ -3,7 +3,7 @@
 
 const ASK_EVERY_MS = 1000;
 const SHOWN = 60; // batches in a chart and in the table
-const TIMINGS = [["EARLY", "early"], ["ON_TIME", "on time"], ["LATE", "late"]];
+const TIMINGS = [["EARLY", "early", "early"], ["ON_TIME", "on time", "ontime"], ["LATE", "late", "late"]];
 const REASONS = {
   expired: "came after its window was over, allowed lateness and all",
   closed: "came for a window whose trigger had finished",
@@ -13,8 +13,8 @@ const REASONS = {
   far_future: "its time is too far ahead of the clock",
   bad_value: "a value cannot be read",
 };
-// The palette of Okabe and Ito. Each also has a pattern of its own: nothing is said by colour alone.
-const PANES = ["#56B4E9", "#009E73", "#E69F00"];
+// Panes look as in every figure. What else there is has colours of Okabe and Ito, and each a pattern
+// of its own: nothing is said by colour alone.
 const SERIES = ["#D55E00", "#CC79A7", "#F0E442", "#0072B2", "#999999"];
 const REPLAYED_MS = 30 * 86400000;
 
@@ -87,11 +87,12 @@ function patterns() {
     [["line", { x1: 0, y1: 3, x2: 6, y2: 3, class: "mark" }]],
     [["line", { x1: 3, y1: 0, x2: 3, y2: 6, class: "mark" }]],
   ];
-  const all = [...PANES.map((it, at) => [`pane-${at}`, it, at]), ...SERIES.map((it, at) => [`series-${at}`, it, at])];
-  const made = all.map(([id, colour, at]) =>
-    make("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse" },
+  const made = SERIES.map((colour, at) =>
+    make("pattern", { id: `series-${at}`, width: 6, height: 6, patternUnits: "userSpaceOnUse" },
       make("rect", { width: 6, height: 6, fill: colour }), ...marks[at].map(([name, it]) => make(name, it))));
-  document.body.append(make("svg", { id: "patterns", "aria-hidden": "true" }, ...made));
+  const all = make("svg", { id: "patterns", "aria-hidden": "true" }, ...made);
+  for (const [, , tone] of TIMINGS) panePattern(all, tone, tone);
+  document.body.append(all);
 }
 
 // -- charts -----------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ function frame(batches, low, high, words) {
 function figure(title, summary, drawn, legend = []) {
   const keys = legend.map(([pattern, name]) => make("li", {},
     make("svg", { viewBox: "0 0 16 12", "aria-hidden": "true" },
-      make("rect", { x: 0.5, y: 0.5, width: 15, height: 11, fill: `url(#${pattern})`, class: "swatch" })), name));
+      make("rect", { x: 0.5, y: 0.5, width: 15, height: 11, fill: `url(#${pattern})`, class: `swatch ${pattern}` })), name));
   return make("figure", {}, make("figcaption", {}, title),
     make("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": summary }, make("title", {}, summary), ...drawn),
     keys.length ? make("ul", { class: "legend" }, ...keys) : null);
@@ -135,7 +136,7 @@ function bars(title, batches, series, words) {
       const top = y(below + value);
       drawn.push(make("rect", {
         x: x(at) - across * 0.42, width: across * 0.84, y: top, height: y(below) - top,
-        fill: `url(#${pattern})`, class: "bar",
+        fill: `url(#${pattern})`, class: `bar ${pattern}`,
       }, make("title", {}, `batch ${batch.batch}: ${name} ${words(value)}`)));
       below += value;
     }
@@ -146,7 +147,7 @@ function bars(title, batches, series, words) {
   return figure(title, summary, drawn, series.map(([pattern, name]) => [pattern, name]));
 }
 
-function curve(title, batches, of, words, fromZero = true) {
+function curve(title, batches, of, words, fromZero = true, kind = "") {
   const known = batches.map((it, at) => [at, of(it)]).filter(([, value]) => value !== null && value !== undefined);
   const values = known.map(([, value]) => value);
   let high = values.length ? Math.max(...values) : 1, low = fromZero ? 0 : values.length ? Math.min(...values) : 0;
@@ -154,7 +155,7 @@ function curve(title, batches, of, words, fromZero = true) {
   const { x, y, drawn } = frame(batches, low, high, words);
   const points = known.map(([at, value]) => [x(at), y(value)]);
   if (points.length) {
-    drawn.push(make("path", { class: "curve", d: "M" + points.map(([a, b]) => `${a.toFixed(1)} ${b.toFixed(1)}`).join("L") }));
+    drawn.push(make("path", { class: `curve ${kind}`, d: "M" + points.map(([a, b]) => `${a.toFixed(1)} ${b.toFixed(1)}`).join("L") }));
     const [a, b] = points.at(-1);
     drawn.push(make("circle", { class: "dot", cx: a, cy: b, r: 3.5 }));
   }
@@ -212,13 +213,13 @@ function charts(query) {
   const replayed = last.watermark !== null && behind(last) > REPLAYED_MS;
   const drawn = [
     replayed
-      ? curve("Watermark (UTC)", batches, (it) => it.watermark, day(batches), false)
-      : curve("Watermark behind the clock", batches, behind, duration, false),
+      ? curve("Watermark (UTC)", batches, (it) => it.watermark, day(batches), false, "water")
+      : curve("Watermark behind the clock", batches, behind, duration, false, "water"),
   ];
   if (query.groupings.length) {
     drawn.push(
       curve("Open windows", batches, windowsOpen, (n) => count(Math.round(n))),
-      bars("Panes in each batch", batches, TIMINGS.map(([timing, name], at) => [`pane-${at}`, name, (it) => summed(it, (of) => of.panes[timing])]), count),
+      bars("Panes in each batch", batches, TIMINGS.map(([timing, name, tone]) => [tone, name, (it) => summed(it, (of) => of.panes[timing])]), count),
       bars("Dropped rows in each batch", batches, largest(batches, dropped), count));
   }
   drawn.push(

@@ -17,6 +17,7 @@ from beamlike.inspect.http.allowed import AllowedHosts
 from beamlike.inspect.http.answering import Answering
 from beamlike.inspect.http.serving import HERE, Listening
 from beamlike.inspect.live.history import History
+from beamlike.palette.pages import palette_script, palette_style
 
 __all__ = ["PageServer"]
 
@@ -92,4 +93,10 @@ def _handler(history: History) -> type[Answering]:
 
 
 def _part(name: str) -> bytes:
-    return files("beamlike.inspect.live").joinpath(name).read_bytes()
+    own = files("beamlike.inspect.live").joinpath(name).read_text(encoding="utf-8")
+    match name:
+        case "page.css":
+            own = palette_style() + own
+        case "page.js":
+            own += palette_script()
+    return own.encode()

@@ -1,8 +1,8 @@
 // The page: a sketch, what Python made of it, and the step that is shown.
 
 const at = (id) => document.getElementById(id);
-const here = { position: 0, isAtEnd: true, key: 0, selected: null, frames: null, playing: null };
-let sketch, made = null, opened = [], panels = [];
+const here = { position: 0, isAtEnd: true, key: 0, selected: null, frames: null };
+let sketch, made = null, opened = [], panels = [], codes = "";
 
 const python = new Python((broken) => {
   if (broken) say("Python cannot be started: " + broken, true);
@@ -38,6 +38,9 @@ function redraw() {
     made = { panels: answer.panels, moves_made: answer.moves, ...spoken };
     here.key = Math.min(here.key, Math.max(0, made.keys.length - 1));
     show();
+    const written = made.panels.map((panel) => panel.code).join();
+    if (written !== codes) showForms(); // they have the code of other systems
+    codes = written;
     document.documentElement.dataset.drawn = Number(document.documentElement.dataset.drawn ?? 0) + 1;
   });
 }
@@ -113,7 +116,7 @@ class Panel {
     this.part(".drawing").setAttribute("aria-describedby", prefix + "figure-description");
     this.figure = new Figure(this.part(".drawing"), this.part(".axis"), go, prefix);
     this.handles = new Handles(this.part(".handles"), hooks(this));
-    showLegend(this.part(".legend"));
+    showLegend(this.part(".legend"), prefix);
   }
 
   show(panel) {
@@ -212,7 +215,7 @@ function showForms() {
   })));
   panels.slice(0, sketch.strategies.length).forEach((panel, n) => {
     const form = panel.part(".choices-of");
-    refill(form, () => strategyForm(form, sketch.strategies[n], (strategy) => change(() => (sketch.strategies[n] = strategy))));
+    refill(form, () => strategyForm(form, sketch.strategies[n], made?.panels[n], (strategy) => change(() => (sketch.strategies[n] = strategy))));
   });
   showSelected();
 }
@@ -241,27 +244,6 @@ function go(position) {
   show();
 }
 
-function stop() {
-  clearInterval(here.playing);
-  here.playing = null;
-  at("play").setAttribute("aria-pressed", false);
-  at("play").textContent = "Play";
-}
-
-function play() {
-  if (here.playing) {
-    stop();
-    return;
-  }
-  if (here.isAtEnd) go(0);
-  at("play").setAttribute("aria-pressed", true);
-  at("play").textContent = "Pause";
-  here.playing = setInterval(() => {
-    go(here.position + 1);
-    if (here.isAtEnd) stop();
-  }, 700);
-}
-
 // -- ways in and out -----------------------------------------------------------------------------------
 
 async function open(file) {
@@ -277,11 +259,31 @@ async function open(file) {
   load(opened[0]);
 }
 
+function picture() {
+  return pictureOf(panels.filter((panel) => panel.figure.plan).map((panel) => [panel.part(".drawing"), panel.part(".axis")]));
+}
+
+/** Every step as it is drawn, in one animation. */
+async function animation() {
+  const before = here.position, pictures = [], count = shownScenario().steps.length;
+  for (let step = 0; step < count; step += 1) {
+    go(step);
+    pictures.push(await pixelsOf(picture()));
+  }
+  go(before);
+  return asGif(pictures, STEP_MS, 3000);
+}
+
+const PICTURES = {
+  svg: () => new Blob([picture().text], { type: "image/svg+xml" }),
+  png: () => asPng(picture()),
+  gif: animation,
+};
+
 async function save(how) {
   const name = sketch.title.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^_|_$/g, "") || "playground";
-  if (how === "svg" || how === "png") {
-    const picture = pictureOf(panels[0].part(".drawing"), panels[0].part(".axis"));
-    download(`${name}.${how}`, how === "svg" ? new Blob([picture.text], { type: "image/svg+xml" }) : await asPng(picture));
+  if (PICTURES[how]) {
+    download(`${name}.${how}`, await PICTURES[how]());
     return;
   }
   say("Writing …");
@@ -323,7 +325,7 @@ function listen() {
   click("back", () => go(here.position - 1));
   click("forward", () => go(here.position + 1));
   click("last", () => go(Infinity));
-  click("play", play);
+  new Playing(at("play"), { isAtEnd: () => here.isAtEnd, forward: () => go(here.position + 1), rewind: () => go(0) });
   at("slider").addEventListener("input", () => go(Number(at("slider").value)));
   const revert = (which) => () => {
     if (!sketch[which]()) return;

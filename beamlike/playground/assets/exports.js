@@ -24,29 +24,44 @@ function dressed(original) {
   return copy;
 }
 
-/** The figure with its axis, as the text of an SVG file. */
-function pictureOf(figure, axis) {
-  const width = Number(figure.getAttribute("width")), high = Number(figure.getAttribute("height")), foot = Number(axis.getAttribute("height"));
+/** Figures with their axes, side by side, as the text of an SVG file. */
+function pictureOf(figures) {
+  const sizes = figures.map(([figure, axis]) => ["width", "height"].map((name) => Number(figure.getAttribute(name))).concat(Number(axis.getAttribute("height"))));
+  const width = sizes.reduce((sum, [wide]) => sum + wide, 0), height = Math.max(...sizes.map(([, high, foot]) => high + foot));
   const whole = document.createElementNS(SVG, "svg");
-  for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${high + foot}`, width, height: high + foot })) whole.setAttribute(name, value);
-  const paper = getComputedStyle(document.body).backgroundColor;
-  svg(whole, "rect", { width, height: high + foot, fill: paper });
-  whole.append(dressed(figure));
-  const below = svg(whole, "g", { transform: `translate(0 ${high})` });
-  below.append(dressed(axis));
-  return { text: new XMLSerializer().serializeToString(whole), width, height: high + foot };
+  for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height })) whole.setAttribute(name, value);
+  svg(whole, "rect", { width, height, fill: getComputedStyle(document.body).backgroundColor });
+  let left = 0;
+  figures.forEach(([figure, axis], n) => {
+    const [wide, high] = sizes[n];
+    svg(whole, "g", { transform: `translate(${left} 0)` }).append(dressed(figure));
+    svg(whole, "g", { transform: `translate(${left} ${high})` }).append(dressed(axis));
+    left += wide;
+  });
+  return { text: new XMLSerializer().serializeToString(whole), width, height };
 }
 
-async function asPng({ text, width, height }) {
+/** A picture on a canvas, so many times as large. */
+async function painted({ text, width, height }, times) {
   const image = new Image();
   const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   image.src = url;
   await image.decode();
   URL.revokeObjectURL(url);
   const canvas = document.createElement("canvas");
-  Object.assign(canvas, { width: 2 * width, height: 2 * height });
-  const brush = canvas.getContext("2d");
-  brush.scale(2, 2);
+  Object.assign(canvas, { width: times * width, height: times * height });
+  const brush = canvas.getContext("2d", { willReadFrequently: true });
+  brush.scale(times, times);
   brush.drawImage(image, 0, 0, width, height);
+  return canvas;
+}
+
+async function asPng(picture) {
+  const canvas = await painted(picture, 2);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+async function pixelsOf(picture) {
+  const canvas = await painted(picture, 1);
+  return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
 }

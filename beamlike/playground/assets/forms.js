@@ -14,9 +14,16 @@ const RULES = {
 };
 const RULE_PARTS = { bound: MINUTE, silence: MINUTE, percent: 90 };
 
-/** The form of a strategy. `changed` gets the strategy that it becomes. */
-function strategyForm(root, strategy, changed) {
+/** The form of a strategy. `made` is what Python made of it; `changed` gets what it becomes. */
+function strategyForm(root, strategy, made, changed) {
   root.replaceChildren();
+  systemChoice(root, strategy, made, changed);
+  const aggregation = () => choice(root, "a pane's value", AGGREGATIONS.map((name) => [name, name.replaceAll("_", " ")]), strategy.aggregation, (chosen) => changed({ ...strategy, aggregation: chosen }));
+  if (strategy.words) {
+    aggregation();
+    systemForm(root, strategy, made, changed);
+    return;
+  }
   const { windowing } = strategy;
   const set = (name, value) => changed({ ...strategy, windowing: { ...windowing, [name]: value } });
   const { window } = windowing;
@@ -28,7 +35,7 @@ function strategyForm(root, strategy, changed) {
   }
   choice(root, "accumulation", [["discarding"], ["accumulating"], ["retracting"]], windowing.accumulation, (value) => set("accumulation", value));
   typed(root, "allowed lateness", durationText(windowing.allowed_lateness_ms), readDuration, (ms) => set("allowed_lateness_ms", ms));
-  choice(root, "a pane's value", AGGREGATIONS.map((name) => [name, name.replaceAll("_", " ")]), strategy.aggregation, (aggregation) => changed({ ...strategy, aggregation }));
+  aggregation();
   triggerBlock(root, windowing.trigger, "trigger", false, (trigger) => set("trigger", trigger));
   const more = html(root, "details", { class: "more" });
   html(more, "summary", {}, "More choices");

@@ -17,7 +17,7 @@ self.fetch = async (what, how) => {
 const BEGIN = `
 import sys, types
 sys.path.insert(0, "/beamlike.zip")
-for name in ("beamlike", "beamlike.testing"):
+for name in ("beamlike", "beamlike.testing", "beamlike.playground"):
     package = types.ModuleType(name)
     package.__path__ = ["/beamlike.zip/" + name.replace(".", "/")]
     sys.modules[name] = package

@@ -60,22 +60,7 @@ class Figure {
 
   patterns() {
     const defs = svg(this.root, "defs", {});
-    const stripes = (id, tone, size, angle, thick, ground) => {
-      const pattern = svg(defs, "pattern", {
-        id: this.prefix + id, class: tone, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})`,
-      });
-      const fill = svg(pattern, "rect", { width: size, height: size });
-      fill.style.fill = "var(--tone)";
-      fill.style.fillOpacity = ground;
-      const line = svg(pattern, "rect", { width: thick, height: size });
-      line.style.fill = "var(--tone)";
-      line.style.fillOpacity = 0.42;
-    };
-    stripes("early-band", "early", 9, 45, 1.2, 0.14);
-    stripes("ontime-band", "ontime", 9, 0, 0, 0.2);
-    stripes("late-band", "late", 6, -45, 1.6, 0.16);
-    stripes("unknown-band", "unknown", 9, 0, 0, 0.16);
-    stripes("late-box", "late", 6, -45, 2, 0.22);
+    for (const tone of ["early", "ontime", "late", "unknown"]) panePattern(defs, `${this.prefix}${tone}-band`, tone);
   }
 
   grid() {
@@ -204,7 +189,7 @@ class Figure {
         if (item.kind !== "pane" || item.thing.retraction) continue;
         const low = this.bases.get(item.thing);
         svg(this.root, "rect", {
-          class: "band", "fill-opacity": Math.min(1, 4 / this.plan.depth), fill: `url(#${this.prefix}${toneOf(item.thing.timing)}-band)`, x: item.left, y: Math.min(item.y, low),
+          class: "band", "fill-opacity": Math.min(1, 4 / this.plan.depth), fill: this.band(item.thing), x: item.left, y: Math.min(item.y, low),
           width: item.right - item.left, height: Math.max(0, low - item.y),
         });
       }
@@ -304,8 +289,13 @@ class Figure {
     const high = small ? Math.max(2, lane) : 17;
     const place = { x: left + 1, y: y - high / 2, width: Math.max(2, right - left - 2), height: high, rx: small ? 1 : 3 };
     svg(group, "rect", { class: "ground", ...place });
+    if (!thing.retraction) svg(group, "rect", { class: "band", fill: this.band(thing), "fill-opacity": withdrawn ? 0.4 : 1, ...place });
     svg(group, "rect", { class: classes.join(" "), ...place });
     this.label(group, item, thing.retraction || withdrawn ? "struck" : "");
+  }
+
+  band(pane) {
+    return `url(#${this.prefix}${toneOf(pane.timing)}-band)`;
   }
 
   /** A pane to scale: from where its content begins up to where it fires. */
@@ -317,7 +307,7 @@ class Figure {
       svg(group, "line", { class: "box retraction", x1: left + 1, x2: right - 1, y1: y, y2: y });
     } else {
       const seen = Math.min(1, 4 / this.plan.depth) * (withdrawn ? 0.4 : 1);
-      svg(group, "rect", { class: "band", fill: `url(#${this.prefix}${toneOf(thing.timing)}-band)`, "fill-opacity": seen, ...place });
+      svg(group, "rect", { class: "band", fill: this.band(thing), "fill-opacity": seen, ...place });
       svg(group, "rect", { class: "area " + classes.join(" "), ...place });
     }
     this.label(group, item, struck ? "struck" : "");

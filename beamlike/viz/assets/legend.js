@@ -1,7 +1,7 @@
 // The marks of the figure, with their names; and what a step without news is called.
 
-/** What the marks of the figure mean. */
-function showLegend(root) {
+/** What the marks of the figure mean, as in pictures. `prefix` is that of the figure. */
+function showLegend(root, prefix = "") {
   root.replaceChildren();
   const draw = (text, paint) => {
     const entry = html(root, "span", {});
@@ -9,20 +9,24 @@ function showLegend(root) {
     paint(picture);
     entry.append(text);
   };
-  const box = (classes) => (picture) => svg(picture, "rect", { class: "box " + classes, x: 1, y: 1, width: 22, height: 12, rx: 3 });
+  const pane = (tone) => (picture) => {
+    const place = { x: 1, y: 1, width: 22, height: 12, rx: 3 };
+    svg(picture, "rect", { class: "band", fill: `url(#${prefix}${tone}-band)`, ...place });
+    svg(picture, "rect", { class: "box " + tone, ...place });
+  };
   draw("element", (p) => svg(p, "circle", { class: "dot", cx: 12, cy: 7, r: 5 }));
-  draw("behind the watermark", (p) => svg(p, "circle", { class: "dot late", cx: 12, cy: 7, r: 5 }));
-  draw("dropped", (p) => svg(p, "path", { class: "cross", d: "M7 2L17 12M7 12L17 2" }));
+  draw("element behind the watermark", (p) => svg(p, "circle", { class: "dot late", cx: 12, cy: 7, r: 5 }));
+  draw("dropped element", (p) => svg(p, "path", { class: "cross", d: "M7 2L17 12M7 12L17 2" }));
   draw("window", (p) => {
     svg(p, "rect", { class: "life", x: 2, y: 0, width: 20, height: 14 });
     for (const x of [2, 22]) svg(p, "line", { class: "edge", x1: x, x2: x, y1: 0, y2: 14 });
   });
   draw("merge", (p) => svg(p, "path", { class: "merge", d: "M2 12V5H22V12M12 12V5" }));
-  draw("forgotten", (p) => svg(p, "line", { class: "cap", x1: 1, x2: 23, y1: 7, y2: 7 }));
-  draw("early pane", box("early"));
-  draw("on time", box("ontime"));
-  draw("late", box("late"));
-  draw("withdrawal", box("retraction"));
+  draw("window expires", (p) => svg(p, "line", { class: "cap", x1: 1, x2: 23, y1: 7, y2: 7 }));
+  draw("early pane", pane("early"));
+  draw("on time pane", pane("ontime"));
+  draw("late pane", pane("late"));
+  draw("withdrawal", (p) => svg(p, "line", { class: "box retraction", x1: 1, x2: 23, y1: 7, y2: 7 }));
   draw("watermark", (p) => svg(p, "path", { class: "water", d: "M0 7H24" }));
   draw("event time = processing time", (p) => svg(p, "path", { class: "ideal", d: "M0 12L24 2" }));
 }

@@ -116,6 +116,11 @@ function listen() {
   at("back").addEventListener("click", () => go(here.position - 1));
   at("forward").addEventListener("click", () => go(here.position + 1));
   at("last").addEventListener("click", () => go(Infinity));
+  new Playing(at("play"), {
+    isAtEnd: () => here.position === scenarioNow().steps.length - 1,
+    forward: () => go(here.position + 1),
+    rewind: () => go(0),
+  });
   at("slider").addEventListener("input", (event) => go(Number(event.target.value)));
   at("density").addEventListener("click", () => {
     here.small = !isSmall();

@@ -173,11 +173,18 @@ def test_each_kind_has_a_pattern_besides_its_colour(shown: Open) -> None:
     page = shown(running({"hours": HOURS | {"panes_late": 1}}))
     used = page.locator("#charts figure").nth(2).locator(".bar").all()
     names = [it.get_attribute("fill").removeprefix("url(#").rstrip(")") for it in used]
-    drawn = [page.locator(f"#{name} :not(rect)").evaluate_all(AS_DRAWN) for name in names]
-    assert len({repr(it) for it in drawn}) == 3
+    drawn = [page.locator(f"#{name}").evaluate(AS_DRAWN) for name in names]
+    assert [(name, *it) for name, it in zip(names, drawn, strict=True)] == [
+        ("early", "rotate(45)", ["9", "1.2"]),
+        ("ontime", "rotate(0)", ["9", "0"]),
+        ("late", "rotate(-45)", ["6", "1.6"]),
+    ]
 
 
-AS_DRAWN = "them => them.map(it => it.outerHTML)"
+AS_DRAWN = """pattern => [
+    pattern.getAttribute("patternTransform"),
+    [...pattern.querySelectorAll("rect")].map(it => it.getAttribute("width")),
+]"""
 
 
 def test_the_last_batches_are_a_table_too(shown: Open) -> None:

@@ -1,0 +1,79 @@
+"""The colours of every figure, and how panes look.
+
+The panes have colours of Okabe and Ito, which differ for every kind of colour vision. Nothing is
+said by colour alone: each timing has a pattern and an outline of its own, elements have shapes.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+
+__all__ = ["DARK", "LIGHT", "TIMINGS", "Palette", "Timing", "timing_of"]
+
+
+@attrs.frozen
+class Palette:
+    """The colours of a figure, as ``#rrggbb`` or ``#rrggbbaa``."""
+
+    paper: str = "#faf9f6"
+    card: str = "#ffffff"
+    ink: str = "#22262c"
+    muted: str = "#5d646e"
+    line: str = "#dedbd3"
+    faint: str = "#efede7"
+    lost: str = "#c04a00"
+    water: str = "#0072b2"
+    focus: str = "#0072b2"
+    column: str = "#46505f12"
+    early: str = "#56b4e9"
+    ontime: str = "#009e73"
+    late: str = "#e69f00"
+    unknown: str = "#8a8a8a"
+
+    def of(self, timing: str) -> str:
+        """The colour of the panes of a timing."""
+        colour: str = getattr(self, timing_of(timing).tone)
+        return colour
+
+
+LIGHT: Final = Palette()
+DARK: Final = Palette(
+    paper="#15181d",
+    card="#1c2027",
+    ink="#e9e7e2",
+    muted="#a2a9b4",
+    line="#323842",
+    faint="#232831",
+    lost="#f2803c",
+    water="#6db9ef",
+    focus="#8ecbf5",
+    column="#becde117",
+)
+
+
+@attrs.frozen
+class Timing:
+    """How panes of a timing look.
+
+    ``tone`` is the name of the colour; ``ground`` how much of it fills the pane; ``hatch`` the
+    pattern and ``dashes`` the outline, as matplotlib writes them.
+    """
+
+    tone: str
+    ground: float
+    hatch: str = ""
+    dashes: tuple[float, ...] = ()
+
+
+TIMINGS: Final[Mapping[str, Timing]] = {
+    "EARLY": Timing("early", 0.14, "/", (3, 1.8)),
+    "ON_TIME": Timing("ontime", 0.2),
+    "LATE": Timing("late", 0.16, "\\\\\\"),
+}
+_UNKNOWN: Final = Timing("unknown", 0.16)
+
+
+def timing_of(name: str) -> Timing:
+    """How panes of a timing look; any other name is that of panes of no timing."""
+    return TIMINGS.get(name, _UNKNOWN)

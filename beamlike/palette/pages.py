@@ -1,0 +1,34 @@
+"""The palettes as a style sheet, and the patterns of panes as a script."""
+
+from importlib.resources import files
+from typing import Final
+
+import attrs
+
+from beamlike.palette.colours import DARK, LIGHT, TIMINGS
+
+__all__ = ["palette_script", "palette_style"]
+
+_MONO: Final = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace'
+
+
+def palette_style() -> str:
+    """Both palettes as variables: the dark one where the reader prefers that."""
+    light, dark = (
+        " ".join(f"--{name}: {colour};" for name, colour in attrs.asdict(each).items())
+        for each in (LIGHT, DARK)
+    )
+    tones = " ".join(
+        f".{tone} {{ --tone: var(--{tone}); }}"
+        for tone in (*(timing.tone for timing in TIMINGS.values()), "unknown")
+    )
+    return (
+        f":root {{ color-scheme: light dark; --mono: {_MONO}; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+        f"{tones}\n"
+    )
+
+
+def palette_script() -> str:
+    """The function ``panePattern``, which draws the pattern of a timing."""
+    return (files("beamlike.palette") / "patterns.js").read_text(encoding="utf-8")

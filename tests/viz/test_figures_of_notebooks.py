@@ -1,0 +1,146 @@
+"""The figures of all notebooks, for a phone and for a desk: no label is cut or leaves its window.
+
+Those of notebooks that need Spark are of the same kinds, and left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import attrs
+import nbformat
+import pytest
+
+from beamlike.testing import Results
+from beamlike.viz import picture
+from beamlike.viz.page import save_page
+from beamlike.viz.recording import Recording
+from beamlike.viz.scene import Scene
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+NOTEBOOKS = [
+    path for path in sorted(FOLDER.glob("*.ipynb")) if "local_session" not in path.read_text()
+]
+WIDTHS = (390, 1280)
+
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@attrs.frozen
+class Shown:
+    """What a notebook draws: its pictures, and the runs that some of them are of."""
+
+    pictures: list[list[Scene]]
+    recordings: list[Recording]
+
+
+@cache
+def shown_in(path: Path) -> Shown:
+    """Everything that the cells of a notebook draw."""
+    found = Shown([], [])
+    draw, of_results = picture.figure, Results.figure
+
+    def drawing(scenes: Scene | Sequence[Scene], *rest: Any, **more: Any) -> Any:
+        found.pictures.append([scenes] if isinstance(scenes, Scene) else list(scenes))
+        return draw(scenes, *rest, **more)
+
+    def recording(results: Results, *rest: Any, **more: Any) -> Any:
+        found.recordings.append(results.recording)
+        return of_results(results, *rest, **more)
+
+    names: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(FOLDER)
+        patch.setattr(picture, "figure", drawing)
+        patch.setattr(Results, "figure", recording)
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code":
+                exec(compile(cell.source, f"{path.name}: {cell.id}", "exec"), names)
+    return found
+
+
+def test_notebooks_have_figures() -> None:
+    counts = {path.stem: len(shown_in(path).pictures) for path in NOTEBOOKS}
+    assert sum(counts.values()) >= 15
+    assert sum(len(shown_in(path).recordings) for path in NOTEBOOKS) >= 10
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@every_notebook
+def test_no_label_of_a_picture_is_cut_or_leaves_its_window(path: Path, width: int) -> None:
+    for scenes in shown_in(path).pictures:
+        made: Any = picture.figure(scenes, width=width)
+        made.canvas.draw()  # which is when axes get their labels
+        renderer = made.canvas.get_renderer()
+        for text in filter(lambda it: it.get_text(), _texts(made)):
+            box = text.get_window_extent(renderer)
+            assert (box.x0 >= 0, box.x1 <= width, text.get_text()) == (True, True, text.get_text())
+            assert box.y0 >= 0
+            assert box.y1 <= made.bbox.height
+        for axes, scene in zip(made.axes, scenes, strict=True):
+            _check_labels(axes, scene, renderer)
+
+
+def _texts(made: Any) -> Iterator[Any]:
+    """Every text: of marks, axes, the legend and above."""
+    for axes in made.axes:
+        yield from axes.texts
+        yield from (axes.xaxis.label, axes.yaxis.label)
+        yield from (*axes.get_xticklabels(), *axes.get_yticklabels())
+    for legend in made.legends:
+        yield from legend.get_texts()
+    yield from made.texts
+
+
+def _check_labels(axes: Any, scene: Scene, renderer: Any) -> None:
+    """The names of panes are each in a window, and over no other one."""
+    ends = {
+        tuple(axes.transData.transform((edge, 0))[0] for edge in scene.edges(box.window))
+        for box in scene.boxes
+    }
+    names = [it.get_window_extent(renderer) for it in axes.texts if it.get_gid() == "pane"]
+    for name in names:
+        assert any(left - 1 <= name.x0 and name.x1 <= right + 1 for left, right in ends)
+    for one, other in combinations(names, 2):
+        across = min(one.x1, other.x1) - max(one.x0, other.x0)
+        up = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert min(across, up) <= 1
+
+
+CUT = """() => {
+    const cut = [];
+    for (const figure of document.querySelectorAll("#figure, #axis")) {
+        const [wide, high] = ["width", "height"].map(name => Number(figure.getAttribute(name)));
+        for (const text of figure.querySelectorAll("text")) {
+            const { x, y, width, height } = text.getBBox();
+            const isIn = x >= -1 && x + width <= wide + 1 && y >= -1 && y + height <= high + 1;
+            if (!isIn) cut.push([figure.id, text.textContent, x, x + width, wide, y, high]);
+        }
+        for (const pane of figure.querySelectorAll("[data-kind=pane]:has(rect.area)")) {
+            const text = pane.querySelector("text");
+            const area = pane.querySelector("rect.area").getBBox();
+            if (!text) continue;
+            const { x, width } = text.getBBox();
+            if (x < area.x - 2 || x + width > area.x + area.width + 2) cut.push(text.textContent);
+        }
+    }
+    return cut;
+}"""
+
+
+@pytest.mark.browser
+@every_notebook
+def test_no_label_of_a_stepping_page_is_cut_or_leaves_its_window(
+    path: Path, browser: Any, tmp_path: Path
+) -> None:
+    tab = browser.new_page()
+    for number, recording in enumerate(shown_in(path).recordings):
+        address = save_page(recording, tmp_path / f"{number}.html").as_uri()
+        for width in WIDTHS:
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.goto("about:blank")
+            tab.goto(f"{address}#step=999")
+            assert tab.evaluate(CUT) == []
+    tab.close()

@@ -1,0 +1,178 @@
+"""The ten scores under every strategy, as pictures: where panes lie, what they overlap, in pixels.
+
+`test_figure_to_scale` is about the stepping page.
+"""
+
+import io
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from beamlike.machine.events import Pane
+from beamlike.model.time import instant_ms
+from beamlike.palette.colours import DARK, LIGHT
+from beamlike.viz.picture import figure
+from beamlike.viz.scene import Box, Scene
+from beamlike.viz.staging import scenes_of
+from tests.support.ten_scores import FIGURES
+
+TIMINGS = ("early", "on time", "late", "withdrawn")
+
+
+class Drawn:
+    """The scores under a strategy, drawn and measured."""
+
+    def __init__(self, name: str, width: int = 1280, *, dark: bool = False) -> None:
+        self.results = FIGURES[name]()
+        (self.scene,) = scenes_of(self.results.run, self.results.strategy, ["team"])
+        self.made = figure(self.scene, width=width, dark=dark)
+        (self.axes,) = self.made.axes
+        paper = io.BytesIO()
+        self.made.savefig(paper, format="png", dpi=100)
+        paper.seek(0)
+        self.pixels = imread(paper)[:, :, :3]
+
+    def height(self, row: float) -> float:
+        return float(self.axes.transData.transform((0, row))[1])
+
+    def areas(self, label: str) -> list[Any]:
+        return [it for it in self.axes.patches if it.get_label() == f"{label} pane"]
+
+    def box(self, window: str, name: str) -> Box:
+        (found,) = [it for it in self.scene.boxes if str(it.window) == window and it.name == name]
+        return found
+
+    def pixel(self, at: str, clock: float) -> Any:
+        """The colour at an instant and a height."""
+        across = self.scene.event.position(instant_ms(at, "at"))
+        x, y = self.axes.transData.transform((across, clock))
+        return self.pixels[len(self.pixels) - int(y), int(x)]
+
+    def texts(self) -> list[Any]:
+        renderer = self.made.canvas.get_renderer()
+        ticks = [*self.axes.get_xticklabels(), *self.axes.get_yticklabels()]
+        names = [self.axes.xaxis.label, self.axes.yaxis.label, *self.made.legends[0].get_texts()]
+        written = [*self.axes.texts, *ticks, *names, *self.made.texts]
+        return [it.get_window_extent(renderer) for it in written if it.get_text()]
+
+
+def rgb(colour: str) -> list[float]:
+    return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+
+
+def row_of(scene: Scene, clock: str) -> float:
+    """The row of an instant, by the labels beside the picture."""
+    known = {instant_ms(tick.label, "tick"): tick.at for tick in scene.ticks}
+    (first, low), *_, (last, high) = sorted(known.items())
+    return low + (instant_ms(clock, "clock") - first) * (high - low) / (last - first)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_everything_is_as_high_as_the_clock_says(name: str) -> None:
+    drawn = Drawn(name)
+    clocks = [clock for _, clock in drawn.results.run.clocks()]
+    emitted = [it for it in drawn.results.run.outputs if isinstance(it.effect, Pane)]
+    fired = [clocks[it.step] for it in emitted if not it.effect.retraction]
+    tops = [drawn.height(box.at) for box in drawn.scene.boxes]
+    pairs = sorted(zip(fired, tops, strict=True))
+    (low, bottom), (high, top) = pairs[0], pairs[-1]
+    per_ms = (top - bottom) / (high - low) if high > low else 0.0
+    assert tops == pytest.approx([bottom + (at - low) * per_ms for at in fired], abs=0.5)
+    shown = [it for label in TIMINGS for it in drawn.areas(label)]
+    edges = [drawn.height(area.get_y() + area.get_height()) for area in shown]
+    assert sorted(edges) == pytest.approx(sorted(tops))
+
+
+@pytest.mark.parametrize("name", ["accumulating", "retracting", "discarding"])
+def test_panes_lie_where_the_article_has_them(name: str) -> None:
+    drawn = Drawn(name)
+    first, second = "[12:00:00, 12:02:00)", "[12:02:00, 12:04:00)"
+    if name == "discarding":
+        begins = ("12:05:19", "12:06:00", "12:05:39", "12:07:06")
+    else:
+        begins = ("12:05:19", "12:05:19", "12:05:39", "12:05:39")
+    fires = ("12:06:00", "12:08:19", "12:07:06", "12:07:30")
+    panes = [
+        *(drawn.box(first, "on time #0"), drawn.box(first, "late #1")),
+        *(drawn.box(second, "early #0"), drawn.box(second, "on time #1")),
+    ]
+    for shown, wanted in (([it.below for it in panes], begins), ([it.at for it in panes], fires)):
+        assert shown == pytest.approx([row_of(drawn.scene, at) for at in wanted], abs=0.02)
+
+
+def test_a_pane_that_accumulates_covers_the_one_before_it_and_a_discarded_one_does_not() -> None:
+    both, after, ground = {}, {}, {}
+    for name in ("accumulating", "discarding"):
+        drawn = Drawn(name)
+        early, late = row_of(drawn.scene, "12:05:50"), row_of(drawn.scene, "12:07:45")
+        both[name] = drawn.pixel("12:01:50", early)
+        after[name] = drawn.pixel("12:01:50", late)
+        ground[name] = drawn.pixel("12:04:30", early)
+    for name in both:
+        assert ground[name] == pytest.approx(rgb(LIGHT.paper), abs=0.06)
+        assert np.abs(after[name] - ground[name]).max() > 0.08  # the late pane
+    # Where the late pane holds the 5 too, its colour lies over that of the pane on time.
+    assert both["accumulating"].sum() < both["discarding"].sum() - 0.1
+
+
+def test_withdrawn_panes_are_struck_out_and_others_are_not() -> None:
+    drawn = Drawn("retracting")
+    struck = [line for line in drawn.axes.lines if line.get_gid() == "struck"]
+    heights = {round(float(line.get_ydata()[0]), 3) for line in struck}
+    names = {it.get_text(): it for it in drawn.axes.texts if it.get_gid() == "pane"}
+    crossed = {words for words, it in names.items() if round(it.get_position()[1], 3) in heights}
+    assert crossed == {"on time #0: 5", "early #0: 14", "early #0: 3"} | {
+        it for it in crossed if it == "on time #1: 3"
+    }
+    assert "late #1: 14" not in crossed
+    assert len(drawn.areas("withdrawn")) == len(struck) == 4
+    lines = [it for it in drawn.axes.lines if it.get_label() == "withdrawal"]
+    gone = [box.withdrawn for box in drawn.scene.boxes if box.withdrawn is not None]
+    assert [it.get_ydata()[0] for it in lines] == gone
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", FIGURES)
+def test_labels_stay_in_their_windows_and_nothing_is_cut(name: str, width: int) -> None:
+    drawn = Drawn(name, width)
+    high = drawn.made.bbox.height
+    for text in drawn.texts():
+        assert text.x0 >= 0
+        assert text.x1 <= width
+        assert text.y0 >= 0
+        assert text.y1 <= high
+    renderer = drawn.made.canvas.get_renderer()
+    ends = {
+        tuple(drawn.axes.transData.transform((edge, 0))[0] for edge in drawn.scene.edges(it.window))
+        for it in drawn.scene.boxes
+    }
+    labels = [it.get_window_extent(renderer) for it in drawn.axes.texts if it.get_gid() == "pane"]
+    for label in labels:
+        assert any(left - 1 <= label.x0 and label.x1 <= right + 1 for left, right in ends)
+    for one, other in combinations(labels, 2):
+        across = min(one.x1, other.x1) - max(one.x0, other.x0)
+        up = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert min(across, up) <= 1
+
+
+def test_both_times_are_one_on_the_dotted_line() -> None:
+    drawn = Drawn("accumulating")
+    (line,) = [it for it in drawn.axes.lines if it.get_label() == "event time = processing time"]
+    for across, row in zip(*line.get_data(), strict=True):
+        at = drawn.scene.event.instant(int(across))
+        ticks = {instant_ms(tick.label, "tick"): tick.at for tick in drawn.scene.ticks}
+        (first, low), *_, (last, high) = sorted(ticks.items())
+        assert low + (at - first) * (high - low) / (last - first) == pytest.approx(row, abs=0.02)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_in_the_dark_it_is_light_on_a_dark_ground(name: str) -> None:
+    drawn = Drawn(name, dark=True)
+    assert drawn.pixels[2, 2] == pytest.approx(rgb(DARK.paper), abs=0.01)
+    (title, *_) = drawn.made.texts
+    assert title.get_color() == DARK.ink
+    light = (drawn.pixels > 0.8).all(axis=2).mean()
+    assert 0.0 < light < 0.1
