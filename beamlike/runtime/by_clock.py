@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import attrs
 
@@ -25,6 +25,7 @@ __all__ = [
 
 Move = tuple[int, int]
 """A reading of the clock and the watermark from then on (ms)."""
+_NOTHING: Final = Arrive(())
 
 
 def _bound_ms(value: DurationLike) -> int:
@@ -138,7 +139,11 @@ class PercentileOfDelays:
 
 
 def script_by_clock(
-    arrivals: Iterable[Arrival], rule: WatermarkRule, *, end: int | None = None
+    arrivals: Iterable[Arrival],
+    rule: WatermarkRule,
+    *,
+    end: int | None = None,
+    every: int | None = None,
 ) -> Script:
     """The script of arrivals whose watermark a rule moves, up to the end of time.
 
@@ -149,6 +154,8 @@ def script_by_clock(
         arrivals: In any order; those of one instant stay in theirs.
         rule: Moves the watermark.
         end: When the stream ends (ms), if that is after the last thing that happens.
+        every: The clock passes each multiple of this (ms) by 1 ms, from the first thing that
+            happens to the last.
     """
     ordered = sorted(arrivals, key=lambda it: it.clock)
     moves = rule.moves(ordered)
@@ -161,7 +168,12 @@ def script_by_clock(
     if not events or events[-1][1] != AdvanceWatermark(MAX_TIMESTAMP):
         last = max(events[-1][0] if events else 0, end or 0)
         events.append((last, AdvanceWatermark(MAX_TIMESTAMP)))
-    return with_clock(events)
+    if every is not None:
+        first, last = events[0][0], events[-1][0]
+        passed = range((first // every + 1) * every + 1, last, every)
+        events += [(clock, _NOTHING) for clock in passed]
+        events.sort(key=lambda event: event[0])
+    return tuple(step for step in with_clock(events) if step is not _NOTHING)
 
 
 def with_clock(events: Iterable[tuple[int, ScriptStep]]) -> Script:
