@@ -105,14 +105,14 @@ class _Drawn:
 
     drawn: tuple[Move, ...]
 
-    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         return list(self.drawn)
 
 
 class _Batch:
     """All of the input is there before the watermark moves."""
 
-    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         return []
 
 

@@ -123,21 +123,41 @@ def test_a_fixed_bound_is_passed_by_what_comes_later_than_that():
 
 def test_an_idle_source_no_longer_holds_the_watermark_back():
     held, idle = (
-        stream_by_clock([(("team", 5), "12:00:26", "12:00:30")], rule, end="12:10:00")
+        stream_by_clock([(("team", 5), "12:00:26", "12:00:30")], rule, end="12:04:00")
         for rule in (BoundedDelay("10s"), IdleAfter("10s", "1 minute"))
     )
     assert code(held)[2:] == [
         '.advance_watermark_to("12:00:16")',
-        '.advance_processing_time("9m 30s")',
+        '.advance_processing_time("3m 30s")',
         ".advance_watermark_to_infinity()",
     ]
     assert code(idle)[2:] == [
         '.advance_watermark_to("12:00:16")',
-        '.advance_processing_time("1m")',
-        '.advance_watermark_to("12:01:20")',
-        '.advance_processing_time("8m 30s")',
+        *('.advance_processing_time("1m")', '.advance_watermark_to("12:01:20")'),
+        *('.advance_processing_time("1m")', '.advance_watermark_to("12:02:20")'),
+        *('.advance_processing_time("1m")', '.advance_watermark_to("12:03:20")'),
+        '.advance_processing_time("30s")',
         ".advance_watermark_to_infinity()",
     ]
+
+
+def test_a_source_is_idle_until_the_next_arrival():
+    twice = [(("team", 5), "12:00:26", "12:00:30"), (("team", 7), "12:02:26", "12:02:45")]
+    moves = [step for step in code(stream_by_clock(twice, IdleAfter("10s", "1 minute")))[2:]]
+    assert moves == [
+        '.advance_watermark_to("12:00:16")',
+        *('.advance_processing_time("1m")', '.advance_watermark_to("12:01:20")'),
+        *('.advance_processing_time("1m")', '.advance_watermark_to("12:02:20")'),
+        '.advance_processing_time("15s")',
+        ".add_elements_at_time(\"12:02:26\", ('team', 7))",
+        *('.advance_processing_time("1m")', '.advance_watermark_to("12:03:35")'),
+        ".advance_watermark_to_infinity()",
+    ]
+
+
+def test_an_idle_source_moves_the_watermark_a_few_dozen_times_at_most():
+    stream = stream_by_clock([(("team", 5), 0, 0)], IdleAfter("0s", "0s"), end="23:00:00")
+    assert len([step for step in code(stream) if "watermark" in step]) == 51
 
 
 def test_a_percentile_of_the_delays_lets_the_slowest_be_late():
