@@ -143,7 +143,7 @@ def test_an_idle_source_no_longer_holds_the_watermark_back():
 
 def test_a_source_is_idle_until_the_next_arrival():
     twice = [(("team", 5), "12:00:26", "12:00:30"), (("team", 7), "12:02:26", "12:02:45")]
-    moves = [step for step in code(stream_by_clock(twice, IdleAfter("10s", "1 minute")))[2:]]
+    moves = code(stream_by_clock(twice, IdleAfter("10s", "1 minute")))[2:]
     assert moves == [
         '.advance_watermark_to("12:00:16")',
         *('.advance_processing_time("1m")', '.advance_watermark_to("12:01:20")'),
