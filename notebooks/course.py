@@ -43,7 +43,7 @@ def values(results: Results, timing: str = "") -> list[Any]:
 
 def panes(results: Results) -> list[tuple[str, Any]]:
     """The timing and the value of each pane, in order."""
-    effects = [it.effect for it in results.panes]
+    effects: list[Any] = [it.effect for it in results.panes]
     return [(it.info.timing.value, it.value) for it in effects if not it.retraction]
 
 
