@@ -118,8 +118,9 @@ from beamlike.testing.pipelines.runs import (
 )
 from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts, to_document
 from beamlike.testing.spelling import TimestampedValue
+from beamlike.testing.streams.arrivals import arrivals_from_csv, arrivals_from_dataframe
 from beamlike.testing.streams.as_code import as_test_stream
-from beamlike.testing.streams.by_clock import arrivals_from_csv, stream_by_clock
+from beamlike.testing.streams.by_clock import stream_by_clock
 from beamlike.testing.streams.comparing import compare
 from beamlike.testing.streams.finished import FinishedTestStream
 from beamlike.testing.streams.results import Results
@@ -152,6 +153,7 @@ __all__ = [
     "WatermarkRule",
     "WindowFnAssertionError",
     "arrivals_from_csv",
+    "arrivals_from_dataframe",
     "as_test_stream",
     "assert_that",
     "be_empty",

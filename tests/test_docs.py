@@ -31,6 +31,8 @@ pytestmark = pytest.mark.xdist_group("site")  # it is built once
 
 ROOT = Path(__file__).resolve().parents[1]
 LOADING = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
+PLAYGROUND = "playground/"
+"""`beamlike playground --build` puts it there; see tests/test_teaching.py for links to it."""
 NOT_LOADED = {"canonical", "next", "prev"}
 IN_STYLES = re.compile(r"(?:url\(\s*[\"']?|@import\s+[\"'])((?:https?:)?//[^\"')\s]+)")
 
@@ -87,6 +89,8 @@ def pages(site: Path) -> dict[Path, Page]:
 def _leads_nowhere(path: Path, link: str, pages: dict[Path, Page]) -> bool:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
+        return False
+    if parts.path.startswith(PLAYGROUND):
         return False
     target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
     anchor = unquote(parts.fragment)

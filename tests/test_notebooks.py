@@ -1,11 +1,14 @@
 """Every notebook runs from top to bottom, says what was saved, and has right solutions.
 
-Those that need Spark run here, on the session of the tests, and the others each in a kernel. What
-a cell tagged `varies` says depends on the time or on the machine, and is not compared. A cell
-tagged `live` shows what is gone when the notebook is saved, and is saved without it.
+Those that need Spark run here, on the session of the tests, and the others in one kernel, which
+forgets each of them. What a cell tagged `varies` says depends on the time or on the machine, and is
+not compared. A cell tagged `live` shows what is gone when the notebook is saved, and is saved
+without it.
 """
 
 import ast
+import asyncio
+import atexit
 import base64
 import contextlib
 import copy
@@ -21,16 +24,19 @@ import nbformat
 import pandas as pd
 import pytest
 from IPython.core.formatters import DisplayFormatter
+from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_output
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", re.DOTALL)
+SOLUTION = re.compile(r"^## (\d+)\. .+?^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+EXERCISE = re.compile(r"^### (\d+)\. ", re.MULTILINE)
+FRAME = re.compile(r'<iframe title="([^"]*)"')
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 LISTED = re.compile(r"^\| \[.+?\]\((\S+?\.ipynb)\) \| (.+) \|$", re.MULTILINE)
-MOST_BYTES = 400_000
+MOST_BYTES = 1_500_000
 
 Said = list[tuple[str, str]]
 
@@ -41,6 +47,12 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 def nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A kernel keeps a history of what it ran, and not in somebody's home."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
+def the_folder_is_where_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Jupyter runs a notebook: what lies beside it can be imported."""
+    monkeypatch.syspath_prepend(str(FOLDER))
 
 
 @pytest.fixture(autouse=True)
@@ -103,20 +115,37 @@ def _as_text(shown: str | bytes) -> str:
     return shown if isinstance(shown, str) else base64.b64encode(shown).decode()
 
 
+class InOneKernel(NotebookClient):  # type: ignore[misc]
+    """Runs cells in a kernel that was there before, and forgets them at the end."""
+
+    @contextlib.contextmanager
+    def setup_kernel(self) -> Iterator[None]:
+        with super().setup_kernel():
+            yield
+            self.execute_cell(new_code_cell("%reset -f"), 0)
+
+
+@cache
+def kernel() -> AsyncKernelManager:
+    """The kernel of this process; it starts with its first notebook."""
+    manager = AsyncKernelManager(kernel_name="python3")
+    atexit.register(lambda: manager.has_kernel and asyncio.run(manager.shutdown_kernel(now=True)))
+    return manager
+
+
 def client_of(path: Path, notebook: NotebookNode) -> "NotebookClient | InThisProcess":
     if needs_spark(path):
         return InThisProcess()
     resources = {"metadata": {"path": str(FOLDER)}}
-    return NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources)
+    return InOneKernel(notebook, km=kernel(), timeout=600, resources=resources)
 
 
 @cache
 def fresh_run(path: Path) -> tuple[list[Said], list[Said]]:
-    """What the code cells of a notebook say in a kernel of its own, and then its checks.
+    """What the code cells of a notebook say, and then its checks.
 
-    The second is what each check says of the solution. It runs in the same kernel, after
-    everything else, as it would for a reader who went back to the exercise. A notebook that needs
-    Spark has no kernel, but names of its own.
+    The second is what each check says of the solution. It runs after everything else, as it would
+    for a reader who went back to the exercise.
 
     Raises:
         CellExecutionError: A cell raised.
@@ -127,7 +156,7 @@ def fresh_run(path: Path) -> tuple[list[Said], list[Said]]:
         for at, cell in enumerate(fresh.cells):
             client.execute_cell(cell, at)
         outcome = [said(cell) for cell in compared(fresh)]
-        for cell, solution in zip(tagged(fresh, "exercise"), solutions(fresh), strict=True):
+        for cell, solution in zip(tagged(fresh, "exercise"), solutions(path), strict=True):
             cell.source = solution
             client.execute_cell(cell, fresh.cells.index(cell))
         for cell in tagged(fresh, "exercise-check"):
@@ -148,7 +177,8 @@ def compared(notebook: NotebookNode) -> list[NotebookNode]:
 def said(cell: NotebookNode) -> Said:
     """What a cell printed and showed, under the stream or kind of each; of a picture its words.
 
-    The pixels of a picture depend on the fonts of a machine, so they are not compared.
+    The pixels of a picture depend on the fonts of a machine, so they are not compared. Of a page in
+    a frame there is its title: `tests/viz` is about what is in it.
     """
     texts: Said = []
     for output in cell.outputs:
@@ -157,7 +187,9 @@ def said(cell: NotebookNode) -> Said:
             continue
         data: dict[str, Any] = output.get("data", {})
         for kind, shown in sorted(data.items()):  # a saved file has them in this order
-            if kind.startswith("text/"):
+            if frame := FRAME.match(shown if kind == "text/html" else ""):
+                texts.append((kind, frame[1]))
+            elif kind.startswith("text/"):
                 texts.append((kind, shown))
             elif kind.startswith("image/"):
                 texts.append((kind, output.metadata.get(kind, {}).get("alt", "")))
@@ -170,9 +202,12 @@ def tagged(notebook: NotebookNode, tag: str) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if tag in cell.metadata.get("tags", [])]
 
 
-def solutions(notebook: NotebookNode) -> list[str]:
-    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    return SOLUTION.findall("\n".join(texts))
+def solutions(path: Path) -> list[str]:
+    """The solutions of a notebook's exercises, which have its name, in order."""
+    page = FOLDER / "solutions" / f"{path.stem}.md"
+    found = SOLUTION.findall(page.read_text(encoding="utf-8"))
+    assert [number for number, _ in found] == [str(at + 1) for at in range(len(found))]
+    return [solution for _, solution in found]
 
 
 def question(notebook: NotebookNode) -> str:
@@ -181,12 +216,14 @@ def question(notebook: NotebookNode) -> str:
 
 
 APART = (pytest.mark.spark, pytest.mark.nightly, pytest.mark.xdist_group("own sessions"))
+
+
+def marks_of(path: Path) -> tuple[Any, ...]:
+    return APART if needs_spark(path) else (pytest.mark.xdist_group(path.stem),)  # it runs once
+
+
 every_run = pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=path.stem, marks=APART if needs_spark(path) else ())
-        for path in NOTEBOOKS
-    ],
+    "path", [pytest.param(path, id=path.stem, marks=marks_of(path)) for path in NOTEBOOKS]
 )
 
 
@@ -240,15 +277,18 @@ def test_a_notebook_runs_and_says_what_was_saved(path: Path) -> None:
 
 
 @every_notebook
-def test_a_notebook_ends_with_an_exercise_that_is_not_solved_yet(path: Path) -> None:
+def test_a_notebook_ends_with_exercises_that_are_not_solved_yet(path: Path) -> None:
     saved = read(path)
+    texts = [cell.source for cell in saved.cells if cell.cell_type == "markdown"]
     exercises, checks = tagged(saved, "exercise"), tagged(saved, "exercise-check")
-    assert exercises
-    assert len(exercises) == len(checks) == len(solutions(saved))
+    assert EXERCISE.findall("\n".join(texts)) == [str(at + 1) for at in range(len(exercises))]
+    assert 3 <= len(exercises) <= 5
+    assert len(exercises) == len(checks) == len(solutions(path))
     assert [text[:8] for cell in checks for _, text in said(cell)] == ["Not yet."] * len(checks)
+    assert f"(solutions/{path.stem}.md)" in texts[-1]
 
 
 @every_run
-def test_the_solution_of_an_exercise_is_right(path: Path) -> None:
+def test_the_solutions_of_the_exercises_are_right(path: Path) -> None:
     _, answers = fresh_run(path)
     assert [text[:6] for answer in answers for _, text in answer] == ["Right:"] * len(answers)

@@ -2,13 +2,19 @@
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import attrs
 
 from beamlike.errors import WatermarkError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, DurationLike, duration_ms
+from beamlike.model.time import (
+    MAX_TIMESTAMP,
+    MIN_TIMESTAMP,
+    DurationLike,
+    duration_ms,
+    show_duration,
+)
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 
 __all__ = [
@@ -25,6 +31,9 @@ __all__ = [
 
 Move = tuple[int, int]
 """A reading of the clock and the watermark from then on (ms)."""
+_NOTHING: Final = Arrive(())
+_MOST_STEPS: Final = 50
+"""So often, about, an idle source lets the watermark move on before the next arrival."""
 
 
 def _bound_ms(value: DurationLike) -> int:
@@ -58,11 +67,12 @@ class Arrival:
 class WatermarkRule(Protocol):
     """What moves the watermark of a stream whose arrivals are known."""
 
-    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         """Where the watermark is moved to, and when.
 
         Args:
             arrivals: In order of arrival.
+            end: The processing time (ms) at which the stream ends, not before the last arrival.
         """
         ...
 
@@ -72,7 +82,7 @@ class PerfectWatermark:
     """Knows what is still to come: it stands at the earliest event time that has not arrived, so
     that nothing is ever late. With the last arrival it is at the end of time."""
 
-    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         found, earliest = list[Move](), MAX_TIMESTAMP
         for at in reversed(range(len(arrivals))):
             found.append((arrivals[at].clock, earliest))
@@ -88,9 +98,9 @@ class BoundedDelay:
         bound: How far behind, as a duration.
     """
 
-    bound: int = attrs.field(converter=_bound_ms)
+    bound: int = attrs.field(converter=_bound_ms, repr=show_duration)
 
-    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         return _forward((it.clock, it.element.timestamp - self.bound) for it in arrivals)
 
 
@@ -101,19 +111,21 @@ class IdleAfter:
 
     Args:
         bound: How far behind, as a duration.
-        silence: So long after an arrival the source is idle, a duration.
+        silence: So long after an arrival the source is idle, a duration. While it is, the
+            watermark moves on as often.
     """
 
-    bound: int = attrs.field(converter=_bound_ms)
-    silence: int = attrs.field(converter=_silence_ms)
+    bound: int = attrs.field(converter=_bound_ms, repr=show_duration)
+    silence: int = attrs.field(converter=_silence_ms, repr=show_duration)
 
-    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         found = list[Move]()
         for at, it in enumerate(arrivals):
             found.append((it.clock, it.element.timestamp - self.bound))
-            idle = it.clock + self.silence
-            if at + 1 == len(arrivals) or arrivals[at + 1].clock > idle:
-                found.append((idle, idle - self.bound))
+            idle, is_last = it.clock + self.silence, at + 1 == len(arrivals)
+            again = max(end, idle + 1) if is_last else arrivals[at + 1].clock
+            step = max(self.silence, (again - idle) // _MOST_STEPS, 1)
+            found += [(clock, clock - self.bound) for clock in range(idle, again, step)]
         return _forward(found)
 
 
@@ -128,7 +140,7 @@ class PercentileOfDelays:
 
     percent: float = attrs.field(validator=lambda _, __, value: _check_percent(value))
 
-    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         found, delays = list[Move](), list[int]()
         for it in arrivals:
             delays = sorted((*delays, it.delay))
@@ -138,7 +150,11 @@ class PercentileOfDelays:
 
 
 def script_by_clock(
-    arrivals: Iterable[Arrival], rule: WatermarkRule, *, end: int | None = None
+    arrivals: Iterable[Arrival],
+    rule: WatermarkRule,
+    *,
+    end: int | None = None,
+    every: int | None = None,
 ) -> Script:
     """The script of arrivals whose watermark a rule moves, up to the end of time.
 
@@ -149,9 +165,11 @@ def script_by_clock(
         arrivals: In any order; those of one instant stay in theirs.
         rule: Moves the watermark.
         end: When the stream ends (ms), if that is after the last thing that happens.
+        every: The clock passes each multiple of this (ms) by 1 ms, from the first thing that
+            happens to the last.
     """
     ordered = sorted(arrivals, key=lambda it: it.clock)
-    moves = rule.moves(ordered)
+    moves = rule.moves(ordered, max(ordered[-1].clock if ordered else 0, end or 0))
     arriving = [(it.clock, Arrive(((it.key, it.element),))) for it in ordered]
     events: list[tuple[int, ScriptStep]] = [
         *arriving,
@@ -161,7 +179,12 @@ def script_by_clock(
     if not events or events[-1][1] != AdvanceWatermark(MAX_TIMESTAMP):
         last = max(events[-1][0] if events else 0, end or 0)
         events.append((last, AdvanceWatermark(MAX_TIMESTAMP)))
-    return with_clock(events)
+    if every is not None:
+        first, last = events[0][0], events[-1][0]
+        passed = range((first // every + 1) * every + 1, last, every)
+        events += [(clock, _NOTHING) for clock in passed]
+        events.sort(key=lambda event: event[0])
+    return tuple(step for step in with_clock(events) if step is not _NOTHING)
 
 
 def with_clock(events: Iterable[tuple[int, ScriptStep]]) -> Script:

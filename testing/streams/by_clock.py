@@ -1,30 +1,35 @@
 """Streams by the clock: elements with both of their times, and a rule that moves the watermark."""
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
-from os import PathLike, fspath
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
+
+import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import Element
-from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
+from beamlike.model.time import (
+    MAX_TIMESTAMP,
+    DurationLike,
+    InstantLike,
+    duration_ms,
+    instant_ms,
+    show_instant,
+)
 from beamlike.runtime.by_clock import Arrival, Move, WatermarkRule, script_by_clock
 from beamlike.testing.streams.finished import FinishedTestStream
 
-__all__ = ["arrivals_from_csv", "stream_by_clock"]
+__all__ = ["Timed", "stream_by_clock"]
 
 Timed = tuple[Any, InstantLike, InstantLike]
 """An element, its event time, and the processing time at which it arrives."""
 
-_COLUMNS: Final = ("key", "value", "event_time", "arrival")
-
 
 def stream_by_clock(
     elements: Iterable[Timed],
-    watermark: WatermarkRule | None = None,
+    watermark: WatermarkRule | Iterable[tuple[InstantLike, InstantLike]] | None = None,
     *,
     end: InstantLike | None = None,
+    every: DurationLike | None = None,
 ) -> FinishedTestStream:
     """A stream of elements that happen at one time and arrive at another.
 
@@ -34,15 +39,21 @@ def stream_by_clock(
     Args:
         elements: ``(element, event time, arrival)`` in any order; to be run by itself an element
             is a ``(key, value)`` pair. Those that arrive at one instant stay in their order.
-        watermark: What moves it: `PerfectWatermark`, `BoundedDelay`, `IdleAfter` or
-            `PercentileOfDelays`. None is a batch: it moves once, after the last arrival.
+        watermark: What moves it: `PerfectWatermark`, `BoundedDelay`, `IdleAfter`,
+            `PercentileOfDelays`, or a rule of your own. As it is drawn: pairs of a processing
+            time and the watermark from then on, such as ``[("12:06:00", "12:02:00")]``. None is a
+            batch: it moves once, after the last arrival.
         end: The processing time at which the stream ends, if that is after the last arrival.
+        every: The clock also passes each multiple of this duration after the first arrival, by
+            1 ms, so that a trigger that is set to then fires then. Otherwise the clock moves
+            only when something arrives or the watermark moves.
 
     Returns:
         A stream that can be run, drawn and fed to a pipeline.
 
     Raises:
-        TestStreamError: An element has not its two times, or an arrival is before the clock's 0.
+        TestStreamError: An element has not its two times, an arrival is before the clock's 0, the
+            watermark is drawn back in time, or ``every`` is 0.
         TimeError: A time cannot be read.
 
     >>> from beamlike import FixedWindows
@@ -56,40 +67,52 @@ def stream_by_clock(
     """
     arrivals = [_arrival(each) for each in elements]
     last = None if end is None else instant_ms(end, "stream_by_clock end")
-    rule = _Batch() if watermark is None else watermark
-    script = script_by_clock(arrivals, rule, end=last)
+    rule = _rule(watermark)
+    step = None if every is None else duration_ms(every, "stream_by_clock every")
+    if step == 0:
+        raise TestStreamError(f"every must be more than 0 ms, got {every!r}; give a duration")
+    script = script_by_clock(arrivals, rule, end=last, every=step)
     return FinishedTestStream(script, is_batch=watermark is None)
 
 
-def arrivals_from_csv(path: str | PathLike[str]) -> Iterator[Timed]:
-    """The elements of a CSV file, for `stream_by_clock`: ``((key, value), event time, arrival)``.
+def _rule(given: WatermarkRule | Iterable[tuple[InstantLike, InstantLike]] | None) -> WatermarkRule:
+    if given is None:
+        return _Batch()
+    return _Drawn(tuple(_moves(given))) if isinstance(given, Iterable) else given
 
-    Args:
-        path: A file in UTF-8 whose first line names the columns ``key``, ``value``, ``event_time``
-            and ``arrival``, in any order. A value that is a number becomes one.
 
-    Raises:
-        TestStreamError: The file cannot be read, or a column is missing.
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TestStreamError(f"{fspath(path)} cannot be read: {error}; name a CSV file") from error
-    rows = csv.DictReader(text.splitlines())
-    missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
-    if missing:
-        raise TestStreamError(
-            f"{fspath(path)} has no column {', '.join(missing)}; its first line has to name "
-            f"{', '.join(_COLUMNS)}"
-        )
-    for row in rows:
-        yield (row["key"], _value(row["value"])), row["event_time"], row["arrival"]
+def _moves(drawn: Iterable[Any]) -> Iterator[Move]:
+    before = None
+    for given in drawn:
+        if not isinstance(given, tuple) or len(given) != 2:
+            raise TestStreamError(
+                f"the watermark is drawn in pairs (processing time, watermark), got {given!r}; "
+                'write ("12:06:00", "12:02:00")'
+            )
+        clock, to = (instant_ms(it, "stream_by_clock watermark") for it in given)
+        if before is not None and (clock < before[0] or to < before[1]):
+            raise TestStreamError(
+                f"the watermark goes from {show_instant(before[1])} at {show_instant(before[0])} "
+                f"to {show_instant(to)} at {show_instant(clock)}; move it forward in both times"
+            )
+        before = clock, to
+        yield before
+
+
+@attrs.frozen
+class _Drawn:
+    """The watermark moves as it is drawn."""
+
+    drawn: tuple[Move, ...]
+
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
+        return list(self.drawn)
 
 
 class _Batch:
     """All of the input is there before the watermark moves."""
 
-    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+    def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         return []
 
 
@@ -111,12 +134,3 @@ def _arrival(given: Any) -> Arrival:
             f"an element must happen before the end of time, got {happened!r} for {element!r}"
         )
     return Arrival(clock, None, Element(element, timestamp))
-
-
-def _value(text: str | None) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text or "")
-        except ValueError:
-            continue
-    return text

@@ -25,6 +25,7 @@ from beamlike.testing.spelling import script_code
 from beamlike.testing.streams.results import Results
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pyspark.sql import SparkSession
 
 __all__ = ["FinishedTestStream"]
@@ -137,6 +138,24 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         run = _run_on(host, strategy, combine, script, failing, spark)
         ran_by_itself(Asserted("", run, strategy, combine))
         return Results(run, strategy, combine)
+
+    def figure(self, key: Any = None) -> "Figure":
+        """The stream as a picture before it is grouped: its elements and its watermark.
+
+        Event time goes across and arrival up, as in `Results.figure`; there are no windows and
+        no panes, so that what will come out can be guessed first.
+
+        Args:
+            key: Only this key; None for all, the busiest four if there are more.
+
+        Raises:
+            RecordingError: There is no such key, or the stream has no elements.
+            TestStreamError: An element is no (key, value) pair.
+            EnvironmentProblem: matplotlib is not installed.
+        """
+        from beamlike.viz.picture import figure_of
+
+        return figure_of(Run(tuple(map(_keyed, self.steps)), ()), None, key)
 
     def default_label(self) -> str:
         return "TestStream"

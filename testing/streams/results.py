@@ -16,6 +16,7 @@ from beamlike.testing.assertions.equality import same, same_pair
 from beamlike.testing.assertions.failures import Failure, PaneAssertionError, failure_text
 from beamlike.testing.assertions.groupings import Asserted
 from beamlike.testing.streams.changes import Changes, changes_of
+from beamlike.testing.streams.embedding import EmbeddedPage
 from beamlike.viz.table import pane_markup, pane_table
 
 if TYPE_CHECKING:
@@ -336,6 +337,20 @@ class Results:
         from beamlike.viz.page import save_page
 
         return save_page(self.recording, path, title)
+
+    def embedded(self, title: str = "beamlike", height: int = 620) -> EmbeddedPage:
+        """The page of `save_page` in a frame, which a notebook shows and saves.
+
+        Args:
+            title: The title of the page.
+            height: Of the frame, in pixels.
+
+        Raises:
+            TestStreamError, RecordingError: As `recording`.
+        """
+        from beamlike.viz.page import page
+
+        return EmbeddedPage(page(self.recording, title), title, height)
 
     def element(self, output: Output) -> Any:
         """The element that an output is: ``(key, value)``, or the value if there is no key."""

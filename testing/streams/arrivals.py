@@ -1,0 +1,101 @@
+"""Elements with both of their times, for streams by the clock: from files and from DataFrames."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Final
+
+from beamlike.errors import TestStreamError
+from beamlike.testing.streams.by_clock import Timed
+
+__all__ = ["arrivals_from_csv", "arrivals_from_dataframe"]
+
+_COLUMNS: Final = ("key", "value", "event_time", "arrival")
+
+
+def arrivals_from_csv(path: str | PathLike[str]) -> Iterator[Timed]:
+    """The elements of a CSV file, for `stream_by_clock`: ``((key, value), event time, arrival)``.
+
+    Args:
+        path: A file in UTF-8 whose first line names the columns ``key``, ``value``, ``event_time``
+            and ``arrival``, in any order. A value that is a number becomes one.
+
+    Raises:
+        TestStreamError: The file cannot be read, or a column is missing.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TestStreamError(f"{fspath(path)} cannot be read: {error}; name a CSV file") from error
+    rows = csv.DictReader(text.splitlines())
+    missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
+    if missing:
+        raise TestStreamError(
+            f"{fspath(path)} has no column {', '.join(missing)}; its first line has to name "
+            f"{', '.join(_COLUMNS)}"
+        )
+    for row in rows:
+        yield (row["key"], _value(row["value"])), row["event_time"], row["arrival"]
+
+
+def arrivals_from_dataframe(
+    frame: Any,
+    *,
+    key: str = "key",
+    value: str = "value",
+    event_time: str = "event_time",
+    arrival: str = "arrival",
+) -> Iterator[Timed]:
+    """The rows of a DataFrame, for `stream_by_clock`: ``((key, value), event time, arrival)``.
+
+    Args:
+        frame: A DataFrame of Spark, pandas or Polars, or a table of PyArrow. Its rows are all
+            brought here.
+        key: The column with the key of an element.
+        value: The column with its value.
+        event_time: The column with its event time: timestamps (without a zone they are in UTC),
+            texts such as ``"12:00:26"``, or milliseconds.
+        arrival: The column with the processing time at which it arrives, likewise.
+
+    Raises:
+        TestStreamError: It is no DataFrame, or a column is missing.
+
+    >>> import pyarrow as pa
+    >>> scores = {"team": ["red"], "score": [5], "at": ["12:00:26"], "came": ["12:05:19"]}
+    >>> columns = {"key": "team", "value": "score", "event_time": "at", "arrival": "came"}
+    >>> list(arrivals_from_dataframe(pa.table(scores), **columns))
+    [(('red', 5), '12:00:26', '12:05:19')]
+    """
+    wanted = (key, value, event_time, arrival)
+    found = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    missing = [name for name in wanted if name not in found]
+    if missing and found:
+        raise TestStreamError(
+            f"the DataFrame has no column {', '.join(missing)}; it has {', '.join(found)}; name "
+            "them by key, value, event_time and arrival"
+        )
+    for row in _rows(frame):
+        yield (row[key], row[value]), row[event_time], row[arrival]
+
+
+def _rows(frame: Any) -> Iterable[Mapping[str, Any]]:
+    """The rows of whatever kind of frame it is, with plain values."""
+    if hasattr(frame, "toArrow"):  # of Spark; its own rows have times without a zone
+        frame = frame.toArrow()
+    for method, arguments in (("to_pylist", ()), ("to_dicts", ()), ("to_dict", ("records",))):
+        if hasattr(frame, method):
+            rows: Iterable[Mapping[str, Any]] = getattr(frame, method)(*arguments)
+            return rows
+    raise TestStreamError(
+        f"arrivals_from_dataframe takes a DataFrame of Spark, pandas or Polars, got {frame!r}"
+    )
+
+
+def _value(text: str | None) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text or "")
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,1 @@
+"""Runs the notebooks and saves them with what they say: ``python -m tests.saved_notebooks``."""
