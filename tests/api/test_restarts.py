@@ -44,6 +44,7 @@ HOURS: dict[str, Any] = {
 }
 
 
+@pytest.mark.nightly
 def test_other_lateness_delays_and_watermark_go_on_and_a_trigger_without_a_clock_does_not(
     spark: Any, feed: MakeFeed, lines: Lines
 ) -> None:

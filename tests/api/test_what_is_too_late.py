@@ -121,7 +121,7 @@ def test_a_stream_judges_likewise() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("job", [windowed, streamed])
+@pytest.mark.parametrize("job", [windowed, pytest.param(streamed, marks=pytest.mark.nightly)])
 def test_both_do_on_spark(job: Callable[[Any], Any], spark: Any) -> None:
     assert judged(job, host="spark", spark=spark) == expected()
 

@@ -67,7 +67,13 @@ def test_every_law_holds_of_every_scenario(first: int) -> None:
     assert often == LAWS.keys() - {EITHER_MACHINE}
 
 
-@pytest.mark.parametrize("first", range(0, STREAMS // KEYS, PASSES))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(it, marks=[pytest.mark.nightly] if it else [])
+        for it in range(0, STREAMS // KEYS, PASSES)
+    ],
+)
 def test_either_machine_says_and_remembers_after_each_step_what_memory_does(first: int) -> None:
     """Windows of every kind, triggers to depth 3, all modes, merges and bundle cuts."""
     broken = [

@@ -61,9 +61,11 @@ class Child:
 @pytest.mark.parametrize(
     "kind",
     [
-        "sqlite",
         "postgres",
-        *(pytest.param(it, marks=pytest.mark.nightly) for it in ("duckdb", "delta", "iceberg")),
+        *(
+            pytest.param(it, marks=pytest.mark.nightly)
+            for it in ("sqlite", "duckdb", "delta", "iceberg")
+        ),
         pytest.param("jdbc", marks=[pytest.mark.nightly, pytest.mark.spark]),
     ],
 )

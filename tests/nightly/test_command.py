@@ -13,7 +13,9 @@ TESTS = Path(__file__).resolve().parents[1]
 
 def test_each_command_of_the_tests_is_a_trial_or_no_test() -> None:
     commands = {f"tests.{main.parent.name}" for main in TESTS.glob("*/__main__.py")}
-    no_tests = {"tests.nightly", "tests.conformance", "tests.state_versions"}
+    no_tests = {
+        *("tests.nightly", "tests.conformance", "tests.saved_notebooks", "tests.state_versions")
+    }
     assert {trial[0] for trial in nightly.TRIALS.values()} == (commands - no_tests) | {"pytest"}
 
 

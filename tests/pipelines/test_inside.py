@@ -256,11 +256,11 @@ as it is: Sessions(10m), AfterWatermark(late=AfterCount(1)), accumulating, allow
 shorter: the same with window=Sessions(3m)
 
    step  key    window                as it is                        shorter
-!  2     'ann'  [00:00:00, 00:14:00)  ON_TIME 0: ['home', 'shop']     -
-!  2     'bob'  [00:04:00, 00:14:00)  ON_TIME 0: ['home']             -
 !  2     'ann'  [00:00:00, 00:03:00)  -                               ON_TIME 0: ['home']
 !  2     'ann'  [00:04:00, 00:07:00)  -                               ON_TIME 0: ['shop']
 !  2     'bob'  [00:04:00, 00:07:00)  -                               ON_TIME 0: ['home']
+!  2     'ann'  [00:00:00, 00:14:00)  ON_TIME 0: ['home', 'shop']     -
+!  2     'bob'  [00:04:00, 00:14:00)  ON_TIME 0: ['home']             -
 !  3     'ann'  [00:00:00, 00:18:00)  LATE 0: ['home', 'shop',        -
                                       'cart']
 !  3     'ann'  [00:08:00, 00:11:00)  -                               LATE 0: ['cart']

@@ -271,5 +271,6 @@ def test_ported(name: str, host: Any) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_all_of_them_on_spark(spark: Any) -> None:
     case.run_side_by_side(spark)

@@ -53,6 +53,7 @@ def shown_in(path: Path) -> Shown:
     names: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(FOLDER)
+        patch.syspath_prepend(str(FOLDER))  # for the checks of exercises
         patch.setattr(picture, "figure", drawing)
         patch.setattr(Results, "figure", recording)
         for cell in nbformat.read(path, as_version=4).cells:
