@@ -14,6 +14,7 @@ from PIL import Image, ImageChops, ImageStat
 
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import differences, load_transcripts
+from tests.support.ten_scores import sketch as scores
 
 pytestmark = pytest.mark.browser
 
@@ -29,52 +30,6 @@ REST = [
 ENDING = [f"{FOURTH} early #0 3", f"{FOURTH} on time #1 12"]
 WITH_LATE = [f"{FIRST} on time #0 5", *REST, f"{FIRST} late #1 14", *ENDING]
 WITHOUT_LATE = [f"{FIRST} on time #0 14", *REST, *ENDING]
-
-
-def at(time: str) -> int:
-    hours, minutes, seconds = map(int, time.split(":"))
-    return ((hours * 60 + minutes) * 60 + seconds) * 1000
-
-
-SCORES = (
-    *((5, "12:00:26", "12:05:19"), (9, "12:01:26", "12:08:19"), (7, "12:02:26", "12:05:39")),
-    *((8, "12:03:06", "12:07:06"), (3, "12:03:39", "12:06:13"), (4, "12:03:46", "12:06:26")),
-    *((3, "12:04:19", "12:06:39"), (3, "12:06:39", "12:07:19"), (8, "12:07:26", "12:08:39")),
-    (1, "12:07:46", "12:09:00"),
-)
-MOVES = (
-    *(("12:06:00", "12:02:00"), ("12:07:30", "12:04:00"), ("12:08:00", "12:06:00")),
-    *(("12:09:30", "12:08:00"), ("12:10:00", None)),
-)
-
-
-def scores(accumulation: str = "accumulating", **more: Any) -> dict[str, Any]:
-    """The ten scores, as an address holds them."""
-    elements = [
-        {"clock": at(clock), "elements": [{"key": "team", "value": value, "at": at(time)}]}
-        for value, time, clock in SCORES
-    ]
-    moves = [{"clock": at(clock), "watermark": to and at(to)} for clock, to in MOVES]
-    trigger = {
-        "type": "after_watermark",
-        "early": {"type": "after_processing_time", "delay_ms": 60_000},
-        "late": {"type": "after_count", "count": 1},
-    }
-    windowing = {
-        "window": {"fn": "fixed", "size_ms": 120_000},
-        "trigger": trigger,
-        "accumulation": accumulation,
-        "allowed_lateness_ms": 600_000,
-        "timestamp_combiner": "end_of_window",
-        "closing_behavior": "fire_if_non_empty",
-        "on_time_behavior": "fire_always",
-    }
-    return {
-        "title": "ten scores",
-        "steps": sorted([*elements, *moves], key=lambda step: step["clock"]),
-        "rule": {"rule": "drawn"},
-        "strategies": [{"windowing": windowing, "aggregation": "sum"}],
-    } | more
 
 
 def target(player: Any) -> tuple[float, float]:
