@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import struct
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
+from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import differences, load_transcripts
 from tests.support.ten_scores import sketch as scores
@@ -158,6 +160,42 @@ def test_the_trigger_is_built_of_blocks(player: Any):
     player.tab.get_by_text("What can be said before any data comes").click()
     report = player.tab.locator(".report pre").inner_text()
     assert "may lose data" in report
+
+
+def test_a_total_fires_early(player: Any):
+    player.load(scores())
+    player.wait_for_panes(WITH_LATE)
+    early = player.tab.get_by_role("group", name="early")
+    early.get_by_label("kind").select_option("after total")
+    early.get_by_label("total").fill("14.5")
+    player.tab.keyboard.press("Tab")
+    player.wait_for_panes(
+        [
+            f"{FIRST} on time #0 5",
+            f"{SECOND} early #0 22",
+            f"{SECOND} on time #1 22",
+            f"{THIRD} on time #0 3",
+            f"{FIRST} late #1 14",
+            f"{FOURTH} on time #0 12",
+        ]
+    )
+
+
+def test_every_trigger_of_scenario_files_can_be_chosen(player: Any):
+    player.load(scores())
+    early = player.tab.get_by_role("group", name="early")
+    offered = (
+        early.get_by_label("kind")
+        .first.locator("option")
+        .evaluate_all("options => options.map(option => option.value)")
+    )
+    own = {f"x_{re.sub('(?<!^)(?=[A-Z])', '_', name).lower()}" for name in EXTRA_TRIGGERS}
+    assert own <= set(offered)
+    early.get_by_label("kind").select_option("after delta")
+    player.tab.wait_for_function(
+        "() => document.querySelector('.report pre').textContent.includes('AfterDelta(5')"
+    )
+    assert not player.tab.locator(".problem").first.is_visible()
 
 
 def test_two_strategies_stand_side_by_side(player: Any):
