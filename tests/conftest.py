@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -14,6 +14,7 @@ import pytest
 
 from beamlike.errors import BeamlikeError
 from beamlike.playground.interpreter import interpreter_files
+from tests.support.accessibility import axe_findings, why_no_axe
 from tests.support.landing.servers import postgres_programs
 
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
@@ -32,19 +33,19 @@ def pytest_configure(config: pytest.Config) -> None:
     _own_folder(config, "HYPOTHESIS_STORAGE_DIRECTORY")
     if (settings := _own_folder(config, "SPARK_CONF_DIR")) is not None:
         (settings / "spark-defaults.conf").write_text(SHORT_LIVED)
-    if NO_PYODIDE not in os.environ and _takes(config, Path(__file__).parent / "playground"):
-        os.environ[NO_PYODIDE] = _no_pyodide()  # for the processes of this run, too
+    for variable, (folders, why_not) in FETCHED.items():
+        if variable not in os.environ and _takes(config, folders):
+            os.environ[variable] = why_not()  # for the processes of this run, too
 
 
-NO_PYODIDE: Final = "BEAMLIKE_NO_PYODIDE"
-"""The variable that says why Pyodide cannot be had on this machine; empty if it can."""
-
-
-def _takes(config: pytest.Config, folder: Path) -> bool:
-    """Whether this run takes tests of a folder. What they need may have to be fetched."""
+def _takes(config: pytest.Config, folders: Sequence[str]) -> bool:
+    """Whether this run takes tests of some folders. What they need may have to be fetched."""
     start = config.invocation_params.dir
     paths = [(start / arg.partition("::")[0]).resolve() for arg in config.args]
-    return any(folder.is_relative_to(path) or path.is_relative_to(folder) for path in paths)
+    tested = [Path(__file__).parent / folder for folder in folders]
+    return any(
+        it.is_relative_to(path) or path.is_relative_to(it) for it in tested for path in paths
+    )
 
 
 def _no_pyodide() -> str:
@@ -53,6 +54,19 @@ def _no_pyodide() -> str:
     except BeamlikeError as problem:
         return str(problem)
     return ""
+
+
+NO_PYODIDE: Final = "BEAMLIKE_NO_PYODIDE"
+"""The variable that says why Pyodide cannot be had on this machine; empty if it can."""
+
+NO_AXE: Final = "BEAMLIKE_NO_AXE"
+"""The same of axe-core, which looks at pages for what keeps people from using them."""
+
+FETCHED: Final[Mapping[str, tuple[Sequence[str], Callable[[], str]]]] = {
+    NO_PYODIDE: (["playground"], _no_pyodide),
+    NO_AXE: (["playground", "viz", "inspect"], why_no_axe),
+}
+"""For each of these variables the folders that need what is fetched, and what fetches it."""
 
 
 def _own_folder(config: pytest.Config, variable: str) -> Path | None:
@@ -81,6 +95,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         words.append("browser: no Chromium on this machine, tests marked 'browser' are left out")
     if problem := os.environ.get(NO_PYODIDE):
         words.append(f"playground: its pages are left out, because {problem}")
+    if problem := os.environ.get(NO_AXE):
+        words.append(f"accessibility: its tests are left out, because {problem}")
     if postgres_programs() is None:
         words.append("tables: no PostgreSQL on this machine, its tests are left out")
     if not config.getoption("--nightly"):
@@ -114,6 +130,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out |= {it for it in items if "[postgres" in it.name}
     if os.environ.get(NO_PYODIDE):
         left_out |= {it for it in items if "playground_folder" in getattr(it, "fixturenames", ())}
+    if os.environ.get(NO_AXE):
+        left_out |= {it for it in items if "axe" in getattr(it, "fixturenames", ())}
     if not config.getoption("--nightly"):
         left_out |= {item for item in items if item.get_closest_marker("nightly")}
         left_out |= {*_repeated_queries(items), *_more_seeds(items)}
@@ -178,6 +196,12 @@ def browser() -> Iterator[Any]:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> Callable[[Any], list[str]]:
+    """What axe-core finds on the page in a tab. npm fetches it where it is not kept yet."""
+    return axe_findings
 
 
 @pytest.fixture(scope="session")

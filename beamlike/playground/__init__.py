@@ -2,8 +2,9 @@
 
 Read in this order: `sketches` (what is on the page, as plain values), `words` (strategies in the
 words of other systems), `answers` (what comes of it, and its ways out: a scenario file, a test),
-`interpreter` (the Python that a browser runs), `folder` (all of it as static files), `server`
-(which hands them out on this machine), `frame` (all of it in a notebook).
+`packages` (what npm fetches, checked and kept), `interpreter` (the Python that a browser runs),
+`folder` (all of it as static files), `server` (which hands them out on this machine), `frame` (all
+of it in a notebook).
 
 What answers runs in the browser, so all that it imports needs attrs and nothing else.
 """

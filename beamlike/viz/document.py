@@ -17,6 +17,7 @@ from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.run_index import own_windows, take_drops
+from beamlike.viz.running_values import running_values
 from beamlike.viz.table import lost_elements, shorten, show_window
 from beamlike.viz.trigger_words import OVER, spoken
 
@@ -148,7 +149,11 @@ class _Stream:
         watermark = MIN_TIMESTAMP
         for moment in self.moments:
             drops = self._dropped(moment)
-            for element in self._arriving(moment):
+            arriving = self._arriving(moment)
+            views = moment.windows.get(self.key, ())
+            values = running_values({it.window: it.running for it in views}, arriving)
+            running = {at: [words, _span(window)] for at, (words, window) in values.items()}
+            for number, element in enumerate(arriving):
                 windows = set(own_windows(self.recording.strategy.window_fn, element))
                 mine = take_drops(element, drops, max(len(windows), 1))
                 lost, refused = _lost(windows, mine)
@@ -164,6 +169,7 @@ class _Stream:
                     "refused": ", ".join(
                         _name(drop.window) for drop in mine if drop.window is not None
                     ),
+                    "running": None if lost or number not in running else running[number],
                 }
             watermark = moment.watermark
 

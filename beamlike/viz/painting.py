@@ -23,6 +23,9 @@ _FOLD: Final = (0, (1, 3))
 _WITHDRAWAL: Final = (0, (2, 2))
 _FEW: Final = 20
 """The names of so many panes may stand where they are not next to their edge."""
+_SHORTEST_SKEW: Final = 24.0
+"""A shorter distance (pixels) of the watermark from the ideal line has no label."""
+_BESIDE: Final = ((5, "left"), (-5, "right"))
 _MANY: Final = 4
 """Where more windows than these lie over each other, each is drawn the fainter."""
 
@@ -67,6 +70,7 @@ class Panel:
             self._name(box)
         dots.name(lambda mark: not mark.refused and mark.count == 1)
         self._unnamed("element", dots.unnamed)
+        self._skew()
         for life in self.scene.lives:
             if len(life.sources) > 1:
                 self._merge(life)
@@ -268,6 +272,26 @@ class Panel:
         if xs:
             words = "event time = processing time"
             self.axes.plot(xs, ys, label=words, dash_capstyle="round", **style)
+
+    def _skew(self) -> None:
+        """How far the watermark is from that line, with its length where there is room."""
+        skew = self.scene.skew
+        if skew is None:
+            return
+        across = self.scene.event.position(skew.event)
+        x, low = self.labels.to_pixels(across, skew.ideal)
+        _, high = self.labels.to_pixels(across, skew.at)
+        parts = (0.5, 0.3, 0.7, 0.15, 0.85)
+        heights = [low + (high - low) * part for part in parts]
+        places = [Place(x + off, y, side) for y in heights for off, side in _BESIDE]
+        words, colour = f"skew {show_roughly(skew.late)}", self.palette.water
+        put = None
+        if high - low >= _SHORTEST_SKEW:
+            put = self.labels.put([words], places, color=colour)
+        if put is not None:
+            put[0].set_gid("skew")
+            style = {"color": colour, "lw": 1.1, "marker": "_", "ms": 6, "zorder": 5}
+            self.axes.plot([across, across], [skew.ideal, skew.at], label="skew", **style)
 
     def _watermark(self) -> None:
         scene, colour = self.scene, self.palette.water

@@ -27,6 +27,7 @@ from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, TracedEvent
 from beamlike.viz.run_index import identity, is_same_value
+from beamlike.viz.running_values import running_value
 from beamlike.viz.table import shorten
 
 __all__ = ["Moment", "Recording", "TriggerView", "WindowView"]
@@ -52,6 +53,7 @@ class WindowView:
         next_timers: When it changes although no element comes: once the watermark, or the clock, is
             strictly past these (ms).
         resting: It has expired, and is kept for what may still reach it.
+        running: The value of a pane that fired now, in words; "" if it would have nothing new.
     """
 
     window: Window
@@ -62,6 +64,7 @@ class WindowView:
     expires: int
     next_timers: NextTimers
     resting: bool = False
+    running: str = attrs.field(default="", eq=False)
 
     @classmethod
     def of(
@@ -78,6 +81,7 @@ class WindowView:
             machine.strategy.expiry(window),
             machine.next_timers(alone),
             not remembered.closed and watermark > machine.strategy.expiry(window),
+            running_value(machine, remembered),
         )
 
 

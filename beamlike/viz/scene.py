@@ -17,7 +17,7 @@ from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.viz.axis import FoldedTime
 
-__all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Scene", "Tick"]
+__all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Scene", "Skew", "Tick"]
 
 _MOST_TOLD: Final = 12
 """So many panes and drops are named one by one in the text of a picture."""
@@ -123,6 +123,19 @@ class Fold:
 
 
 @attrs.frozen
+class Skew:
+    """How far, in processing time, the watermark is from the ideal line where it gets to ``event``.
+
+    It does so in the row ``at``, by ``late`` (ms) after the row ``ideal``.
+    """
+
+    event: int
+    ideal: float
+    at: float
+    late: int
+
+
+@attrs.frozen
 class Scene:
     """The whole picture of one key.
 
@@ -140,6 +153,8 @@ class Scene:
         folds: What was left out between rows.
         ideal: Pairs of row and event time (ms) at which both times are one; empty if the two
             axes do not measure the same.
+        skew: The distance of the watermark from that line where it is the longest; None if it is
+            nowhere in the picture.
         event_axis: What event time is.
         arrival_axis: What goes upwards.
         zone: The time zone of the labels.
@@ -158,6 +173,7 @@ class Scene:
     ticks: tuple[Tick, ...] = ()
     folds: tuple[Fold, ...] = ()
     ideal: tuple[tuple[float, int], ...] = ()
+    skew: Skew | None = None
     event_axis: str = "event time"
     arrival_axis: str = "order of arrival"
     zone: tzinfo = UTC
@@ -188,6 +204,7 @@ class Scene:
             lives=tuple(lives),
             boxes=tuple(boxes),
             watermark=tuple(it for it in self.watermark if it[0] <= now),
+            skew=self.skew if self.skew is not None and self.skew.at <= now else None,
             now=now,
         )
 

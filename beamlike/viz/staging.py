@@ -13,7 +13,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import FoldedTime, round_instants, show_roughly
 from beamlike.viz.key_history import Happened
-from beamlike.viz.scene import Fold, Life, Scene, Tick
+from beamlike.viz.scene import Fold, Life, Scene, Skew, Tick
 from beamlike.viz.table import shorten
 
 __all__ = ["scenes_of", "staged"]
@@ -65,6 +65,7 @@ def staged(parts: Sequence[Happened]) -> tuple[Scene, ...]:
             ticks=rows.ticks,
             folds=rows.folds,
             ideal=() if rows.clock is None else tuple(rows.clock.ideal(event, span)),
+            skew=None if rows.clock is None else rows.clock.skew(rows, parts[0].run, span),
             arrival_axis="order of arrival" if rows.clock is None else "processing time",
         )
         for part in parts
@@ -123,6 +124,17 @@ class _Clock:
         if first < last:
             for at in sorted({first, last, *(it for it in bends if first < it < last)}):
                 yield self.row(at), at
+
+    def skew(self, rows: "_Rows", run: Run, span: tuple[int, int]) -> Skew | None:
+        """The longest distance of the watermark from that line; None if there is none."""
+        first, last = max(span[0], self.start), min(span[1], self.end)
+        clocks = {rows.at[step]: clock for step, (_, clock) in enumerate(run.clocks())}
+        found = [
+            Skew(to, self.row(to), row, clocks[row] - to)
+            for row, to in rows.watermark
+            if first <= to <= last and clocks[row] > to
+        ]
+        return max(found, key=lambda it: it.at - it.ideal, default=None)
 
 
 @attrs.frozen

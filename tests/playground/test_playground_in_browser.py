@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import struct
 import time
 from pathlib import Path
@@ -12,8 +13,10 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
+from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import differences, load_transcripts
+from tests.support.ten_scores import sketch as scores
 
 pytestmark = pytest.mark.browser
 
@@ -29,52 +32,6 @@ REST = [
 ENDING = [f"{FOURTH} early #0 3", f"{FOURTH} on time #1 12"]
 WITH_LATE = [f"{FIRST} on time #0 5", *REST, f"{FIRST} late #1 14", *ENDING]
 WITHOUT_LATE = [f"{FIRST} on time #0 14", *REST, *ENDING]
-
-
-def at(time: str) -> int:
-    hours, minutes, seconds = map(int, time.split(":"))
-    return ((hours * 60 + minutes) * 60 + seconds) * 1000
-
-
-SCORES = (
-    *((5, "12:00:26", "12:05:19"), (9, "12:01:26", "12:08:19"), (7, "12:02:26", "12:05:39")),
-    *((8, "12:03:06", "12:07:06"), (3, "12:03:39", "12:06:13"), (4, "12:03:46", "12:06:26")),
-    *((3, "12:04:19", "12:06:39"), (3, "12:06:39", "12:07:19"), (8, "12:07:26", "12:08:39")),
-    (1, "12:07:46", "12:09:00"),
-)
-MOVES = (
-    *(("12:06:00", "12:02:00"), ("12:07:30", "12:04:00"), ("12:08:00", "12:06:00")),
-    *(("12:09:30", "12:08:00"), ("12:10:00", None)),
-)
-
-
-def scores(accumulation: str = "accumulating", **more: Any) -> dict[str, Any]:
-    """The ten scores, as an address holds them."""
-    elements = [
-        {"clock": at(clock), "elements": [{"key": "team", "value": value, "at": at(time)}]}
-        for value, time, clock in SCORES
-    ]
-    moves = [{"clock": at(clock), "watermark": to and at(to)} for clock, to in MOVES]
-    trigger = {
-        "type": "after_watermark",
-        "early": {"type": "after_processing_time", "delay_ms": 60_000},
-        "late": {"type": "after_count", "count": 1},
-    }
-    windowing = {
-        "window": {"fn": "fixed", "size_ms": 120_000},
-        "trigger": trigger,
-        "accumulation": accumulation,
-        "allowed_lateness_ms": 600_000,
-        "timestamp_combiner": "end_of_window",
-        "closing_behavior": "fire_if_non_empty",
-        "on_time_behavior": "fire_always",
-    }
-    return {
-        "title": "ten scores",
-        "steps": sorted([*elements, *moves], key=lambda step: step["clock"]),
-        "rule": {"rule": "drawn"},
-        "strategies": [{"windowing": windowing, "aggregation": "sum"}],
-    } | more
 
 
 def target(player: Any) -> tuple[float, float]:
@@ -203,6 +160,42 @@ def test_the_trigger_is_built_of_blocks(player: Any):
     player.tab.get_by_text("What can be said before any data comes").click()
     report = player.tab.locator(".report pre").inner_text()
     assert "may lose data" in report
+
+
+def test_a_total_fires_early(player: Any):
+    player.load(scores())
+    player.wait_for_panes(WITH_LATE)
+    early = player.tab.get_by_role("group", name="early")
+    early.get_by_label("kind").select_option("after total")
+    early.get_by_label("total").fill("14.5")
+    player.tab.keyboard.press("Tab")
+    player.wait_for_panes(
+        [
+            f"{FIRST} on time #0 5",
+            f"{SECOND} early #0 22",
+            f"{SECOND} on time #1 22",
+            f"{THIRD} on time #0 3",
+            f"{FIRST} late #1 14",
+            f"{FOURTH} on time #0 12",
+        ]
+    )
+
+
+def test_every_trigger_of_scenario_files_can_be_chosen(player: Any):
+    player.load(scores())
+    early = player.tab.get_by_role("group", name="early")
+    offered = (
+        early.get_by_label("kind")
+        .first.locator("option")
+        .evaluate_all("options => options.map(option => option.value)")
+    )
+    own = {f"x_{re.sub('(?<!^)(?=[A-Z])', '_', name).lower()}" for name in EXTRA_TRIGGERS}
+    assert own <= set(offered)
+    early.get_by_label("kind").select_option("after delta")
+    player.tab.wait_for_function(
+        "() => document.querySelector('.report pre').textContent.includes('AfterDelta(5')"
+    )
+    assert not player.tab.locator(".problem").first.is_visible()
 
 
 def test_two_strategies_stand_side_by_side(player: Any):

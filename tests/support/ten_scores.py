@@ -72,3 +72,38 @@ FIGURES: Final[dict[str, Any]] = {
         **panes_of("retracting", bl.Sessions("1 minute")), aggregate=Sum()
     ),
 }
+
+
+def sketch(accumulation: str = "accumulating", **more: Any) -> dict[str, Any]:
+    """The scores with that watermark, as an address of the playground holds them."""
+    elements = [
+        {"clock": _ms(clock), "elements": [{"key": "team", "value": value, "at": _ms(time)}]}
+        for value, time, clock in SCORES
+    ]
+    ends = (*MOVES, ("12:10:00", None))
+    moves = [{"clock": _ms(clock), "watermark": to and _ms(to)} for clock, to in ends]
+    trigger = {
+        "type": "after_watermark",
+        "early": {"type": "after_processing_time", "delay_ms": 60_000},
+        "late": {"type": "after_count", "count": 1},
+    }
+    windowing = {
+        "window": {"fn": "fixed", "size_ms": 120_000},
+        "trigger": trigger,
+        "accumulation": accumulation,
+        "allowed_lateness_ms": 600_000,
+        "timestamp_combiner": "end_of_window",
+        "closing_behavior": "fire_if_non_empty",
+        "on_time_behavior": "fire_always",
+    }
+    return {
+        "title": "ten scores",
+        "steps": sorted([*elements, *moves], key=lambda step: step["clock"]),
+        "rule": {"rule": "drawn"},
+        "strategies": [{"windowing": windowing, "aggregation": "sum"}],
+    } | more
+
+
+def _ms(time: str) -> int:
+    hours, minutes, seconds = map(int, time.split(":"))
+    return ((hours * 60 + minutes) * 60 + seconds) * 1000

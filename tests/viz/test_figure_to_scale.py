@@ -8,9 +8,12 @@ from typing import Any, Final
 
 import pytest
 
+from beamlike.machine.events import Pane
 from beamlike.model.time import instant_ms
+from beamlike.runtime.script import Arrive
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
+from beamlike.viz.run_index import own_windows
 from tests.support.ten_scores import FIGURES
 
 pytestmark = pytest.mark.browser
@@ -49,6 +52,13 @@ MEASURED: Final = """() => {
         width: Number(figure.getAttribute("width")),
         height: Number(figure.getAttribute("height")),
         axes: every("#axis text", box),
+        running: every("#figure [data-kind=element]:has(.running)", group => ({
+            step: Number(group.dataset.step),
+            coin: box(group.querySelector("circle")),
+            label: said(group.querySelector(".running")),
+        })),
+        lives: every("#figure rect.life", box),
+        skew: every("#figure path.skew", box),
         ideal: every(".figure #figure .ideal", box).length,
     };
 }"""
@@ -165,6 +175,66 @@ def test_labels_stay_in_their_windows_and_nothing_is_cut(
                 or other["bottom"] <= one["top"] + 3
             )
             assert apart, (one, other)
+
+
+def so_far(recording: Recording, accumulates: bool) -> dict[int, str]:
+    """After each element the sum of its window, worked out from the run's panes alone."""
+    sums: dict[Any, int] = {}
+    found: dict[int, str] = {}
+    for moment in recording.moments:
+        arriving = moment.event.elements if isinstance(moment.event, Arrive) else ()
+        for _, element in arriving:
+            (window,) = own_windows(recording.strategy.window_fn, element)
+            sums[window] = sums.get(window, 0) + element.value
+            found[moment.step] = f"= {sums[window]}"
+        for output in moment.outputs:
+            assert isinstance(output.effect, Pane)
+            found.pop(moment.step, None)  # the name of the pane says it
+            if not accumulates:
+                sums.pop(output.effect.window, None)
+    return found
+
+
+@pytest.mark.parametrize("name", ["accumulating", "discarding", "perfect watermark"])
+def test_the_value_of_the_window_so_far_is_beside_each_element(tab: Any, tmp_path: Path, name: str):
+    drawn = Drawn(tab, tmp_path, name)
+    shown = {one["step"]: one["label"]["text"] for one in drawn.found["running"]}
+    assert shown == so_far(drawn.recording, name == "accumulating")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", FIGURES)
+def test_values_so_far_stay_in_their_windows_and_overlap_no_label(
+    tab: Any, tmp_path: Path, name: str, width: int
+):
+    drawn = Drawn(tab, tmp_path, name, width)
+    for one in drawn.found["running"]:
+        label, across = one["label"], (one["coin"]["left"] + one["coin"]["right"]) / 2
+        assert any(
+            life["left"] <= min(label["left"], across) and life["right"] >= label["right"]
+            for life in drawn.found["lives"]
+        )
+        others = [it for it in drawn.found["texts"] if it != label]
+        assert not [it for it in others if overlaps(it, label)]
+
+
+def overlaps(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    across = min(one["right"], other["right"]) - max(one["left"], other["left"])
+    up = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
+    return min(across, up) > 2
+
+
+def test_the_skew_reaches_from_the_ideal_line_to_the_watermark(tab: Any, tmp_path: Path):
+    drawn = Drawn(tab, tmp_path, "accumulating")
+    (line,) = drawn.found["skew"]
+    ticks = {it["text"]: (it["top"] + it["bottom"]) / 2 for it in drawn.found["ticks"]}
+    # The watermark gets to 12:06 at 12:08, two minutes after it would ideally.
+    assert line["top"] == pytest.approx(ticks["12:08:00"], abs=2)
+    assert line["bottom"] == pytest.approx(ticks["12:06:00"], abs=2)
+    (words,) = [it for it in drawn.found["texts"] if it["text"].startswith("skew")]
+    assert words["text"] == "skew 2m"
+    assert not [it for it in drawn.found["texts"] if it != words and overlaps(it, words)]
+    assert Drawn(tab, tmp_path, "batch").found["skew"] == []
 
 
 def test_the_ideal_line_is_drawn_where_both_times_are_of_one_day(tab: Any, tmp_path: Path):

@@ -53,7 +53,7 @@ def shown_in(path: Path) -> Shown:
     names: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(FOLDER)
-        patch.syspath_prepend(str(FOLDER))  # for the checks of exercises
+        patch.syspath_prepend(str(FOLDER))  # where their `course` module is
         patch.setattr(picture, "figure", drawing)
         patch.setattr(Results, "figure", recording)
         for cell in nbformat.read(path, as_version=4).cells:
@@ -119,9 +119,9 @@ CUT = """() => {
             const isIn = x >= -1 && x + width <= wide + 1 && y >= -1 && y + height <= high + 1;
             if (!isIn) cut.push([figure.id, text.textContent, x, x + width, wide, y, high]);
         }
-        for (const pane of figure.querySelectorAll("[data-kind=pane]:has(rect.area)")) {
+        for (const pane of figure.querySelectorAll("[data-kind=pane]")) {
             const text = pane.querySelector("text");
-            const area = pane.querySelector("rect.area").getBBox();
+            const area = pane.querySelector("rect.area, .box").getBBox();
             if (!text) continue;
             const { x, width } = text.getBBox();
             if (x < area.x - 2 || x + width > area.x + area.width + 2) cut.push(text.textContent);

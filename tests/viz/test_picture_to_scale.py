@@ -168,6 +168,23 @@ def test_both_times_are_one_on_the_dotted_line() -> None:
         assert low + (at - first) * (high - low) / (last - first) == pytest.approx(row, abs=0.02)
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_skew_reaches_from_the_ideal_line_to_the_watermark(width: int) -> None:
+    drawn = Drawn("accumulating", width)
+    (line,) = [it for it in drawn.axes.lines if it.get_label() == "skew"]
+    # The watermark gets to 12:06 at 12:08, two minutes after it would ideally.
+    wanted = [row_of(drawn.scene, at) for at in ("12:06:00", "12:08:00")]
+    assert list(line.get_ydata()) == pytest.approx(wanted, abs=0.02)
+    renderer = drawn.made.canvas.get_renderer()
+    (words,) = [it for it in drawn.axes.texts if it.get_gid() == "skew"]
+    assert words.get_text() == "skew 2m"
+    box = words.get_window_extent(renderer)
+    others = [it.get_window_extent(renderer) for it in drawn.axes.texts if it is not words]
+    assert not [it for it in others if it.overlaps(box)]
+    assert drawn.scene.until(row_of(drawn.scene, "12:07:45")).skew is None
+    assert Drawn("batch").scene.skew is None
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_in_the_dark_it_is_light_on_a_dark_ground(name: str) -> None:
     drawn = Drawn(name, dark=True)

@@ -16,14 +16,16 @@ const TRIGGERS = {
   x_every_event_time: ["whenever the watermark has passed so much", "interval_ms"],
   x_every_count: ["with every so many elements", "count"],
   x_after_silence: ["when no element has come for so long", "silence_ms"],
+  x_after_delta: ["when a value is further from the one that it fired on last", "threshold"],
+  x_after_total: ["when the values of the pane add up to so much", "total"],
 };
 const FRESH = {
-  delay_ms: MINUTE, interval_ms: MINUTE, silence_ms: MINUTE, count: 1,
+  delay_ms: MINUTE, interval_ms: MINUTE, silence_ms: MINUTE, count: 1, threshold: 5, total: 10,
   trigger: { type: "after_count", count: 1 }, main: { type: "repeatedly", trigger: { type: "after_count", count: 1 } }, until: { type: "after_count", count: 5 },
   triggers: [{ type: "after_count", count: 2 }, { type: "after_processing_time", delay_ms: MINUTE }],
 };
 const BLOCK_LABELS = {
-  early: "early", late: "late", trigger: "trigger", main: "trigger", until: "until", delay_ms: "delay", interval_ms: "interval", silence_ms: "silence", count: "elements",
+  early: "early", late: "late", trigger: "trigger", main: "trigger", until: "until", delay_ms: "delay", interval_ms: "interval", silence_ms: "silence", count: "elements", threshold: "than", total: "total",
 };
 
 let lastField = 0;
@@ -65,6 +67,10 @@ function readCount(text) {
   return /^\d+$/.test(text.trim()) && Number(text) > 0 ? Number(text) : null;
 }
 
+function readNumber(text) {
+  return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : null;
+}
+
 /** Show a trigger. `put` gets the trigger that it becomes; null where it is taken away. */
 function triggerBlock(parent, trigger, label, isOptional, put) {
   const box = html(parent, "fieldset", { class: "block" });
@@ -84,6 +90,8 @@ function triggerBlock(parent, trigger, label, isOptional, put) {
       if (trigger[part] !== undefined) typed(box, BLOCK_LABELS[part], durationText(trigger[part]), readDuration, (ms) => set(part, ms));
     } else if (part === "count") {
       typed(box, BLOCK_LABELS.count, String(trigger.count), readCount, (count) => set("count", count));
+    } else if (part === "total" || part === "threshold") {
+      typed(box, BLOCK_LABELS[part], String(trigger[part]), readNumber, (number) => set(part, number));
     } else if (part === "triggers") {
       trigger.triggers.forEach((each, n) => {
         triggerBlock(box, each, `trigger ${n + 1}`, trigger.triggers.length > 1, (one) => {

@@ -119,8 +119,10 @@ function layOutByClock(scenario, stream, width, small, room, frame) {
     const item = add("merge", merge, {});
     free.place(item, text, [[left + 4, item.y - 4], [left + 4, item.y + 13]], left, right);
   }
+  const skew = small ? null : skewOf(free, axis, clock, rows);
+  if (!small) elements.forEach((item) => runningValue(free, item, axis));
   return {
-    axis, clock, rows, of, clocked: true, width, height, floor, small, lane: 4,
+    axis, clock, rows, of, skew, clocked: true, width, height, floor, small, lane: 4,
     depth: depthOf(stream.lives),
   };
 }
@@ -138,4 +140,33 @@ function namePane(free, item, pane) {
     const places = heights.flatMap((height) => [left + 4, (left + 4 + last) / 2, last].map((x) => [x, height]));
     if (free.place(item, shown, places, left, right)) return;
   }
+}
+
+/** What the window of an element would bring out, beside the element and inside that window. */
+function runningValue(free, item, axis) {
+  const { thing, x, y } = item;
+  if (!thing.running) return;
+  const text = "= " + thing.running[0], wide = widthOf(text), r = item.coin ? COIN : 6.5;
+  const [left, right] = axis.ends(thing.running[1]);
+  const after = item.textX > x ? item.textX + widthOf(item.text) : x + r;
+  // Rather not at the height of the element, where panes begin and windows merge.
+  const places = [-7, 10, 0].flatMap((up) => [[after + 3, y + 4 + up], [x - r - 3 - wide, y + 4 + up]]);
+  item.running = {};
+  free.place(item.running, text, [...places, [x - wide / 2, y - r - 3], [x - wide / 2, y + r + 12]], left + 2, right - 2);
+}
+
+/** The watermark's skew where it is seen best: at the move that is furthest from the ideal line. */
+function skewOf(free, axis, clock, rows) {
+  let found = null;
+  for (const { step, event } of rows) {
+    const { watermark } = step;
+    if (step.kind !== "watermark" || watermark < Math.max(axis.start, clock.start) || watermark > axis.end) continue;
+    const place = { step: step.step, x: axis.x(watermark), top: event, bottom: clock.x(watermark), by: step.clock - watermark };
+    if (place.bottom - place.top > Math.max(24, found ? found.bottom - found.top : 0)) found = place;
+  }
+  if (!found) return null;
+  const text = "skew " + lengthInWords(found.by), wide = widthOf(text), { x, top, bottom } = found;
+  const heights = [0.5, 0.3, 0.7, 0.15, 0.85].map((part) => top + (bottom - top) * part + 4);
+  const places = heights.flatMap((y) => [[x + 5, y], [x - 5 - wide, y]]);
+  return free.place(found, text, places, axis.left, axis.right) ? found : null;
 }

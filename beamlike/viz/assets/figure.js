@@ -53,6 +53,7 @@ class Figure {
     if (!plan.clocked) this.watermark();
     this.items();
     if (plan.clocked) this.watermark();
+    if (plan.skew && plan.skew.step <= this.step) this.skew();
     if (!plan.clocked) this.clickable();
     const nowLine = { class: "now", x1: GUTTER - 6, x2: plan.width - 2, y1: row.y1, y2: row.y1 };
     svg(root, "line", nowLine);
@@ -134,6 +135,13 @@ class Figure {
     const bends = ends.filter((at) => from < at && at < to).sort((a, b) => a - b);
     const points = [from, ...bends, to].map((at) => `${axis.x(at)} ${clock.x(at)}`);
     svg(this.root, "path", { class: "ideal", d: "M" + points.join("L") });
+  }
+
+  /** How far, in processing time, the watermark is from the ideal line. */
+  skew() {
+    const { x, top, bottom, text, textX, textY } = this.plan.skew;
+    svg(this.root, "path", { class: "skew", d: `M${x - 3} ${top}H${x + 3}M${x} ${top}V${bottom}M${x - 3} ${bottom}H${x + 3}` });
+    svg(this.root, "text", { class: "label skewtext", x: textX, y: textY }, text);
   }
 
   /** The height at which something ends that lasts until `step`, or the present. */
@@ -244,6 +252,9 @@ class Figure {
     svg(group, "title", {}, `${thing.value} of ${thing.when}${thing.lost ? (thing.lost === "all" ? ", dropped: " : ", ") + thing.why : ""}`);
     if (thing.lost !== "all") svg(group, "circle", { class: "dot" + (thing.late ? " late" : "") + (this.plan.small ? " small" : ""), cx: x, cy: y, r });
     if (thing.lost === "all") this.cross(group, x, y, r);
+    if (item.running?.text) {
+      svg(group, "text", { class: "label running", x: item.running.textX, y: item.running.textY }, item.running.text);
+    }
     if (item.coin) {
       const inside = "coin" + (thing.late ? " late" : "");
       svg(group, "text", { class: inside, x, y: y + 4, "text-anchor": "middle" }, thing.label);

@@ -43,15 +43,23 @@ function sameWindow(one, other) {
   return one === other || (!!one && !!other && one[0] === other[0] && one[1] === other[1]);
 }
 
-/** Where a text goes that belongs to the span `left` to `right`: inside, beside, or over it. */
-function placeText(item, text, left, right, axis, inside) {
+/** What a pane is called where there is so much room in its window; "" where there is too little. */
+function nameInside(pane, room) {
+  const whole = `${pane.retraction ? "withdrawn: " : ""}${paneName(pane)}: ${pane.value}`;
+  const name = whole.slice(0, whole.length - pane.value.length);
+  if (widthOf(whole) <= room || widthOf(name) + LEAST_VALUE <= room) return cut(whole, room);
+  const short = [pane.value, paneName(pane), `#${pane.index}`].find((text) => widthOf(text) <= room);
+  const rest = short ?? cut(pane.value, room);
+  return widthOf(rest) <= room ? rest : "";
+}
+
+/** Where a text goes that belongs to the span `left` to `right`: beside it, or over it. */
+function placeText(item, text, left, right, axis) {
   const width = widthOf(text);
   item.text = text;
   item.from = left;
   item.to = right;
-  if (inside && width + 12 <= right - left) {
-    item.textX = left + 6;
-  } else if (right + 8 + width <= axis.right + RIGHT) {
+  if (right + 8 + width <= axis.right + RIGHT) {
     item.textX = right + 7;
     item.to = right + 7 + width;
   } else if (left - 8 - width >= axis.left) {
@@ -112,24 +120,24 @@ function layOut(scenario, stream, width, small, room, frame) {
   add("element", stream.elements, (item, element) => {
     const x = axis.x(element.at), why = element.lost ? ", " + element.why : "";
     item.x = x;
-    placeText(item, beside(element.label, why, x - 7, x + 7, axis), x - 7, x + 7, axis, false);
+    placeText(item, beside(element.label, why, x - 7, x + 7, axis), x - 7, x + 7, axis);
   });
   add("loss", stream.losses, (item, loss) => {
     const [left, right] = axis.ends(loss.window);
     item.x = (left + right) / 2;
-    placeText(item, beside(loss.text, "", item.x - 7, item.x + 7, axis), item.x - 7, item.x + 7, axis, false);
+    placeText(item, beside(loss.text, "", item.x - 7, item.x + 7, axis), item.x - 7, item.x + 7, axis);
   });
   add("merge", stream.merges, (item, merge) => {
     const [left, right] = axis.ends(merge.into);
-    placeText(item, mergeInWords(stream, merge), left, right, axis, false);
+    placeText(item, mergeInWords(stream, merge), left, right, axis);
   });
   add("pane", stream.panes, (item, pane) => {
     const [left, right] = axis.ends(pane.window);
     item.left = left;
     item.right = right;
-    const what = `${pane.retraction ? "withdrawn: " : ""}${paneName(pane)}: ${pane.value}`;
-    const room = Math.max(right - left - 12, Math.min(260, axis.right - axis.left));
-    placeText(item, cut(what, room), left, right, axis, true);
+    Object.assign(item, { from: left, to: right });
+    const text = nameInside(pane, right - left - 12);
+    if (text) Object.assign(item, { text, textX: left + 6 });
   });
   const lane = small ? Math.max(0.75, Math.min(7, (room - TOP - FOOT) / rows.length / 2)) : LANE;
   let height = 0;

@@ -16,6 +16,7 @@ function showLegend(root, prefix = "") {
   };
   draw("element", (p) => svg(p, "circle", { class: "dot", cx: 12, cy: 7, r: 5 }));
   draw("element behind the watermark", (p) => svg(p, "circle", { class: "dot late", cx: 12, cy: 7, r: 5 }));
+  draw("value of the window so far", (p) => svg(p, "text", { class: "running", x: 3, y: 11 }, "= 7"));
   draw("dropped element", (p) => svg(p, "path", { class: "cross", d: "M7 2L17 12M7 12L17 2" }));
   draw("window", (p) => {
     svg(p, "rect", { class: "life", x: 2, y: 0, width: 20, height: 14 });

@@ -344,3 +344,13 @@ def test_when_the_view_is_gone_the_page_says_so_and_keeps_what_it_knew(browser: 
     )
     assert facts(page)["Open windows"] == ["7", "that the state keeps"]
     page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing(shown: Open, axe: Callable[[Any], list[str]], scheme: str, width: int):
+    history = running({"hours": HOURS, "days": DAYS}, {"hours": HOURS})
+    page = shown(history, color_scheme=scheme, viewport={"width": width, "height": 900})
+    for closed in page.locator("details:not([open]) > summary").all()[::-1]:
+        closed.click()
+    assert axe(page) == []
