@@ -92,7 +92,7 @@ def run_side_by_side(
             layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(output_stage(_sent(layers)), letters, dice)
-        answers.add(mail, layers.load(blob for _, blob in left))
+        answers.add(layers.load(blob for _, blob in left))
     return answers.runs()
 
 

@@ -167,7 +167,7 @@ class Layer:
             if stepped.out:
                 after.out[at, MAIN].extend(stepped.out)
             after.reached.append(Reached(at, shard, stepped.output_watermark))
-            if stage.notes and clocks:  # else the script is over, and Spark runs on for another
+            if stage.notes:
                 stands = stepped.status.watermark
                 given = list(stage.given(tables))
                 noted = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)

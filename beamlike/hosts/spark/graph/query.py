@@ -148,7 +148,7 @@ def run_pipelines_on_spark(
     answers = Answers(layers, pipelines)
     with _playing(spark, layers, shards, buckets) as play:
         for message in messages_of(layers, *answers.sources):
-            answers.add(message, play(message))
+            answers.add(play(message))
     return answers.runs()
 
 
@@ -169,27 +169,20 @@ class Answers:
                 inside = Inside(self._key_of, self._value_of, Grouping(node.strategy, node.combine))
                 self._inside[self._owner[at]][node] = inside
 
-    def add(self, sent: Messages, answer: Messages) -> None:
-        """What one step brought out.
-
-        A pipeline whose script is over has no step: where others still have theirs, Spark steps it
-        on by its own clock.
-        """
+    def add(self, answer: Messages) -> None:
+        """What one step brought out."""
         layers, step = self._layers, self._steps
-        running = {self._owner[source] for source in sent.clock}
         for wanted, bundle in answer.came.items():
             edge = layers.wanted[wanted]
-            owner = self._owner[layers.number[edge.node]]
-            if owner in running:
-                self._came[owner][edge].add(step, bundle)
+            self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
         for gone in answer.lost:
-            owner, label = self._owner[gone.node], layers.nodes[gone.node].label
-            if owner in running:
-                self._lost[owner].append(DroppedElement(step, label, gone.key, gone.drop))
+            label = layers.nodes[gone.node].label
+            self._lost[self._owner[gone.node]].append(
+                DroppedElement(step, label, gone.key, gone.drop)
+            )
         for number, of_node in answer.metrics.by_step().items():
-            owner, node = self._owner[int(number)], layers.nodes[int(number)]
-            if owner in running:
-                self._metrics[owner].merge(of_node.of_step(node.label))
+            node = layers.nodes[int(number)]
+            self._metrics[self._owner[int(number)]].merge(of_node.of_step(node.label))
         self._note(answer.noted)
         self._steps += 1
 
