@@ -159,6 +159,18 @@ _Measured = tuple[int | None, tuple[Any, ...]]
 """1 once an element was far enough away; and what to measure from, if there is anything."""
 
 
+def _is_number(given: Any) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool)
+
+
+def _plain(number: float) -> float:
+    """The same as a number of Python's own.
+
+    Subclasses, as numpy's, have texts of their own, and a trigger is known by its text.
+    """
+    return int(number) if isinstance(number, int) else float(number)
+
+
 @attrs.frozen(init=False)
 class AfterDelta(CustomTrigger[_Measured]):
     """Fires once an element lies more than a threshold away from the one that it fired on last.
@@ -193,8 +205,7 @@ class AfterDelta(CustomTrigger[_Measured]):
     delta: DeltaOf
 
     def __init__(self, threshold: float, delta: DeltaOf = difference) -> None:
-        is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-        if not is_number or not threshold >= 0:
+        if not _is_number(threshold) or not threshold >= 0:
             raise TriggerError(
                 f"AfterDelta threshold must be a number of 0 or more, got {threshold!r}"
             )
@@ -203,9 +214,7 @@ class AfterDelta(CustomTrigger[_Measured]):
                 f"AfterDelta delta must be a function of two values, got {delta!r}; write "
                 "AfterDelta(0.5, delta=lambda before, after: abs(after.price - before.price))"
             )
-        # Subclasses, as numpy's, have texts of their own, and the trigger is known by its text.
-        plain = int(threshold) if isinstance(threshold, int) else float(threshold)
-        self.__attrs_init__(plain, delta)
+        self.__attrs_init__(_plain(threshold), delta)
 
     def is_far(self, before: Any, after: Any) -> bool:
         """Whether a value is far enough from an earlier one."""
@@ -249,15 +258,14 @@ class AfterDelta(CustomTrigger[_Measured]):
 
 
 def _total(total: float) -> float:
-    """A number of Python's own: subclasses, as numpy's, have texts of their own.
+    """The total of an `AfterTotal`.
 
     Raises:
-        TriggerError: It is none, or not finite.
+        TriggerError: It is no number, or not finite.
     """
-    is_number = isinstance(total, int | float) and not isinstance(total, bool)
-    if not is_number or not math.isfinite(total):
+    if not _is_number(total) or not math.isfinite(total):
         raise TriggerError(f"AfterTotal total must be a finite number, got {total!r}")
-    return int(total) if isinstance(total, int) else float(total)
+    return _plain(total)
 
 
 @attrs.frozen

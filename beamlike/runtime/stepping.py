@@ -59,7 +59,7 @@ class Stepper:
     """
 
     def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
-        self._plan, self.name = plan, plan.name
+        self.plan = plan
         self.columns, self._output = in_columns, ColumnOutput(plan)
         self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
         self._checking = Shard(plan, checks=True)
@@ -93,7 +93,7 @@ class Stepper:
             stepped = columns.step(trial, arrivals, updates, clock)
             table = self._output.build(stepped, self._report(shard, stepped.output_watermark))
             if logs_all():
-                self._log(keyed_merges(self._plan, stepped))
+                self._log(keyed_merges(self.plan, stepped))
             return table, stepped.status
 
         def by_key(keys: Shard, trial: Store) -> _Out:
@@ -108,7 +108,7 @@ class Stepper:
         record = None
         if self._recorder is not None:
             record = self._recorder.watch(store, arrivals, updates, clock)
-        with in_room(self._plan, shard, lambda: [*arrivals, *self._saved(store)]):
+        with in_room(self.plan, shard, lambda: [*arrivals, *self._saved(store)]):
             table, status = self.attempt(store, by_columns, by_key)
             check_blob(table)
         if record is not None:
@@ -126,8 +126,8 @@ class Stepper:
 
         def by_columns(columns: ColumnShard, trial: Store) -> list[KeyedEffect]:
             stepped = columns.step(trial, arrivals, updates, clock)
-            dropped = keyed_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
-            return [*dropped, *panes_as_they_are(self._plan, stepped)]
+            dropped = keyed_drops(self.plan, stepped.drops, stepped.arrived, stepped.judged_at)
+            return [*dropped, *panes_as_they_are(self.plan, stepped)]
 
         def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
             return keys.step(trial, arrivals, updates, clock).effects
@@ -154,7 +154,7 @@ class Stepper:
             else:
                 out = by_columns(self.columns, trial)
         except ONE_BY_ONE as error:
-            log_key_by_key(self._plan.name, error.__cause__ or error)
+            log_key_by_key(self.plan.name, error.__cause__ or error)
             trial = Trial(store)
             out = by_key(self._checking, trial)
         trial.keep()
@@ -162,18 +162,18 @@ class Stepper:
 
     def _saved(self, store: Store) -> Iterator[pa.Table]:
         """All rows of the shard's state, if they can be read."""
-        contents = Index.load(self._plan, store.read_index()).contents
-        schema = with_bucket(StateLayout(self._plan).schema)
+        contents = Index.load(self.plan, store.read_index()).contents
+        schema = with_bucket(StateLayout(self.plan).schema)
         with suppress(BeamlikeError, pa.ArrowException):
             yield Pages(schema, store, contents).read().table
 
     def _log(self, merges: list[KeyedMerge]) -> None:
-        names = list(self._plan.keys)
+        names = list(self.plan.keys)
         named = ((dict(zip(names, key, strict=True)), merged) for key, merged in merges)
-        log_merges(self._plan.name, named)
+        log_merges(self.plan.name, named)
 
     def _report(self, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
-        if not self._plan.reports or shard is None:
+        if not self.plan.reports or shard is None:
             return None
         return shard, output_watermark
 

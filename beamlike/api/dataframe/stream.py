@@ -82,13 +82,13 @@ def stream(
             are idle no watermark moves; ``"advance"``, its watermark follows the clock, so that
             windows end although no row comes. A row that comes late after that may be dropped.
             Needs ``idle_after``.
-        watermark_by: The column that tells the parts of the input apart, such as Kafka's
-            ``partition``: text or a whole number. Each part then has a watermark of its own, and
-            that of the input is the least of them. A part that delivers nothing for ``idle_after``
-            no longer holds the others back, until it delivers again; it is logged, and `beamlike
-            state` lists it. Needs ``idle_after``. Each shard keeps a few bytes for each part.
-            None: one watermark, by the greatest event time of all rows, so that what a part
-            delivers behind the others may be late.
+        watermark_by: The column that names the part of the input that a row comes from, such as
+            Kafka's ``partition``: text or a whole number. Each part then has a watermark of its
+            own, and that of the input is the least of them. A part that delivers nothing for
+            ``idle_after`` no longer holds the others back, until it delivers again; it is logged,
+            and `beamlike state` lists it. Needs ``idle_after``. Each shard keeps a few bytes for
+            each part. None: one watermark, by the greatest event time of all rows, so that what a
+            part delivers behind the others may be late.
 
     Raises:
         ColumnError: The event-time column is missing or no time; a column is called ``dropped``;
@@ -147,7 +147,7 @@ def stream(
 
 
 def _check_parts(df: "DataFrame", name: str, silence: int | None) -> None:
-    """Refuse a column that cannot tell the parts of an input apart.
+    """Refuse a column that cannot name the parts of an input.
 
     Raises:
         ColumnError: It is missing, or neither text nor a whole number.

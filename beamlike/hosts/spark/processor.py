@@ -171,7 +171,7 @@ def stepped_shard(
     """One shard's micro-batch: what comes out of it, as a blob. For the arguments see `Stepper`."""
     out, status = stepper.step(store, arrived.tables, updates, clock, shard)
     if shard == 0:  # the others see the same
-        log_silent(stepper.name, status.silent)
+        log_silent(stepper.plan.name, status.silent)
     header = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(status)}
     return pack_blob(_NOTHING if out is None else out, header)
 

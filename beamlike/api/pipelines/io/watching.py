@@ -5,6 +5,7 @@ Beam Java ``Watch``.
 """
 
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any, Final
 
 from beamlike.api.pipelines.elements import Map, ParDo
@@ -120,16 +121,11 @@ class ReadAllFromTextContinuously(PTransform[Any, PCollection[Any]]):
 
     def __init__(self, file_pattern: str, **how: Any) -> None:
         super().__init__()
-        of_match = {name: how.pop(name) for name in _OF_MATCH if name in how}
+        known = signature(MatchContinuously).parameters
+        of_match = {name: how.pop(name) for name in known if name in how}
         self._match = MatchContinuously(file_pattern, **of_match)
         self._read = ReadAllFromText(**how)
 
     def expand(self, given: Any) -> PCollection[Any]:
         lines: PCollection[Any] = given | self._match | self._read
         return lines
-
-
-_OF_MATCH: Final = (
-    *("interval", "has_deduplication", "start_timestamp", "stop_timestamp"),
-    *("match_updated_files", "apply_windowing", "empty_match_treatment"),
-)
