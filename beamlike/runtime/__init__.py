@@ -19,6 +19,6 @@ before they reach their shard).
 The work, by either machine: `clock` (where the clocks of a shard stand), `shard` (one shard's step,
 key by key), `key_numbers` (keys as numbers), `part_folds` (aggregates as folds over columns),
 `column_output` (panes in columns), `column_shard` (one shard's step, all keys at once), `stepping`
-(which of the two, and why), `scripted` (scripts as stages of shards). Whole pipelines of Python
-functions are in `graph`.
+(which of the two, and why), `tally` (what a shard counts), `scripted` (scripts as stages of
+shards). Whole pipelines of Python functions are in `graph`.
 """

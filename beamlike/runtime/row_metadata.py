@@ -3,7 +3,7 @@
 It says what kind of row it is. Most are data and carry their event time, and after a grouping
 their window; where no grouping can follow they carry nothing, and the column is null. Others have
 no columns of their own and only pass by: a row that was dropped before, what a shard reports about
-its watermark, how many windows there are, a row that was left out and still moves the watermark.
+its watermark, a row that was left out and still moves the watermark.
 They survive what users do to the columns because every verb keeps this one.
 
 ==============  ======  ================================================================
@@ -11,18 +11,14 @@ field           type    holds
 ==============  ======  ================================================================
 ``kind``        string  null for data, else one of the kinds below
 ``ts``          bigint  event time of a row, ms
-``problem``     string  why the time of a row of a source cannot be read, or believed; on a row
-                        of the kind ``standing``, the jump of the watermark in words
+``problem``     string  why the time of a row of a source cannot be read, or believed
 ``part``        string  the part of a source that a row comes from, if parts have watermarks of
                         their own; null for a row that moves them all
 ``start``,      bigint  the window that a grouping gave the row, ms; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
 ``watermark``   bigint  its output watermark, ms
-``dropped``     struct  what was dropped, see `beamlike.runtime.output`; on a row with the
-                        status of shards only ``element``: one dropped element, in words
-``counts``      array   on one of many rows: how many of them are what, see `COUNTED`; on a row
-                        with the status of shards, more of them: see `STOOD`
+``dropped``     struct  what was dropped, see `beamlike.runtime.output`
 ==============  ======  ================================================================
 """
 
@@ -30,12 +26,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from beamlike.machine.events import DropReason, RowProblem
-from beamlike.model.panes import Timing
+from beamlike.machine.events import RowProblem
 
 __all__ = [
     "BAD_ROWS",
-    "COUNTED",
     "DROPPED",
     "DROPPED_ROW",
     "LEFT_OUT",
@@ -44,8 +38,6 @@ __all__ = [
     "REPORT",
     "SOURCE_MARKS",
     "STAGE_MARKS",
-    "STANDING",
-    "STOOD",
     "TIMESTAMP",
     "WINDOW",
     "marks_read",
@@ -56,7 +48,6 @@ MARKS: Final = "__beamlike"
 
 DROPPED_ROW: Final = "dropped"
 REPORT: Final = "report"
-STANDING: Final = "standing"
 LEFT_OUT: Final = "left out"
 
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
@@ -86,7 +77,6 @@ MARKS_TYPE: Final = pa.struct(
         ("shard", pa.int32()),
         ("watermark", pa.int64()),
         ("dropped", DROPPED),
-        ("counts", pa.list_(pa.int64())),
     ]
 )
 
@@ -99,21 +89,6 @@ BAD_ROWS: Final = (
     RowProblem.BAD_VALUE.value,
 )
 """Why a row never gets as far as a machine."""
-
-COUNTED: Final = (
-    *(("panes", timing.value) for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)),
-    *(("dropped", reason) for reason in (*(known.value for known in DropReason), *BAD_ROWS)),
-    ("retractions", ""),
-)
-"""What Spark's query progress counts: panes by timing, dropped elements by reason, and how many of
-the rows withdraw an earlier pane."""
-
-STOOD: Final = (
-    *("elements", "merges", "windows_open"),
-    *("watermark", "deadline", "clock_deadline", "watermark_jump"),
-)
-"""What shards report of a step together: sums of the first three, the least of the others; those
-are null for none. A jump is reported by one shard alone."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")

@@ -126,7 +126,7 @@ def test_a_row_has_the_key_the_window_the_values_the_time_and_the_pane() -> None
         },
         "__beamlike": {
             **dict.fromkeys(("kind", "problem", "part", "shard")),
-            **dict.fromkeys(("watermark", "dropped", "counts")),
+            **dict.fromkeys(("watermark", "dropped")),
             **{"ts": 119_999, "start": 60_000, "end": 120_000},
         },
     }

@@ -11,7 +11,8 @@ import pytest
 from beamlike import beam
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.spark import workers
-from beamlike.hosts.spark.unpack import unpacker
+from beamlike.hosts.spark.pack import Arrived
+from beamlike.hosts.spark.processor import stepped_shard
 from beamlike.machine.events import Drop, DropReason, Element, Merged, Pane
 from beamlike.model.combine import Count, Max, Sum
 from beamlike.model.panes import PaneInfo, Timing
@@ -25,7 +26,6 @@ from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.blobs import pack_blob
 from beamlike.testing import TestStream
 from tests.support.machines.in_shard import DictStore
 from tests.support.pipelines.in_layers import run_in_letters
@@ -33,7 +33,7 @@ from tests.support.pipelines.in_layers import run_in_letters
 WINDOW = IntervalWindow(0, 3_600_000)
 
 
-def unpacked() -> list[pa.RecordBatch]:
+def stepped() -> None:
     """A pane of ann's and a dropped element of bob's leave a grouping."""
     plan = Plan(
         WindowingStrategy(FixedWindows(3_600_000)),
@@ -45,15 +45,14 @@ def unpacked() -> list[pa.RecordBatch]:
     pane = Pane(WINDOW, (1,), 9, PaneInfo(Timing.LATE, 2, 1, False, False))
     lost = Drop(Element((3,), 4), WINDOW, DropReason.EXPIRED, 5)
     table = OutputTable(plan).build([(("ann",), pane), (("bob",), lost)])
-    blobs = pa.array([pack_blob(table, {"kind": "out"})], pa.binary())
-    return list(unpacker(plan)(iter([pa.RecordBatch.from_pydict({"blob": blobs})])))
+    stepped_shard(stepper_of(plan), DictStore(), 0, Arrived([], [table], []), [], 0)
 
 
 def test_each_pane_and_each_drop_is_a_line_with_its_key_and_window(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.DEBUG, "beamlike.panes"):
-        unpacked()
+        stepped()
     window = "[1970-01-01T00:00:00+00:00, 1970-01-01T01:00:00+00:00)"
     assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
         ("DEBUG", f"hours: user='ann' {window} LATE pane 2"),
@@ -63,7 +62,7 @@ def test_each_pane_and_each_drop_is_a_line_with_its_key_and_window(
 
 def test_drops_can_be_had_without_the_panes(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "beamlike.panes"):
-        unpacked()
+        stepped()
     window = "[1970-01-01T00:00:00+00:00, 1970-01-01T01:00:00+00:00)"
     assert caplog.messages == [f"hours: user='bob' {window} drops expired"]
 
@@ -203,8 +202,8 @@ def test_the_groupings_of_a_pipeline_log_the_same(caplog: pytest.LogCaptureFixtu
 
 def test_nothing_is_read_of_the_rows_if_no_one_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("beamlike.hosts.spark.unpack.log_rows", lambda *_: read.append("all"))
-    unpacked()
+    monkeypatch.setattr("beamlike.hosts.spark.processor.log_rows", lambda *_: read.append("all"))
+    stepped()
     assert read == []
 
 
@@ -218,8 +217,9 @@ def test_a_worker_logs_from_the_level_on_that_the_environment_says(
     monkeypatch.setenv(workers.LOG_LEVEL, "debug")
     logger.manager._clear_cache()  # type: ignore[attr-defined]
     try:
-        unpacked()
-        unpacked()
+        for _ in range(2):  # as each task does
+            workers.prepare_logs()
+            stepped()
     finally:
         logger.manager._clear_cache()  # type: ignore[attr-defined]
         monkeypatch.undo()

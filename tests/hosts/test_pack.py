@@ -8,21 +8,17 @@ import pytest
 
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
-from beamlike.hosts.spark.unpack import unpacker
-from beamlike.machine.events import Drop, DropReason, Element, Pane
+from beamlike.machine.events import Element
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Sum
-from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.columns import PlainColumn
-from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.row_metadata import COUNTED, MARKS, MARKS_TYPE, SOURCE_MARKS
-from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.row_metadata import SOURCE_MARKS
 
 NUMBER = pa.int64()
 
@@ -70,7 +66,7 @@ def test_a_row_that_the_input_s_own_window_function_cannot_take_is_dropped_witho
     (table,) = arrived.tables
     assert list(arriving(plan, table)) == [(("joe",), Element((4,), 4, IntervalWindow(4, 14)))]
     (finished,) = arrived.finished
-    (row,) = unpack_blob(finished)[0].to_pylist()
+    (row,) = finished.to_pylist()
     assert row["user"] == "ann"
     dropped = row["__beamlike"]["dropped"]
     assert {name: it for name, it in dropped.items() if it is not None} == {
@@ -125,7 +121,7 @@ def test_a_row_beyond_the_input_s_calendar_is_dropped_alone(machine: Any):
     element = Element((4,), 7, IntervalWindow(0, 86_400_000))
     assert list(arriving(plan_of("drop"), table)) == [(("joe",), element)]
     (finished,) = arrived.finished
-    (row,) = unpack_blob(finished)[0].to_pylist()
+    (row,) = finished.to_pylist()
     dropped = row["__beamlike"]["dropped"]
     assert (row["user"], dropped["reason"], dropped["count"]) == ("ann", "failed", 1)
 
@@ -143,44 +139,3 @@ def test_rows_are_dealt_out_to_the_groups_of_a_fanout_in_turn():
                 dealt[shard] += [element.value for _, element in arriving(plan, table)]
     assert dealt == dict(zip(plan.fanout_ids, [[(1,), (3,)], [(2,)]], strict=True))
     assert elements == [0, 0, 3, 0]  # one blob at the end counts the rows of all
-
-
-@pytest.mark.parametrize("has_downstream", [True, False])
-def test_one_row_of_each_blob_says_how_many_of_them_are_what(has_downstream: bool) -> None:
-    plan = plan_of("drop", name="totals", has_downstream=has_downstream)
-    window = IntervalWindow(0, 10)
-    early = Pane(window, (1,), 9, PaneInfo(Timing.EARLY, 0, -1, True, False))
-    late = Pane(window, (2,), 9, PaneInfo(Timing.LATE, 1, 1, False, False))
-    lost = Drop(Element((3,), 4), window, DropReason.EXPIRED, 5, watermark=20)
-    mine = OutputTable(plan).build([(("ann",), it) for it in (early, late, late, lost, lost)])
-    before = OutputTable(plan_of("drop", name="earlier")).build([(("ann",), lost)])
-    blobs = [pack_blob(table, {"kind": "out"}) for table in (mine, before, mine.slice(0, 0))]
-    batch = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
-
-    counts = [
-        marks and marks["counts"] and dict(zip(COUNTED, marks["counts"], strict=True))
-        for out in unpacker(plan)(iter([batch]))
-        for marks in out.column(MARKS).to_pylist()
-    ]
-
-    nothing = dict.fromkeys(COUNTED, 0)
-    shown = {("panes", "EARLY"): 1, ("panes", "LATE"): 2, ("dropped", "expired"): 2}
-    # What a grouping before this one has dropped was counted there.
-    assert counts == [nothing | shown, None, None, None, None, nothing]
-
-
-def test_the_last_row_tells_where_the_shards_stand_together_even_if_nothing_came_out() -> None:
-    plan = plan_of("drop", name="totals")
-    standing = ([3, 500, 1, 600, None], [0, 400, 0, None, None], [2, 700, 4, 900, 50])
-    headers = [{"kind": "out", "elements": 7, "standing": shown} for shown in standing]
-    blobs = [pack_blob(pa.table({}), header) for header in headers]
-    batch = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
-
-    (out,) = unpacker(plan)(iter([batch]))
-
-    marks = dict.fromkeys(MARKS_TYPE.names) | {
-        "kind": "standing",
-        # elements, merges, windows open, the least watermark and deadlines, and no jump
-        "counts": [*([0] * len(COUNTED)), 21, 5, 5, 400, 600, 50, None],
-    }
-    assert out.to_pylist() == [dict.fromkeys(out.schema.names) | {MARKS: marks}]

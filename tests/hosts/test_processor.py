@@ -118,7 +118,8 @@ class Query:
             handle.timers.remove(timer)
         processor.close()
         self.handle = handle
-        return [each for row in out for each in unpack_blob(row.blob)[0].to_pylist()]
+        blobs = [row.blob for row in out if row.blob is not None]
+        return [each for blob in blobs for each in unpack_blob(blob)[0].to_pylist()]
 
     def remembered(self, group: int) -> dict[str, list[str]]:
         """The states of the keys of a shard, and what its index knows."""

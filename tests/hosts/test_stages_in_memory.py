@@ -124,7 +124,8 @@ class Stage:
         if plan.fanout:
             rows = self._run(FanoutProcessor, plan, self._groups, rows, clock)
         out = self._run(ShardProcessor, plan, self._shards, rows, clock)
-        tables = [unpack_blob(row.blob)[0].replace_schema_metadata(None) for row in out]
+        blobs = [row.blob for row in out if row.blob is not None]
+        tables = [unpack_blob(blob)[0].replace_schema_metadata(None) for blob in blobs]
         return [table for table in tables if table.num_rows]  # else a shard only says where it is
 
     def _run(

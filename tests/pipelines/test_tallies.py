@@ -2,18 +2,25 @@
 
 from typing import Any
 
+import attrs
+import pyarrow as pa
 import pytest
 
-from beamlike.machine.events import Drop, DropReason, Element, RowProblem
+from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
 from beamlike.machine.jumps import Jump
+from beamlike.model.combine import Sum
 from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.graph.messages import Messages, Reached
-from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.row_metadata import COUNTED, STOOD
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.index import ShardStatus
+from beamlike.runtime.tally import COUNTED, STOOD, Tally
 
 FIRST = IntervalWindow(0, 60_000)
 LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)
@@ -46,6 +53,41 @@ def test_panes_and_drops_are_counted_and_one_drop_is_reported() -> None:
         "watermark_jump": None,
     }
     assert tally.example == "expired, key='bob', window [00:00:00, 00:01:00), at 00:00:05"
+
+
+def test_rows_are_counted_where_they_came_out() -> None:
+    plan = Plan(
+        WindowingStrategy(FixedWindows(60_000)),
+        keys={"user": pa.string()},
+        values={"v": pa.int64()},
+        parts=(Part("total", Sum(), 0, PlainColumn(pa.int64()), pa.int64()),),
+        name="totals",
+    )
+    lost = Drop(Element((3,), 4, FIRST), FIRST, DropReason.EXPIRED, 5, watermark=20)
+    late = Pane(FIRST, (2,), 9, LATE)
+    early = Pane(FIRST, (1,), 9, PaneInfo(Timing.EARLY, 0, -1, True, False))
+    mine = OutputTable(plan).build([(("ann",), it) for it in (early, late, late, lost, lost)])
+    # What a grouping before this one has dropped was counted there.
+    before = OutputTable(attrs.evolve(plan, name="earlier")).build([(("bob",), lost)])
+
+    status = ShardStatus(7, 120_000, 2, 180_000, None)
+    tally = Tally.of_rows(plan, 4, [before, mine, mine.slice(0, 0)], status, None)
+
+    assert counted(tally) == {
+        "panes_early": 1,
+        "panes_late": 2,
+        "dropped_expired": 2,
+        "elements": 4,
+        "merges": 2,
+        "windows_open": 7,
+        "watermark": 120_000,
+        "deadline": 180_000,
+        "clock_deadline": None,
+        "watermark_jump": None,
+    }
+    minute = "[1970-01-01T00:00:00+00:00, 1970-01-01T00:01:00+00:00)"
+    at = "1970-01-01T00:00:00.004000+00:00"
+    assert tally.example == f"expired, user='ann', window {minute}, at {at}"
 
 
 def test_shards_add_up_and_the_least_of_their_times_counts() -> None:

@@ -13,7 +13,13 @@ from pyspark.sql import Row
 from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
-from beamlike.hosts.spark.pack import Arrived, packed_shards, read_blobs, update_blobs
+from beamlike.hosts.spark.pack import (
+    Arrived,
+    delivered_blob,
+    packed_shards,
+    read_blobs,
+    update_blobs,
+)
 from beamlike.hosts.spark.processor import GroupProcessor
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.model.time import MIN_TIMESTAMP
@@ -59,15 +65,17 @@ class FanoutGroup:
 
     def pass_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
         """Blobs for the shards: all of them are stepped, and get the updates of the group."""
-        plan, shards, blobs = self._plan, list(self._plan.shard_ids), []
+        plan, shards, finished = self._plan, list(self._plan.shard_ids), arrived.finished
         batches = []
         if arrived.tables:
             lifted, dropped = self._lifter.lift(arrived.tables, watermark)
             if lifted.num_rows:
                 batches.append(packed_shards(plan, lifted, [group]))
             if dropped:
-                blobs.append(pack_blob(OutputTable(plan).build(dropped), {"kind": "out"}))
-        blobs += arrived.finished
+                finished = [OutputTable(plan).build(dropped), *finished]
+        blobs = [pack_blob(table, {"kind": "out"}) for table in finished]
+        if arrived.delivered:
+            blobs.append(delivered_blob(arrived.delivered))
         ids = [shards[0]] * len(blobs) + shards
         blobs += update_blobs(plan, arrived.updates, arrived.elements, len(shards), arrived.clock)
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]

@@ -36,7 +36,7 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.jumps import Delivered
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.arrivals import elements_in
-from beamlike.runtime.jumps import delivered_rows, delivered_to_json
+from beamlike.runtime.jumps import delivered_from_json, delivered_rows, delivered_to_json
 from beamlike.runtime.lift import Lifter, lifter_of
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
@@ -48,6 +48,7 @@ __all__ = [
     "PACKED",
     "Arrived",
     "clock_packer",
+    "delivered_blob",
     "packed_shards",
     "packer",
     "read_blobs",
@@ -119,8 +120,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         receivers = list(plan.fanout_ids or plan.shard_ids)
         yield _packed(receivers, update_blobs(plan, updates, elements, len(receivers)))
         if delivered:
-            header = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
-            yield _packed(receivers[:1], [pack_blob(pa.table({}), header)])
+            yield _packed(receivers[:1], [delivered_blob(delivered)])
 
     return pack
 
@@ -189,6 +189,12 @@ def update_blobs(
     )
     first = pack_blob(pa.table({}), fields | {"elements": elements}) if elements else usual
     return [first, *[usual] * (count - 1)]
+
+
+def delivered_blob(delivered: Sequence[Delivered]) -> bytes:
+    """A blob without rows that says which event times were delivered."""
+    header = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
+    return pack_blob(pa.table({}), header)
 
 
 def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
@@ -357,24 +363,27 @@ def clock_packer(plan: Plan) -> Callable[[Batches], Batches]:
 class Arrived:
     """What a shard was sent in one micro-batch.
 
-    ``tables`` hold elements, in order of arrival; ``finished`` are blobs that only pass
+    ``tables`` hold elements, in order of arrival; ``finished`` are output rows that only pass
     through; ``updates`` are the watermark updates of the inputs, and ``elements`` is how many rows
-    they had, those that were refused among them, as far as this shard counts them for all.
-    ``clock`` is the processing time (ms) that a script says; None if it says none.
+    they had, those that were refused among them, as far as this shard counts them for all, as it
+    does with the event times that were ``delivered``. ``clock`` is the processing time (ms) that a
+    script says; None if it says none.
     """
 
     tables: list[pa.Table]
-    finished: list[bytes]
+    finished: list[pa.Table]
     updates: list[WatermarkUpdate]
     elements: int = 0
     clock: int | None = None
+    delivered: list[Delivered] = attrs.field(factory=list)
 
 
 def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     """Everything that a shard was sent."""
     arrivals: list[tuple[list[int], Any]] = []
-    finished: list[bytes] = []
+    finished: list[pa.Table] = []
     updates: list[WatermarkUpdate] = []
+    delivered: list[Delivered] = []
     elements = 0
     clock = None
     for blob in blobs:
@@ -383,7 +392,9 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
         table, header = unpack_blob(blob)
         match header["kind"]:
             case "out":
-                finished.append(blob)
+                delivered += map(delivered_from_json, header.get("delivered", ()))
+                if table.num_rows:
+                    finished.append(table.replace_schema_metadata(None))
             case "updates":
                 updates += (SourceProgress(*one) for one in header["sources"])
                 updates += (ShardWatermark(*one) for one in header["shards"])
@@ -393,4 +404,5 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
                 arrivals.append((header["order"], table))
     # Blobs come out of the shuffle in any order.
     arrivals.sort(key=lambda arrival: arrival[0])
-    return Arrived([table for _, table in arrivals], finished, updates, elements, clock)
+    tables = [table for _, table in arrivals]
+    return Arrived(tables, finished, updates, elements, clock, delivered)

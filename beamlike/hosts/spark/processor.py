@@ -2,9 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
-import attrs
 import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql import types as T
@@ -15,14 +14,17 @@ from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.logs import log_silent
+from beamlike.runtime.jumps import jump_of
+from beamlike.runtime.logs import log_jump, log_rows, log_silent, logs_drops
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Store
+from beamlike.runtime.tally import TALLIES_TYPE, Tally, tally_row
 
 __all__ = [
+    "STEPPED",
     "GroupProcessor",
     "ShardProcessor",
     "SparkStore",
@@ -33,8 +35,11 @@ __all__ = [
 ]
 
 
+STEPPED: Final = f"blob binary, {TALLIES_TYPE}"
+"""The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
+what it has counted."""
+
 _INDEX = -1
-_NOTHING = pa.table({})
 
 
 def beam_watermark(spark_watermark: int) -> int:
@@ -167,13 +172,21 @@ def stepped_shard(
     arrived: Arrived,
     updates: Sequence[WatermarkUpdate],
     clock: int,
-) -> bytes:
-    """One shard's micro-batch: what comes out of it, as a blob. For the arguments see `Stepper`."""
+) -> tuple[list[pa.Table], Tally]:
+    """One shard's micro-batch: its output rows, and what it counts. For the arguments see
+    `Stepper`."""
+    plan = stepper.plan
     out, status = stepper.step(store, arrived.tables, updates, clock, shard)
+    tables = [*arrived.finished, *([] if out is None else [out])]
+    jump = jump_of(plan, arrived.delivered, status)
     if shard == 0:  # the others see the same
-        log_silent(stepper.plan.name, status.silent)
-    header = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(status)}
-    return pack_blob(_NOTHING if out is None else out, header)
+        log_silent(plan.name, status.silent)
+    if logs_drops():
+        for table in tables:
+            log_rows(plan.name, list(plan.keys), table)
+    if jump is not None:
+        log_jump(plan.name, jump)
+    return tables, Tally.of_rows(plan, arrived.elements, tables, status, jump)
 
 
 class ShardProcessor(GroupProcessor):
@@ -190,15 +203,18 @@ class ShardProcessor(GroupProcessor):
         updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> Iterator[Row]:
-        yield from (Row(blob=blob) for blob in arrived.finished)
         if group not in self._plan.shard_ids:
             # The state was written with a different shard count; loading the index raises the right
             # error.
             Index.load(self._plan, self._store.read_index())
         shard = self._plan.shard_ids.index(group)
         with paused_gc():
-            blob = stepped_shard(self._stepper, self._store, shard, arrived, updates, clock)
-        yield Row(blob=blob)
+            tables, tally = stepped_shard(
+                self._stepper, self._store, shard, arrived, updates, clock
+            )
+            blobs = [pack_blob(table, {"kind": "out"}) for table in tables]
+        yield from (Row(blob=blob, tallies=None) for blob in blobs)
+        yield Row(blob=None, tallies=tally_row({0: tally}))
 
     def close(self) -> None:
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.

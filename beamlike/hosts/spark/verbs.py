@@ -87,8 +87,7 @@ class SparkFrames(Frames):
     def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> DataFrame:
         if not packed[0].rows.isStreaming:
             return query.bounded(packed, plan)
-        rows = query.streaming(packed, plan, wake_every_ms)
-        return rows.observe(plan.name, *query.counters())
+        return query.streaming(packed, plan, wake_every_ms)
 
     def data(self, rows: DataFrame) -> DataFrame:
         return rows.filter(is_data()).drop(MARKS)

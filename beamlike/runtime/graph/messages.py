@@ -19,10 +19,10 @@ from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.graph.metrics import Recorder
-from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.tally import Tally
 
 __all__ = ["Messages", "NodeDrop", "Reached"]
 

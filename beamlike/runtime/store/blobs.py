@@ -32,7 +32,7 @@ def pack_blob(table: pa.Table, header: Mapping[str, Any], *, small: bool = False
     return bytes(sink.getvalue().to_pybytes())
 
 
-def unpack_blob(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
+def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
     """The table and the header of a blob.
 
     Raises:
@@ -51,7 +51,7 @@ def unpack_blob(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
     return table, header
 
 
-def damaged(blob: bytes, why: str) -> str:
+def damaged(blob: bytes | pa.Buffer, why: str) -> str:
     """The error message for a blob that cannot be read."""
     return (
         f"a blob of {len(blob):,} bytes cannot be read: {why}; if it rested in a checkpoint, that "

@@ -1,7 +1,7 @@
 """A query over tables: its micro-batches, its watermark, and the state of its groupings.
 
 Spark's part is done here, and nothing else: rows go from the packer to their shards, shards are
-stepped one after the other, what comes out goes to the unpacker. The watermark of the query moves
+stepped one after the other, what comes out is put together. The watermark of the query moves
 between micro-batches, as Spark's does.
 """
 
@@ -18,7 +18,6 @@ from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, arrow_sche
 from beamlike.hosts.spark.fanout import FanoutGroup
 from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
 from beamlike.hosts.spark.processor import beam_watermark, stepped_shard
-from beamlike.hosts.spark.unpack import unpacker
 from beamlike.machine.clocks import HostWatermark, SourceClock, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
@@ -79,7 +78,7 @@ class Stage:
     def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
         self.plan, self._inputs = plan, inputs
         self.state = _State.of(plan) if state is None else state
-        self._stepper, self._unpack = stepper_of(plan), unpacker(plan)
+        self._stepper = stepper_of(plan)
         self._schema = OutputTable(plan).schema
 
     def table(self, batch: MicroBatch) -> pa.Table:
@@ -90,14 +89,12 @@ class Stage:
             _deliver(received, packer(self.plan, at, given.assign)(iter(rows)))
         if self.plan.fanout:
             received = self._combined(received, batch)
-        blobs: list[bytes] = []
+        tables = [self._schema.empty_table()]
         for shard, group in enumerate(self.plan.shard_ids):
             arrived = read_blobs(iter(received[group]))
             store, clocks = self.state.shards[shard], self._clocks(arrived, batch)
-            blobs += arrived.finished
-            blobs.append(stepped_shard(self._stepper, store, shard, arrived, *clocks))
-        packed = pa.RecordBatch.from_arrays([pa.array(blobs, pa.binary())], ["blob"])
-        return pa.Table.from_batches(list(self._unpack(iter([packed]))), self._schema)
+            tables += stepped_shard(self._stepper, store, shard, arrived, *clocks)[0]
+        return pa.concat_tables(tables)
 
     def _combined(
         self, received: Mapping[int, list[bytes]], batch: MicroBatch

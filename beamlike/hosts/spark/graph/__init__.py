@@ -1,14 +1,14 @@
 """Whole pipelines as one Spark query.
 
-A query is a chain: a graph is cut into layers, one for each grouping on the longest way through
-it. A layer is one stateful operator that holds all groupings of its depth; between two layers, one
+A query is a chain: a graph is cut into layers, one for each grouping on the longest way through it.
+A layer is one stateful operator that holds all groupings of its depth; between two layers, one
 function takes elements through everything that only looks at them one by one. What a later layer
 wants passes through those before. So whatever the shape of the graph, nothing is computed twice,
 and Spark sees one operator after the other.
 
 What travels, and what steps it, is in `beamlike.runtime.graph`. Read in this order: `stages`
-(between layers), `processor` (a layer), `observing` (what nodes count, as metrics), `scripts`
-(scripts as mail), `query` (the whole, and scripts played on it), `rows` (elements as rows of a
-schema), `reading` (rows as elements), `frames` (DataFrames as sources and as what comes out),
-`checkpoint` (what a pipeline restarts from), `running` (a pipeline that reads and writes them).
+(between layers), `processor` (a layer), `scripts` (scripts as mail), `query` (the whole, and
+scripts played on it), `rows` (elements as rows of a schema), `reading` (rows as elements), `frames`
+(DataFrames as sources and as what comes out), `checkpoint` (what a pipeline restarts from),
+`running` (a pipeline that reads and writes them).
 """

@@ -11,7 +11,6 @@ from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.bind import event_time
-from beamlike.hosts.spark.graph.observing import Observed
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
@@ -19,6 +18,7 @@ from beamlike.hosts.spark.graph.rows import Columns
 from beamlike.hosts.spark.graph.scripts import messages_of
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows, sender
 from beamlike.hosts.spark.inputs import type_of
+from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.workers import ease_worker

@@ -37,7 +37,6 @@ from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StagedWorker
-from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.jumps import jump_of_stage
 from beamlike.runtime.logs import (
@@ -50,6 +49,7 @@ from beamlike.runtime.logs import (
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.pages import NoStore, Store
 from beamlike.runtime.store.room import in_room
+from beamlike.runtime.tally import Tally
 
 __all__ = ["Layer", "LayerProcessor", "stepper"]
 

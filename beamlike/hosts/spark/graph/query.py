@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
-from beamlike.hosts.spark.graph.observing import Observed, observing
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
 from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
 from beamlike.hosts.spark.graph.stages import (
@@ -25,6 +24,7 @@ from beamlike.hosts.spark.graph.stages import (
     fused_stage,
     output_stage,
 )
+from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.reference.step import Grouping
@@ -34,9 +34,9 @@ from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.metrics import Recorder
-from beamlike.runtime.graph.tally import TALLIES, TALLIES_TYPE
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.plan import spread_shards
+from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

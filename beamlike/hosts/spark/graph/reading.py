@@ -25,9 +25,9 @@ from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
-from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
+from beamlike.runtime.tally import Tally
 
 __all__ = ["AHEAD", "AT", "Reader"]
 

@@ -19,10 +19,10 @@ from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.staged import StagedWorker
-from beamlike.runtime.graph.tally import TALLIES, tallies_array
 from beamlike.runtime.graph.worker import Worker
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.blobs import pack_blob
+from beamlike.runtime.tally import TALLIES, tallies_array
 
 __all__ = [
     "LEFT",

@@ -1,4 +1,4 @@
-"""What nodes of a pipeline count, as metrics in the progress that Spark reports."""
+"""What groupings and nodes of a pipeline count, as metrics in the progress that Spark reports."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 from pyspark.sql import functions as F
 
-from beamlike.runtime.graph.tally import SUMS, TALLIES
-from beamlike.runtime.row_metadata import COUNTED, STOOD
+from beamlike.runtime.tally import COUNTED, STOOD, SUMS, TALLIES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -34,8 +33,19 @@ class Observed:
 def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
     """The same rows, whose tallies Spark reports in its progress: a metric for each node.
 
-    They have the names that those of `beamlike.hosts.spark.query.counters` have; a source has
-    those that count, and none of where windows stand.
+    Panes are counted by timing and drops by reason; those of groupings before count where they
+    happened. ``elements`` counts the rows that were given to the grouping, those that it dropped
+    among them, and ``merges`` the live windows that became part of another.
+
+    The others are no counts, and a source has none of them. ``windows_open`` are the windows that
+    the shards keep, ``watermark`` is the least of their input watermarks (ms), ``deadline`` the
+    least event time that a window waits for the watermark to pass (ms), and ``clock_deadline`` the
+    same of processing time. They are null while there is none, and where no shard was stepped, as
+    in a micro-batch that Spark makes for a watermark that nothing waits for. ``drop_example``
+    describes one dropped element, with its key and window, null if none was dropped.
+    ``watermark_jump`` is how far the watermark jumps because of the rows of this micro-batch (ms),
+    see `beamlike.machine.jumps`, and ``jump_example`` from where to where and by which row; null if
+    it does not.
 
     Args:
         rows: Streaming, with the column of tallies.

@@ -1,0 +1,237 @@
+"""What is counted in a micro-batch, for the progress that Spark reports.
+
+Blobs and messages are opaque to Spark, so counts travel in a small column beside them: those of a
+grouping of rows in a row for each shard, those of all nodes of a pipeline in a row for each task of
+its last stage. Spark adds them up while these rows pass by.
+"""
+
+import reprlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Self
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.machine.events import Drop, DropReason
+from beamlike.machine.jumps import Jump
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.time import MIN_TIMESTAMP, show_instant
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
+from beamlike.runtime.store.index import ShardStatus
+
+__all__ = [
+    "COUNTED",
+    "STOOD",
+    "SUMS",
+    "TALLIES",
+    "TALLIES_TYPE",
+    "Tally",
+    "tallies_array",
+    "tally_row",
+]
+
+COUNTED: Final = (
+    *(("panes", timing.value) for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)),
+    *(("dropped", reason) for reason in (*(known.value for known in DropReason), *BAD_ROWS)),
+    ("retractions", ""),
+)
+"""What Spark's query progress counts: panes by timing, dropped elements by reason, and how many of
+the rows withdraw an earlier pane."""
+
+STOOD: Final = (
+    *("elements", "merges", "windows_open"),
+    *("watermark", "deadline", "clock_deadline", "watermark_jump"),
+)
+"""What shards report of a step together: sums of the first three, the least of the others; those
+are null for none. A jump is reported by one shard alone."""
+
+TALLIES: Final = "tallies"
+TALLIES_TYPE: Final = (
+    f"{TALLIES} map<int, struct<counts: array<bigint>, example: string, jump: string>>"
+)
+"""By the number of the node: counts in the order of `COUNTED`, then of `STOOD`; a dropped element
+in words, and a jump of the watermark."""
+
+_ARROW: Final = pa.map_(
+    pa.int32(),
+    pa.struct([("counts", pa.list_(pa.int64())), ("example", pa.string()), ("jump", pa.string())]),
+)
+SUMS: Final = 3
+"""So many of `STOOD` are added up. Of the others the least counts."""
+_EXAMPLE: Final = 300
+"""The most characters of an example: it is part of the query's progress, and of log lines."""
+
+
+@attrs.frozen
+class Tally:
+    """What a grouping or a node of a pipeline counted in a micro-batch, or a shard of it.
+
+    Args:
+        counts: How many panes and drops there were, in the order of `COUNTED`.
+        stood: Where it stands then, in the order of `STOOD`; None for what it does not know.
+        example: An element that it dropped, in words; None if it dropped none.
+        jump: The jump that its watermark did, in words; None if it did none.
+    """
+
+    counts: Sequence[int]
+    stood: Sequence[int | None]
+    example: str | None = None
+    jump: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        elements: int,
+        drops: Iterable[tuple[Any, Drop]],
+        panes: Iterable[PaneInfo] = (),
+        status: ShardStatus | None = None,
+        jump: Jump | None = None,
+    ) -> Self:
+        """Count what happened.
+
+        Args:
+            elements: How many elements it was given.
+            drops: What it dropped, by key.
+            panes: What came out.
+            status: Its status, if it keeps windows.
+            jump: The jump that its watermark did, if it did one.
+        """
+        found: Counter[tuple[str, str]] = Counter()
+        for info, count in Counter(panes).items():
+            found["panes", info.timing.value] += count
+        example = None
+        for key, drop in drops:
+            found["dropped", drop.reason.value] += drop.count
+            if example is None:
+                example = _in_words(key, drop)
+        return cls._of(found, elements, example, status, jump)
+
+    @classmethod
+    def of_rows(
+        cls,
+        plan: Plan,
+        elements: int,
+        tables: Iterable[pa.Table],
+        status: ShardStatus,
+        jump: Jump | None,
+    ) -> Self:
+        """Count the rows that come out of a shard.
+
+        Args:
+            plan: The grouping. What another one before it has dropped was counted there.
+            elements: How many rows it was given.
+            tables: What comes out, see `beamlike.runtime.output`.
+            status: Its status.
+            jump: The jump that its watermark did, if it did one.
+        """
+        found: Counter[tuple[str, str]] = Counter()
+        example = None
+        for table in tables:
+            kind = pc.struct_field(table.column(MARKS), "kind")
+            timings = pc.struct_field(table.column("pane"), "timing").filter(pc.is_null(kind))
+            for each in timings.value_counts().to_pylist():
+                found["panes", each["values"]] += each["counts"]
+            found["retractions", ""] += _withdrawing(table)
+            for row in _dropped(table.filter(pc.equal(kind, DROPPED_ROW)), plan.name):
+                found["dropped", row[MARKS]["dropped"]["reason"]] += row[MARKS]["dropped"]["count"]
+                example = example or _row_in_words(plan, row)
+        return cls._of(found, elements, example, status, jump)
+
+    @classmethod
+    def _of(
+        cls,
+        found: Mapping[tuple[str, str], int],
+        elements: int,
+        example: str | None,
+        status: ShardStatus | None,
+        jump: Jump | None,
+    ) -> Self:
+        stood: tuple[int | None, ...] = (elements, *(None for _ in STOOD[1:]))
+        if status is not None:
+            at = status.watermark
+            stood = (
+                elements,
+                status.merges,
+                status.windows_open,
+                None if at == MIN_TIMESTAMP else at,
+                status.deadline,
+                status.clock_deadline,
+                None if jump is None else jump.size,
+            )
+        in_words = None if jump is None else str(jump)
+        return cls([found.get(what, 0) for what in COUNTED], stood, example, in_words)
+
+    def with_other(self, other: "Tally") -> "Tally":
+        """Both together."""
+        pairs = zip(self.stood, other.stood, strict=True)
+        known = [[it for it in pair if it is not None] for pair in pairs]
+        return Tally(
+            list(map(sum, zip(self.counts, other.counts, strict=True))),
+            [
+                (sum(its) if at < SUMS else min(its)) if its else None
+                for at, its in enumerate(known)
+            ],
+            self.example or other.example,
+            self.jump or other.jump,
+        )
+
+
+def _in_words(key: Any, drop: Drop) -> str:
+    """One dropped element: why, with which key, out of which window."""
+    words = [drop.reason.value]
+    if drop.window is not None:  # else it never had a key
+        words += [f"key={reprlib.repr(key)}", f"window {drop.window}"]
+    if drop.timestamp is not None:
+        words.append(f"at {show_instant(drop.timestamp)}")
+    return ", ".join(words)[:_EXAMPLE]
+
+
+def _withdrawing(table: pa.Table) -> int:
+    """How many of the rows withdraw an earlier pane, however they are rendered."""
+    # A user's column may have the same name, but none of these comes after the pane's.
+    added = table.column_names[table.column_names.index("pane") + 1 :]
+    if "retraction" in added:
+        return pc.sum(table.column("retraction")).as_py() or 0
+    if "change" in added:
+        return pc.sum(pc.equal(table.column("change"), "delete")).as_py() or 0
+    return 0
+
+
+def _dropped(rows: pa.Table, stage: str) -> Iterator[Mapping[str, Any]]:
+    """Those of the dropped rows that this grouping has dropped."""
+    stages = [it["dropped"]["stage"] for it in rows.column(MARKS).to_pylist()]
+    yield from rows.filter(pa.array([it == stage for it in stages], pa.bool_())).to_pylist()
+
+
+def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
+    """The same of a dropped row, whose key has columns with names."""
+    dropped = row[MARKS]["dropped"]
+    words = [dropped["reason"]]
+    words += (f"{name}={reprlib.repr(row[name])}" for name in plan.keys)
+    if dropped["window"]:
+        start, end = (_instant(dropped["window"][side]) for side in ("start", "end"))
+        words.append(f"window [{start}, {end})")
+    if dropped["timestamp"]:
+        words.append(f"at {_instant(dropped['timestamp'])}")
+    return ", ".join(words)[:_EXAMPLE]
+
+
+def _instant(instant: datetime | None) -> str:
+    return "?" if instant is None else instant.isoformat()
+
+
+def tallies_array(tallies: Mapping[int, Tally], rows: int = 1) -> pa.Array:
+    """The column, in its Arrow type: all is in the first of its rows."""
+    return pa.array([tally_row(tallies), *([None] * (rows - 1))], _ARROW)
+
+
+def tally_row(tallies: Mapping[int, Tally]) -> list[tuple[int, dict[str, Any]]]:
+    """One value of the column."""
+    return [
+        (node, {"counts": [*it.counts, *it.stood], "example": it.example, "jump": it.jump})
+        for node, it in tallies.items()
+    ]
