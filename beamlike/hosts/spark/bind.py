@@ -253,7 +253,7 @@ def source_rows(
         timed = time.with_moves(timed, timestamp, _EVENT_TIME, clock)
     moving = column(_EVENT_TIME)
     if max_ahead is not None:
-        now = F.current_timestamp() if time is None else time.now
+        now = batch_timestamp() if time is None else time.now
         far = is_far_ahead(F.unix_millis(column(_EVENT_TIME)), F.unix_millis(now), max_ahead)
         problem = problem.when(far, F.lit(RowProblem.FAR_FUTURE.value))
         moving = F.when(~far, F.least(moving, now))  # Spark's watermark does not see the others
@@ -270,6 +270,17 @@ def source_rows(
         if part is not None:
             known["part"] = F.when(column(MOVES).isNull(), known["part"])
     return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _PROBLEM, MOVES)
+
+
+def batch_timestamp() -> "Column":
+    """The timestamp of the micro-batch, as an expression that reads the same in each of them.
+
+    Spark puts ``current_timestamp()`` into the code that it generates, as a number. So the code
+    would differ between micro-batches, and each of them would compile it anew and run it cold.
+    ``zip_with`` is no part of that code: it is called.
+    """
+    now = F.zip_with(F.array(F.current_timestamp()), F.array(F.lit(0)), lambda now, _: now)
+    return now.getItem(0)
 
 
 def source_of(
