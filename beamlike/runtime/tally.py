@@ -1,7 +1,7 @@
 """What is counted in a micro-batch, for the progress that Spark reports.
 
-Blobs and messages are opaque to Spark, so counts travel in a small column beside them: those of a
-grouping of rows in a row for each shard, those of all nodes of a pipeline in a row for each task of
+Blobs and messages are opaque to Spark, so counts travel in columns beside them: those of a grouping
+of rows in a row for each shard, those of all nodes of a pipeline as a map in a row for each task of
 its last stage. Spark adds them up while these rows pass by.
 """
 
@@ -25,13 +25,15 @@ from beamlike.runtime.store.index import ShardStatus
 
 __all__ = [
     "COUNTED",
+    "EXAMPLES",
+    "METRICS",
     "STOOD",
     "SUMS",
     "TALLIES",
     "TALLIES_TYPE",
+    "TALLY_TYPE",
     "Tally",
     "tallies_array",
-    "tally_row",
 ]
 
 COUNTED: Final = (
@@ -48,6 +50,21 @@ STOOD: Final = (
 )
 """What shards report of a step together: sums of the first three, the least of the others; those
 are null for none. A jump is reported by one shard alone."""
+
+METRICS: Final = (
+    *(f"{what}_{which.lower()}" if which else what for what, which in COUNTED),
+    *STOOD,
+)
+"""What the progress calls the numbers of a tally, in their order."""
+
+EXAMPLES: Final = ("drop_example", "jump_example")
+"""What it calls the element and the jump in words."""
+
+TALLY_TYPE: Final = ", ".join(
+    [*(f"{name} bigint" for name in METRICS), *(f"{name} string" for name in EXAMPLES)]
+)
+"""One tally as columns. Each task generates the code that adds tallies up, and that of plain
+columns is a fraction of that of a map."""
 
 TALLIES: Final = "tallies"
 TALLIES_TYPE: Final = (
@@ -136,7 +153,10 @@ class Tally:
             for each in timings.value_counts().to_pylist():
                 found["panes", each["values"]] += each["counts"]
             found["retractions", ""] += _withdrawing(table)
-            for row in _dropped(table.filter(pc.equal(kind, DROPPED_ROW)), plan.name):
+            dropped = pc.equal(kind, DROPPED_ROW)
+            if not pc.any(dropped).as_py():  # nearly always
+                continue
+            for row in _dropped(table.filter(dropped), plan.name):
                 found["dropped", row[MARKS]["dropped"]["reason"]] += row[MARKS]["dropped"]["count"]
                 example = example or _row_in_words(plan, row)
         return cls._of(found, elements, example, status, jump)
@@ -164,6 +184,11 @@ class Tally:
             )
         in_words = None if jump is None else str(jump)
         return cls([found.get(what, 0) for what in COUNTED], stood, example, in_words)
+
+    @property
+    def columns(self) -> tuple[int | str | None, ...]:
+        """The values of `TALLY_TYPE`."""
+        return (*self.counts, *self.stood, self.example, self.jump)
 
     def with_other(self, other: "Tally") -> "Tally":
         """Both together."""
@@ -226,12 +251,8 @@ def _instant(instant: datetime | None) -> str:
 
 def tallies_array(tallies: Mapping[int, Tally], rows: int = 1) -> pa.Array:
     """The column, in its Arrow type: all is in the first of its rows."""
-    return pa.array([tally_row(tallies), *([None] * (rows - 1))], _ARROW)
-
-
-def tally_row(tallies: Mapping[int, Tally]) -> list[tuple[int, dict[str, Any]]]:
-    """One value of the column."""
-    return [
+    first = [
         (node, {"counts": [*it.counts, *it.stood], "example": it.example, "jump": it.jump})
         for node, it in tallies.items()
     ]
+    return pa.array([first, *([None] * (rows - 1))], _ARROW)

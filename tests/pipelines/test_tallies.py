@@ -20,7 +20,7 @@ from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.index import ShardStatus
-from beamlike.runtime.tally import COUNTED, STOOD, Tally
+from beamlike.runtime.tally import METRICS, STOOD, Tally
 
 FIRST = IntervalWindow(0, 60_000)
 LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)
@@ -28,8 +28,7 @@ LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)
 
 def counted(tally: Tally) -> dict[str, int | None]:
     """What it says, by name, without what is 0."""
-    names = [*("_".join(filter(None, it)).lower() for it in COUNTED), *STOOD]
-    shown = zip(names, [*tally.counts, *tally.stood], strict=True)
+    shown = zip(METRICS, [*tally.counts, *tally.stood], strict=True)
     return {name: count for name, count in shown if count != 0}
 
 

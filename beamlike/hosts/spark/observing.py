@@ -1,18 +1,17 @@
 """What groupings and nodes of a pipeline count, as metrics in the progress that Spark reports."""
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 from pyspark.sql import functions as F
 
-from beamlike.runtime.tally import COUNTED, STOOD, SUMS, TALLIES
+from beamlike.runtime.tally import COUNTED, EXAMPLES, METRICS, SUMS, TALLIES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["Observed", "observing"]
+__all__ = ["Observed", "observing", "observing_columns"]
 
 
 @attrs.frozen
@@ -52,22 +51,36 @@ def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
         nodes: Of which nodes.
     """
     for node in nodes:
-        rows = rows.observe(node.name, *_counters(node))
+        rows = rows.observe(node.name, *_metrics(_of_map(node), keeps_windows=node.keeps_windows))
     return rows
 
 
-def _counters(node: Observed) -> Iterator["Column"]:
+def observing_columns(rows: "DataFrame", name: str) -> "DataFrame":
+    """The same of one grouping, whose tallies lie in columns: see `TALLY_TYPE`.
+
+    Args:
+        rows: Streaming, with these columns.
+        name: What the metric is called.
+    """
+    columns = [F.col(each) for each in (*METRICS, *EXAMPLES)]
+    return rows.observe(name, *_metrics(columns, keeps_windows=True))
+
+
+def _of_map(node: Observed) -> list["Column"]:
+    """The tally of a node, as `_metrics` takes it."""
     own = F.try_element_at(F.col(TALLIES), F.lit(node.number))
-    counted = (f"{what}_{which.lower()}" if which else what for what, which in COUNTED)
-    stood = STOOD if node.keeps_windows else STOOD[:1]
-    for at, name in enumerate(chain(counted, stood)):
-        count = F.get(own.getField("counts"), F.lit(at))
+    numbers = (F.get(own.getField("counts"), F.lit(at)) for at in range(len(METRICS)))
+    return [*numbers, own.getField("example"), own.getField("jump")]
+
+
+def _metrics(tally: Sequence["Column"], *, keeps_windows: bool) -> Iterator["Column"]:
+    """What is made of all rows' tallies, whose columns come in the order of `TALLY_TYPE`."""
+    for at, name in enumerate(METRICS if keeps_windows else METRICS[: len(COUNTED) + 1]):
         if at - len(COUNTED) >= SUMS:
-            yield F.min(count).alias(name)
+            yield F.min(tally[at]).alias(name)
         elif name == "windows_open":  # null where no shard was stepped
-            yield F.sum(count).alias(name)
+            yield F.sum(tally[at]).alias(name)
         else:
-            yield F.coalesce(F.sum(count), F.lit(0)).alias(name)
-    yield F.max(own.getField("example")).alias("drop_example")
-    if node.keeps_windows:
-        yield F.max(own.getField("jump")).alias("jump_example")
+            yield F.coalesce(F.sum(tally[at]), F.lit(0)).alias(name)
+    for at, name in enumerate(EXAMPLES if keeps_windows else EXAMPLES[:1], len(METRICS)):
+        yield F.max(tally[at]).alias(name)

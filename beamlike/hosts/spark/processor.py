@@ -21,7 +21,7 @@ from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Store
-from beamlike.runtime.tally import TALLIES_TYPE, Tally, tally_row
+from beamlike.runtime.tally import EXAMPLES, METRICS, TALLY_TYPE, Tally
 
 __all__ = [
     "STEPPED",
@@ -35,9 +35,12 @@ __all__ = [
 ]
 
 
-STEPPED: Final = f"blob binary, {TALLIES_TYPE}"
+STEPPED: Final = f"blob binary, {TALLY_TYPE}"
 """The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
 what it has counted."""
+
+_STEPPED: Final = Row("blob", *METRICS, *EXAMPLES)
+_UNCOUNTED: Final = (None,) * len((*METRICS, *EXAMPLES))
 
 _INDEX = -1
 
@@ -213,8 +216,8 @@ class ShardProcessor(GroupProcessor):
                 self._stepper, self._store, shard, arrived, updates, clock
             )
             blobs = [pack_blob(table, {"kind": "out"}) for table in tables]
-        yield from (Row(blob=blob, tallies=None) for blob in blobs)
-        yield Row(blob=None, tallies=tally_row({0: tally}))
+        yield from (_STEPPED(blob, *_UNCOUNTED) for blob in blobs)
+        yield _STEPPED(None, *tally.columns)
 
     def close(self) -> None:
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.

@@ -11,7 +11,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
-from beamlike.hosts.spark.observing import Observed, observing
+from beamlike.hosts.spark.observing import observing_columns
 from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, tick_packer
 from beamlike.hosts.spark.processor import STEPPED, ShardProcessor
 from beamlike.hosts.spark.scripted_time import scripted_time
@@ -75,7 +75,7 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
         ShardProcessor(plan), STEPPED, "append", "EventTime"
     )
     # Counted before the rows are unpacked: Spark looks at each row that it observes.
-    counted = observing(stepped, [Observed(0, plan.name, keeps_windows=True)])
+    counted = observing_columns(stepped, plan.name)
     return counted.select("blob").mapInArrow(unpack, output_schema(plan))
 
 
