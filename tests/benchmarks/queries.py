@@ -21,9 +21,11 @@ __all__ = [
     "beamlike_sessions",
     "beamlike_states",
     "beamlike_tree",
+    "beamlike_twice",
     "native_fixed",
     "native_lists",
     "native_sessions",
+    "native_twice",
 ]
 
 
@@ -93,6 +95,25 @@ def beamlike_own_sum() -> Query:
     """`Sessions` with a combine function of one's own, over a typed column."""
     sum_of_own = bl.combine(PlainSum(), "v", returns="long", accumulator="long")
     return _beamlike(bl.Sessions(GAP), s=sum_of_own)
+
+
+def native_twice(df: DataFrame) -> DataFrame:
+    """Sessions, then how many of them end in each window of ``FIXED``, by ``window_time``."""
+    sessions = df.withWatermark("ts", DELAY).groupBy(F.session_window("ts", GAP).alias("w"), "key")
+    counted = sessions.agg(F.count("*").alias("n"))
+    ended = counted.withColumn("at", F.window_time("w")).groupBy(F.window("at", FIXED).alias("w"))
+    totals = ended.agg(F.count("*").alias("sessions"), F.sum("n").alias("n"))
+    return totals.select("w.start", "w.end", "sessions", "n")
+
+
+def beamlike_twice(df: DataFrame) -> DataFrame:
+    """The same with `Stream.group`."""
+    sessions = bl.stream(df, timestamp="ts", watermark=DELAY).window(bl.Sessions(GAP))
+    counted = sessions.group("key", {"n": bl.count()})
+    totals = counted.window(bl.FixedWindows(FIXED)).group(
+        [], {"sessions": bl.count(), "n": bl.sum("n")}
+    )
+    return totals.rows.select("window.start", "window.end", "sessions", "n")
 
 
 class Numbered:

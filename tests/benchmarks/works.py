@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tests.benchmarks.data import LATE_KEYS, Shape, Standing, Stream
+from tests.benchmarks.floor import empty_operators
 from tests.benchmarks.perkey import per_key_counts, per_key_sessions
 from tests.benchmarks.pipelines import PlainSum, pipeline_sessions, pipeline_sessions_by
 from tests.benchmarks.queries import (
@@ -20,15 +21,17 @@ from tests.benchmarks.queries import (
     beamlike_sessions,
     beamlike_states,
     beamlike_tree,
+    beamlike_twice,
     native_fixed,
     native_lists,
     native_sessions,
+    native_twice,
 )
 
 __all__ = ["ENGINES", "SWEEPS", "Bar", "Contender", "Engine", "Work", "all_works"]
 
-Engine = Literal["beamlike", "native", "per-key"]
-ENGINES: Final[tuple[Engine, ...]] = ("beamlike", "native", "per-key")
+Engine = Literal["beamlike", "native", "per-key", "floor"]
+ENGINES: Final[tuple[Engine, ...]] = ("beamlike", "native", "per-key", "floor")
 
 
 @frozen
@@ -210,28 +213,57 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             _native(native_sessions(), large, _sums),
             Bar(1.0, 2.0),
         ),
+        Work(
+            "stages",
+            "sessions, and how many of them in five minutes: two groupings in a row",
+            _beamlike(beamlike_twice, small),
+            _native(native_twice, small),
+            Bar(1.0, 2.0),
+        ),
         *(_sweep_of_events(events) for events in _sizes(scale)),
+        *(_floor(events) for events in _sizes(scale)),
         _sweep_of_touched(open_windows),
     )
 
 
 def _sizes(scale: float) -> tuple[int, ...]:
-    full: tuple[int, ...] = (10_000, 30_000, 100_000, 300_000, 1_000_000, 2_000_000)
+    full: tuple[int, ...] = (1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 2_000_000)
     if scale < 0.1:
         full = full[::2]  # a try: so small, the curve says nothing
     return tuple(_scaled(size, scale) for size in full)
 
 
 def _sweep_of_events(events: int) -> Work:
-    shape = Stream(events, events * 2 // 5, batches=5, checked=2)
+    shape = _swept(events)
     return Work(
         f"linear-{_short(events)}",
         "sessions, count and sum",
         _beamlike(beamlike_sessions(), shape),
         _native(native_sessions(), shape),
         sweep="events",
-        rounds=1,
+        rounds=1 if events > _FEW else 100,
     )
+
+
+def _floor(events: int) -> Work:
+    shape = _swept(events)
+    return Work(
+        f"floor-{_short(events)}",
+        "the same operators of Spark with functions that do nothing",
+        Contender("floor", "floor", empty_operators, shape),
+        _native(native_sessions(), shape),
+        compared=None,
+        rounds=1 if events > _FEW else 100,
+    )
+
+
+_FEW: Final = 100_000
+
+
+def _swept(events: int) -> Stream:
+    """Small micro-batches come in a longer run, whose code Java has compiled by then."""
+    batches = 5 if events > _FEW else 12
+    return Stream(events, events * 2 // 5, batches, checked=2)
 
 
 def _sweep_of_touched(open_windows: int) -> Work:
