@@ -67,6 +67,18 @@ class Coder(ABC):
             error_message or f"{self} cannot be made deterministic for {step_label!r}"
         )
 
+    @classmethod
+    def from_type_hint(cls, kind: type, registry: "CoderRegistry") -> "Coder":
+        """The coder of a class for which this class of coders is declared.
+
+        Args:
+            kind: The class.
+            registry: Where it is declared.
+
+        Source: Beam Python ``Coder.from_type_hint``.
+        """
+        return cls()
+
     def __str__(self) -> str:
         return stable_repr(self)
 
@@ -223,7 +235,8 @@ class CoderRegistry:
                 f"{kind.__name__} needs no coder and takes none: it travels as it is; declare one "
                 "for a class of your own"
             )
-        made = coder() if isinstance(coder, type) and issubclass(coder, Coder) else coder
+        is_class = isinstance(coder, type) and issubclass(coder, Coder)
+        made = coder.from_type_hint(kind, self) if is_class else coder
         if not isinstance(made, Coder):
             raise PipelineError(
                 f"the coder of {type_name(kind)} must be a Coder, got {coder!r}; write a class "
