@@ -41,9 +41,7 @@ def test_a_row_coder_takes_classes_with_typed_fields():
     of_shops = RowCoder.from_type_hint(Shop, registry)
     assert of_shops.decode(of_shops.encode(shop)) == shop
     assert not of_shops.is_deterministic()
-    with pytest.raises(
-        PipelineError, match="needs a NamedTuple or a dataclass, got builtins.dict; write"
-    ):
+    with pytest.raises(PipelineError, match=r"needs a NamedTuple or .*, got builtins\.dict; write"):
         RowCoder(dict)
 
 
