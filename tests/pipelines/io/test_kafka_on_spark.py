@@ -1,0 +1,129 @@
+"""Topics of Kafka, with a data source in place of Spark's connector: its name, options and columns.
+
+The topics are lines of JSON in files, in the folder that stands for the servers.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
+
+pytestmark = pytest.mark.spark
+
+_JAVA = "org.apache.kafka.common.serialization."
+TEXT, NUMBER = f"{_JAVA}String", f"{_JAVA}Long"
+
+
+@pytest.fixture
+def connector(spark: Any) -> Iterator[None]:
+    """Spark's format ``kafka`` in a session of its own: it cannot be taken away again."""
+    from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
+    from pyspark.sql.datasource import WriterCommitMessage as Message
+
+    class Topics(DataSourceReader):
+        def __init__(self, options: Any) -> None:
+            self.folder = Path(options["kafka.bootstrap.servers"])
+            self.topics = options["subscribe"].split(",")
+            assert options["startingOffsets"] == "earliest"
+
+        def read(self, partition: Any) -> Iterator[tuple[Any, ...]]:
+            for topic in self.topics:
+                path = self.folder / topic
+                for at, line in enumerate(path.read_text().splitlines()):
+                    key, value = (bytes.fromhex(it) for it in json.loads(line))
+                    when = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=40 * at)
+                    yield key, value, topic, 0, at, when, 0
+
+    class Append(DataSourceWriter):
+        def __init__(self, options: Any) -> None:
+            self.folder = Path(options["kafka.bootstrap.servers"]) / "written"
+            self.topic = options["topic"]
+
+        def write(self, iterator: Iterator[Any]) -> Any:
+            lines = [json.dumps([bytes(row.key).hex(), bytes(row.value).hex()]) for row in iterator]
+            place = self.folder / self.topic
+            place.mkdir(parents=True, exist_ok=True)
+            (place / uuid4().hex).write_text("".join(f"{line}\n" for line in lines))
+            return Message()
+
+    class Kafka(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return "kafka"
+
+        def schema(self) -> str:
+            return (
+                "key binary, value binary, topic string, partition int, offset long, "
+                "timestamp timestamp, timestampType int"
+            )
+
+        def reader(self, schema: Any) -> Topics:
+            return Topics(self.options)
+
+        def writer(self, schema: Any, overwrite: bool) -> Append:
+            assert not overwrite
+            return Append(self.options)
+
+    session = spark.newSession()
+    session.dataSource.register(Kafka)
+    sessions = spark._jvm.SparkSession
+    sessions.setActiveSession(session._jsparkSession)
+    yield
+    sessions.setActiveSession(spark._jsparkSession)
+
+
+def topic(folder: Path, name: str, *pairs: tuple[str, int]) -> None:
+    """Records with these keys and values, 40 seconds apart."""
+    lines = [json.dumps([k.encode().hex(), v.to_bytes(8, "big").hex()]) for k, v in pairs]
+    (folder / name).write_text("".join(f"{line}\n" for line in lines))
+
+
+@pytest.mark.usefixtures("connector")
+def test_records_are_read_by_their_own_times_summed_by_minute_and_written(tmp_path: Path):
+    topic(tmp_path, "clicks", ("a", 1), ("a", 2), ("b", 4), ("a", 8))
+    servers = {"bootstrap.servers": str(tmp_path)}
+    pipeline = beam.Pipeline(runner="SparkRunner")
+    clicks = pipeline | ReadFromKafka(
+        servers,
+        ["clicks"],
+        f"{TEXT}Deserializer",
+        f"{NUMBER}Deserializer",
+        max_num_records=10,
+        timestamp_policy=ReadFromKafka.create_time_policy,
+    )
+    sums = clicks | beam.WindowInto(beam.window.FixedWindows(60)) | beam.CombinePerKey(sum)
+    _ = sums | WriteToKafka(servers, "sums", f"{TEXT}Serializer", f"{NUMBER}Serializer")
+    pipeline.run().wait_until_finish()
+    written = [
+        tuple(bytes.fromhex(it) for it in json.loads(line))
+        for path in (tmp_path / "written" / "sums").iterdir()
+        for line in path.read_text().splitlines()
+    ]
+    found = sorted((key.decode(), int.from_bytes(value, "big")) for key, value in written)
+    assert found == [("a", 3), ("a", 8), ("b", 4)]
+
+
+@pytest.mark.usefixtures("connector")
+def test_records_come_with_what_kafka_says_of_them(tmp_path: Path):
+    topic(tmp_path, "clicks", ("a", 1), ("b", 2), ("c", 3))
+    pipeline = beam.Pipeline(runner="SparkRunner")
+    found = pipeline | ReadFromKafka(
+        {"bootstrap.servers": str(tmp_path)},
+        ["clicks"],
+        max_num_records=2,
+        with_metadata=True,
+    )
+    rows = [out.element.value for out in pipeline.run().out_of(found.edge)]
+    began = 1767225600000
+    assert sorted((row.topic, row.partition, row.offset, row.key, row.value) for row in rows) == [
+        ("clicks", 0, 0, b"a", (1).to_bytes(8, "big")),
+        ("clicks", 0, 1, b"b", (2).to_bytes(8, "big")),
+    ]
+    assert all(row.timestamp > began for row in rows)  # by default: when they were read
