@@ -244,6 +244,31 @@ class CoderRegistry:
             )
         self._by_type[kind] = made
 
+    def get_coder(self, kind: type) -> Coder:
+        """The coder of a class: the one that was declared, or that of a plain value.
+
+        Raises:
+            PipelineError: It has none, and its values travel as pickles.
+
+        Source: Beam ``CoderRegistry.get_coder``.
+        """
+        from beamlike.model.number_coders import BooleanCoder, FloatCoder, VarIntCoder
+
+        plain: dict[type, Coder] = {
+            bool: BooleanCoder(),
+            bytes: BytesCoder(),
+            float: FloatCoder(),
+            int: VarIntCoder(),
+            str: StrUtf8Coder(),
+        }
+        found = self._by_type.get(kind, plain.get(kind))
+        if found is None:
+            raise PipelineError(
+                f"{kind!r} has no coder of its own, and its values travel as coders.PickleCoder "
+                "makes them; declare one with register_coder(...)"
+            )
+        return found
+
     def unregister_coder(self, kind: type) -> None:
         """Values of this class travel again as they would without a coder."""
         self._by_type.pop(kind, None)

@@ -63,6 +63,17 @@ def test_values_with_a_row_coder_are_grouped_by_their_fields_and_as_keys():
         assert_that(counts, equal_to([(it, 2) for it in paid]), label="counts")
 
 
+@pytest.mark.usefixtures("declared")
+def test_the_registry_says_the_coder_of_a_class():
+    assert registry.get_coder(int) == VarIntCoder()
+    assert [type(registry.get_coder(it)).__name__ for it in (bool, bytes, float, str)] == [
+        *("BooleanCoder", "BytesCoder", "FloatCoder", "StrUtf8Coder")
+    ]
+    assert registry.get_coder(Purchase) == RowCoder(Purchase)
+    with pytest.raises(PipelineError, match=r"has no coder of its own, .* declare one with"):
+        registry.get_coder(Shop)
+
+
 class Gather(beam.DoFn[Any, Any]):
     """Brings out what came of a key, at the end of its window."""
 
