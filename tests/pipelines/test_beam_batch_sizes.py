@@ -1,6 +1,7 @@
 """How long batches are, from how long the functions behind took over earlier ones."""
 
 from collections.abc import Callable, Iterable
+from random import Random
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import beamlike.beam as beam
 from beamlike.api.pipelines.batch_sizes import line_through
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to
+from tests.support.pipelines.in_layers import run_in_letters
 
 
 class Clock:
@@ -133,6 +135,29 @@ def test_each_measured_batch_is_a_bundle_of_what_follows_up_to_a_grouping():
     assert shown(behind) == ["[0]", "end", "[1]", "end", "[2, 3]", "end", "[4, 5]", "end"]
     grouped = beam.ParDo(Bundles()) | beam.Map(str) | beam.combiners.Count.PerElement()
     assert dict(shown(grouped)) == {"[0]": 1, "[1]": 1, "[2, 3]": 1, "[4, 5]": 1, "end": len(ends)}
+
+
+def test_batches_are_measured_between_the_layers_of_spark_too():
+    clock = Clock()
+
+    def work(batch: list[int]) -> list[int]:
+        clock.now += 3 + 0.25 * len(batch)
+        return batch
+
+    pipeline = beam.Pipeline()
+    batches = (
+        pipeline
+        | beam.Create(range(60))
+        | beam.BatchElements(
+            target_batch_overhead=None, target_batch_duration_secs=2, variance=0, clock=clock
+        )
+    )
+    worked = batches | beam.Map(work) | "Bundles" >> beam.ParDo(Bundles())
+    run = run_in_letters([worked.edge.node], dice=Random(1), wanted=[worked.edge])
+    values = [it.element.value for it in run.out_of(worked.edge)]
+    assert values[1::2] == ["end"] * 11
+    assert sorted(n for batch in values[::2] for n in batch) == [*range(60)]
+    assert [len(batch) for batch in values[::2]] == [1, 1, 2, 4, *(8,) * 6, 4]
 
 
 def test_collections_of_several_batchings_flow_together():

@@ -1,4 +1,4 @@
-"""Topics of Kafka, with a data source in place of Spark's connector: its name, options and columns.
+"""Topics of Kafka, with a data source in place of Spark's connector: its options and columns.
 
 The topics are lines of JSON in files, in the folder that stands for the servers.
 """
@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 
 import beamlike.beam as beam
+from beamlike.api.pipelines.io import kafka
 from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
 
 pytestmark = pytest.mark.spark
@@ -22,8 +23,8 @@ TEXT, NUMBER = f"{_JAVA}String", f"{_JAVA}Long"
 
 
 @pytest.fixture
-def connector(spark: Any) -> Iterator[None]:
-    """Spark's format ``kafka`` in a session of its own: it cannot be taken away again."""
+def connector(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A format with the options and columns of ``kafka``, a name that Spark lets no other have."""
     from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
     from pyspark.sql.datasource import WriterCommitMessage as Message
 
@@ -56,7 +57,7 @@ def connector(spark: Any) -> Iterator[None]:
     class Kafka(DataSource):
         @classmethod
         def name(cls) -> str:
-            return "kafka"
+            return "topics"
 
         def schema(self) -> str:
             return (
@@ -71,12 +72,8 @@ def connector(spark: Any) -> Iterator[None]:
             assert not overwrite
             return Append(self.options)
 
-    session = spark.newSession()
-    session.dataSource.register(Kafka)
-    sessions = spark._jvm.SparkSession
-    sessions.setActiveSession(session._jsparkSession)
-    yield
-    sessions.setActiveSession(spark._jsparkSession)
+    spark.dataSource.register(Kafka)
+    monkeypatch.setattr(kafka, "_FORMAT", "topics")
 
 
 def topic(folder: Path, name: str, *pairs: tuple[str, int]) -> None:
