@@ -101,7 +101,8 @@ def test_measurements_far_from_the_line_count_for_nothing():
 
 def test_sizes_and_times_are_metrics():
     pipeline = beam.Pipeline()
-    batches = pipeline | beam.Create(range(10)) | beam.BatchElements(max_batch_size=4)
+    batching = beam.BatchElements(max_batch_size=4, clock=standing)
+    batches = pipeline | beam.Create(range(10)) | batching
     _ = batches | beam.Map(len)
     counted = pipeline.run().metrics().query()["distributions"]
     found = {it.key.metric.name: it.committed for it in counted}
