@@ -27,7 +27,7 @@ module of Beam Python is there with every name, out of a table: what is not here
 is used, with what to write instead. `install_as` lets programs run that import ``apache_beam``.
 
 Read in this order: `here` (which names are here), `absent` (what stands for the others), `tree`
-(the modules), `alias` (this package under the name of Beam).
+(the modules), `alias` (this package under the name of Beam), `version` (of Beam).
 
 Source: Beam Python ``apache_beam``.
 """
