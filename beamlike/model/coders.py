@@ -196,6 +196,7 @@ class CoderRegistry:
 
     def __init__(self) -> None:
         self._by_type: dict[type, Coder] = {}
+        self._plain: dict[type, Coder] = {bytes: BytesCoder(), str: StrUtf8Coder()}
         self._fallback: Coder | None = None
 
     @property
@@ -244,6 +245,10 @@ class CoderRegistry:
             )
         self._by_type[kind] = made
 
+    def add_plain(self, coders: Mapping[type, Coder]) -> None:
+        """Know the coders of plain values, for `get_coder`: they travel without them."""
+        self._plain |= coders
+
     def get_coder(self, kind: type) -> Coder:
         """The coder of a class: the one that was declared, or that of a plain value.
 
@@ -252,16 +257,7 @@ class CoderRegistry:
 
         Source: Beam ``CoderRegistry.get_coder``.
         """
-        from beamlike.model.number_coders import BooleanCoder, FloatCoder, VarIntCoder
-
-        plain: dict[type, Coder] = {
-            bool: BooleanCoder(),
-            bytes: BytesCoder(),
-            float: FloatCoder(),
-            int: VarIntCoder(),
-            str: StrUtf8Coder(),
-        }
-        found = self._by_type.get(kind, plain.get(kind))
+        found = self._by_type.get(kind, self._plain.get(kind))
         if found is None:
             raise PipelineError(
                 f"{kind!r} has no coder of its own, and its values travel as coders.PickleCoder "
