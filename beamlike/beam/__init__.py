@@ -27,7 +27,7 @@ module of Beam Python is there with every name, out of a table: what is not here
 is used, with what to write instead. `install_as` lets programs run that import ``apache_beam``.
 
 Read in this order: `here` (which names are here), `absent` (what stands for the others), `tree`
-(the modules), `alias` (this package under the name of Beam).
+(the modules), `alias` (this package under the name of Beam), `version` (of Beam).
 
 Source: Beam Python ``apache_beam``.
 """
@@ -97,6 +97,7 @@ from beamlike.api.pipelines.strings import Regex, ToString
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
+from beamlike.beam import version
 from beamlike.beam.alias import install_as
 from beamlike.beam.tree import grow
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
@@ -127,6 +128,9 @@ if TYPE_CHECKING:  # else when they are asked for
         utils,
     )
     from beamlike.beam.transforms import combiners, trigger, userstate, window
+
+__version__ = version.__version__
+"""The version of Beam Python whose names these are."""
 
 RemoveDuplicates = Distinct
 """`Distinct`, by its older name."""

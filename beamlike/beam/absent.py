@@ -33,6 +33,7 @@ _INSTEAD: Final = {
     "io.snowflake": _SERVICE,
     "ml": _MODEL,
     "runners": _RUNNER,
+    "transforms.display": "leave it out: nothing here shows it, nor calls display_data",
     "transforms.external": _JAVA,
     "transforms.external_java": _JAVA,
     "transforms.managed": _SERVICE,

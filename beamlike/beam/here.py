@@ -19,6 +19,7 @@ _IO: Final = f"{_P}.io"
 HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_coders",
+    "coders.row_coder": f"{_P}.row_coder",
     "coders.typecoders": f"{_P}.coders",
     "io.avroio": f"{_IO}.avro",
     "io.external.generate_sequence": f"GenerateSequence={_IO}.sequences:GenerateSequence",
@@ -108,8 +109,7 @@ HERE: Final[Mapping[str, str]] = {
     "utils.retry": f"{_P}.retrying BeamIOError={_IO}.errors:BeamIOError",
     "utils.shared": f"{_P}.shared",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
-    "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue "
-    "PaneInfoTiming=beamlike.model.panes:Timing",
+    "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue",
 }
 
 

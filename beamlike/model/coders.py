@@ -67,6 +67,18 @@ class Coder(ABC):
             error_message or f"{self} cannot be made deterministic for {step_label!r}"
         )
 
+    @classmethod
+    def from_type_hint(cls, kind: type, registry: "CoderRegistry") -> "Coder":
+        """The coder of a class for which this class of coders is declared.
+
+        Args:
+            kind: The class.
+            registry: Where it is declared.
+
+        Source: Beam Python ``Coder.from_type_hint``.
+        """
+        return cls()
+
     def __str__(self) -> str:
         return stable_repr(self)
 
@@ -184,6 +196,7 @@ class CoderRegistry:
 
     def __init__(self) -> None:
         self._by_type: dict[type, Coder] = {}
+        self._plain: dict[type, Coder] = {bytes: BytesCoder(), str: StrUtf8Coder()}
         self._fallback: Coder | None = None
 
     @property
@@ -223,13 +236,34 @@ class CoderRegistry:
                 f"{kind.__name__} needs no coder and takes none: it travels as it is; declare one "
                 "for a class of your own"
             )
-        made = coder() if isinstance(coder, type) and issubclass(coder, Coder) else coder
+        is_class = isinstance(coder, type) and issubclass(coder, Coder)
+        made = coder.from_type_hint(kind, self) if is_class else coder
         if not isinstance(made, Coder):
             raise PipelineError(
                 f"the coder of {type_name(kind)} must be a Coder, got {coder!r}; write a class "
                 "with encode and decode below coders.Coder"
             )
         self._by_type[kind] = made
+
+    def add_plain(self, coders: Mapping[type, Coder]) -> None:
+        """Know the coders of plain values, for `get_coder`: they travel without them."""
+        self._plain |= coders
+
+    def get_coder(self, kind: type) -> Coder:
+        """The coder of a class: the one that was declared, or that of a plain value.
+
+        Raises:
+            PipelineError: It has none, and its values travel as pickles.
+
+        Source: Beam ``CoderRegistry.get_coder``.
+        """
+        found = self._by_type.get(kind, self._plain.get(kind))
+        if found is None:
+            raise PipelineError(
+                f"{kind!r} has no coder of its own, and its values travel as coders.PickleCoder "
+                "makes them; declare one with register_coder(...)"
+            )
+        return found
 
     def unregister_coder(self, kind: type) -> None:
         """Values of this class travel again as they would without a coder."""

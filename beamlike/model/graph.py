@@ -5,7 +5,7 @@ most have one output, `MAIN`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -58,6 +58,11 @@ class Do(ABC):
         """Whether of the panes of a key and window it lets through what is in one of them only."""
         return False
 
+    @property
+    def paces(self) -> bool:
+        """Whether each of its outputs goes through what follows before it makes the next one."""
+        return False
+
     def setup(self) -> None:  # noqa: B027 (most have no use for it)
         """Before the first bundle that this copy is given."""
 
@@ -74,14 +79,20 @@ class Do(ABC):
         Raises:
             RaisedFor: The function raised for an element.
         """
+        each = self._each(bundle)
+        if self.paces:
+            return ((tag, Bundle.of([output])) for tag, output in each)
         found: dict[str, Bundle] = {}
+        for tag, output in each:
+            found.setdefault(tag, Bundle()).append(output)
+        return found.items()
+
+    def _each(self, bundle: Bundle) -> Iterator[tuple[str, Windowed]]:
         for element in bundle:
             try:
-                for tag, output in self.process(element):
-                    found.setdefault(tag, Bundle()).append(output)
+                yield from self.process(element)
             except Exception as cause:
                 raise RaisedFor(element) from cause
-        return found.items()
 
     def describe(self, element: Windowed) -> str:
         """An element as its owner knows it, for the message when `process` fails."""

@@ -8,7 +8,7 @@ import struct
 import attrs
 
 from beamlike.errors import CoderError
-from beamlike.model.coders import Coder
+from beamlike.model.coders import Coder, registry
 
 __all__ = ["BigIntegerCoder", "BooleanCoder", "FloatCoder", "VarIntCoder"]
 
@@ -69,3 +69,6 @@ class BooleanCoder(_OfNumbers):
 
     def decode(self, encoded: bytes) -> bool:
         return encoded == b"\x01"
+
+
+registry.add_plain({bool: BooleanCoder(), float: FloatCoder(), int: VarIntCoder()})

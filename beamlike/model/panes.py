@@ -47,6 +47,12 @@ class PaneInfo(metaclass=Readable):
     is_first: bool
     is_last: bool
 
+    def __str__(self) -> str:  # as Beam Python prints it
+        return (
+            f"PaneInfo(first: {self.is_first}, last: {self.is_last}, timing: {self.timing.value}, "
+            f"index: {self.index}, nonspeculative_index: {self.nonspeculative_index})"
+        )
+
 
 NO_FIRING = PaneInfo(Timing.UNKNOWN, 0, 0, True, True)
 """The pane of an element that was never grouped. Source: Beam ``PaneInfo.NO_FIRING``."""

@@ -63,7 +63,11 @@ def grouped_cause(cause: str) -> str:
 
 
 def text_of(
-    found: Sequence[Compared], version: str, learning: str = "", host: str = "local"
+    found: Sequence[Compared],
+    version: str,
+    learning: str = "",
+    host: str = "local",
+    only: str = "",
 ) -> str:
     """The table, in Markdown.
 
@@ -72,8 +76,10 @@ def text_of(
         version: The version of Beam.
         learning: The version of the checkout with the katas and the Tour of Beam.
         host: Where pipelines ran.
+        only: What the names of all files have in them; empty: all files are there.
     """
     command = "" if host == "local" else f" --host {host}"
+    command += f" --only {only}" if only else ""
     lines = [
         "# Tests and programs of Apache Beam, with beamlike in its place",
         "",

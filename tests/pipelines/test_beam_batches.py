@@ -183,7 +183,7 @@ def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
 
 
 def test_elements_of_a_bundle_are_batched_at_the_end_of_their_window():
-    assert batches(beam.BatchElements(min_batch_size=1, max_batch_size=3)) == [
+    assert batches(beam.BatchElements(min_batch_size=3, max_batch_size=3)) == [
         (0, [("tea", 1), ("tea", 2), ("tea", 3)], 59_999),
         (0, [("milk", 1)], 59_999),
         (1, [("tea", 4), ("tea", 5)], 59_999),
@@ -199,7 +199,7 @@ def test_batches_of_a_bundle_hold_elements_of_one_window():
 
 def test_elements_may_count_for_more_than_one():
     words = ["a", "bb", "ccc", "dddd", "eeeee"]
-    assert words | beam.BatchElements(element_size_fn=len, max_batch_size=4, variance=0.1) == [
+    assert words | beam.BatchElements(4, 4, element_size_fn=len) == [
         ["a", "bb"],
         ["ccc"],
         ["dddd"],
@@ -217,7 +217,7 @@ def test_elements_that_were_moved_past_their_window_are_batched_at_its_end():
         | beam.Create([beam.TimestampedValue(value, "00:00:00") for value in (1, 2, 3)])
         | beam.WindowInto(beam.FixedWindows("1 minute"))
         | beam.Map(later)
-        | beam.BatchElements(max_batch_size=2)
+        | beam.BatchElements(2, 2)
     )
     assert [
         (came.element.value, came.element.timestamp) for came in pipeline.run().out_of(found.edge)
@@ -233,5 +233,12 @@ def test_what_batches_of_a_bundle_cannot_do_is_refused():
         beam.GroupIntoBatches(2, -1)
     with pytest.raises(PipelineError, match="min_batch_size 3 is greater than max_batch_size 2"):
         beam.BatchElements(3, 2)
-    with pytest.raises(PipelineError, match="has no argument 'maximum'; leave it out"):
-        beam.BatchElements(maximum=3)
+    for target, problem in {
+        "target_batch_overhead": r"must be between 0 and 1, got -0\.5",
+        "target_batch_duration_secs": r"must be a positive number of seconds, got -0\.5",
+        "target_batch_duration_secs_including_fixed_cost": r"positive number of seconds, got -0\.5",
+    }.items():
+        with pytest.raises(PipelineError, match=f"BatchElements {target} .*{problem}"):
+            beam.BatchElements(**{target: -0.5})
+    with pytest.raises(PipelineError, match=r"needs one of target_batch_overhead, .*; or give one"):
+        beam.BatchElements(target_batch_overhead=None, target_batch_duration_secs=0)

@@ -191,7 +191,7 @@ class OutOfBounds(DoFn):
 
     def process(self, element, event=DoFn.TimerParam(TIMER), real=DoFn.TimerParam(REAL)):
         if self.how == "target":
-            event.set(10)
+            event.set(10.001)
         elif self.how == "hold":
             event.set(9, output_timestamp=10)
         elif self.how == "past":
@@ -209,7 +209,7 @@ class OutOfBounds(DoFn):
 
 
 REFUSALS = {
-    "target": "set an event-time timer 'foo' with a firing timestamp of 00:00:10 that is after",
+    "target": "set an event-time timer 'foo' with a firing timestamp of 00:00:10.001 that is after",
     "hold": "set an event-time timer 'foo' with an output timestamp of 00:00:10 that is after",
     "past": "Cannot output timer 'foo' with output timestamp 1969-12-31 23:59:59",
     "real": "set a processing-time timer 'bar' with an output timestamp of 00:00:10 that is after",

@@ -4,17 +4,20 @@ Source: Beam Python ``util.BatchElements`` and ``util.GroupIntoBatches``.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from time import perf_counter
 from typing import Any
 
 import attrs
 
+from beamlike.api.pipelines.batch_sizes import BatchSizes, BatchTargets
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map, ParDo
 from beamlike.api.pipelines.keyed_batches import BatchByKey
 from beamlike.api.pipelines.pipeline import PCollection
+from beamlike.api.pipelines.shared import Shared
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError, PipelineTypeError
@@ -33,23 +36,31 @@ def _size(value: Any, argument: str, owner: str) -> int:
 class BatchElements(PTransform[Any, Any]):
     """Elements of a window and a bundle as lists, at the end of their window.
 
-    Beam measures how long its batches take, and makes them as long as pays, between the least
-    and the greatest size. Here they have the greatest size, but the last of each bundle, which
-    holds what is left. How elements are cut into bundles is for hosts to say.
+    How long a batch is, between the least and the greatest size, follows from how long earlier
+    ones took in the functions behind, up to the next grouping: see `BatchSizes`. To those each
+    batch is a bundle. If both sizes are the same, each batch has that size, but the last of a
+    bundle, which holds what is left. How elements are cut into bundles is for hosts to say; a task
+    of Spark goes on with what its process has measured.
 
     Args:
-        min_batch_size: The least size that Beam would choose.
+        min_batch_size: The least size.
         max_batch_size: The greatest.
+        target_batch_overhead: The share of its time that a batch costs however long it is.
+        target_batch_duration_secs: How long the elements of a batch take, without that.
+        target_batch_duration_secs_including_fixed_cost: How long a batch takes in all.
+        max_batch_duration_secs: How long an element waits for others at most. Batches then have
+            the greatest size, and go on from bundle to bundle, see `GroupIntoBatches`; for the
+            lengths likewise, which count for nothing without it.
         element_size_fn: What an element adds to the size.
-        max_batch_duration_secs: How long an element waits for others at most. Batches then go on
-            from bundle to bundle, see `GroupIntoBatches`; for the next two likewise, which count
-            for nothing without it.
+        variance: How much sizes vary around the best one, as a share of it.
+        clock: The time in seconds by which batches are measured.
+        record_metrics: Whether sizes and times are metrics: the distributions ``batch_size`` and
+            ``msec_per_batch`` of ``BatchElements``.
         length_fn: The length of an element. Elements of one bucket of lengths share batches.
         bucket_boundaries: The lengths at which a bucket ends and the next one begins, in order.
-        tuning: What Beam measures by, such as ``target_batch_overhead``. It counts for nothing.
 
     Raises:
-        PipelineError: The sizes are none, or what is not here was given.
+        PipelineError: The sizes, targets or lengths are none.
 
     Source: Beam Python ``BatchElements``.
     """
@@ -58,12 +69,17 @@ class BatchElements(PTransform[Any, Any]):
         self,
         min_batch_size: int = 1,
         max_batch_size: int = 10_000,
+        target_batch_overhead: float | None = 0.05,
+        target_batch_duration_secs: float | None = 10,
+        target_batch_duration_secs_including_fixed_cost: float | None = None,
+        max_batch_duration_secs: float | None = None,
         *,
         element_size_fn: Callable[[Any], int] | None = None,
-        max_batch_duration_secs: float | None = None,
+        variance: float = 0.25,
+        clock: Callable[[], float] = perf_counter,
+        record_metrics: bool = True,
         length_fn: Callable[[Any], int] | None = None,
         bucket_boundaries: list[int] | None = None,
-        **tuning: Any,
     ) -> None:
         least = _size(min_batch_size, "min_batch_size", "BatchElements")
         self.size = _size(max_batch_size, "max_batch_size", "BatchElements")
@@ -71,9 +87,12 @@ class BatchElements(PTransform[Any, Any]):
             raise PipelineError(
                 f"BatchElements min_batch_size {least} is greater than max_batch_size {self.size}"
             )
-        unknown = sorted(set(tuning) - _TUNING)
-        if unknown:
-            raise PipelineError(f"BatchElements has no argument {unknown[0]!r}; leave it out")
+        targets = BatchTargets(
+            target_batch_overhead,
+            target_batch_duration_secs,
+            target_batch_duration_secs_including_fixed_cost,
+        )
+        self.sizes = BatchSizes(least, self.size, targets, variance, clock, record_metrics)
         self.size_of = element_size_fn
         self.seconds = max_batch_duration_secs
         if bucket_boundaries is not None and length_fn is None:
@@ -90,7 +109,7 @@ class BatchElements(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
         if self.seconds is None:
-            return given | "Batch" >> ParDo(_Batching(self.size, self.size_of))
+            return given | "Batch" >> ParDo(_Batching(self.sizes, self.size_of))
         keyed = given | "Bucket" >> Map(self.bucket)
         return keyed | GroupIntoBatches(self.size, self.seconds) | "Batches" >> Map(_batch_of)
 
@@ -113,40 +132,51 @@ def _batch_of(pair: tuple[int, list[Any]]) -> list[Any]:
     return pair[1]
 
 
-_TUNING = frozenset(
-    (
-        "target_batch_overhead",
-        "target_batch_duration_secs",
-        "target_batch_duration_secs_including_fixed_cost",
-        "variance",
-        "clock",
-        "record_metrics",
-    )
-)
-
-
 class _Batching(DoFn[Any, Any]):
     # No watermark moves within a bundle, so whatever window a list is in, it is not late by it.
     allowed_timestamp_skew = MAX_TIMESTAMP - MIN_TIMESTAMP
 
-    def __init__(self, size: int, size_of: Callable[[Any], int] | None) -> None:
-        self.size, self.size_of = size, size_of
+    def __init__(self, sizes: BatchSizes, size_of: Callable[[Any], int] | None) -> None:
+        self.first, self.size_of = sizes, size_of
+        self.in_process = Shared()
+        self._paces = sizes.least < sizes.greatest
+
+    def setup(self) -> None:
+        sizes = self.in_process.acquire(lambda: attrs.evolve(self.first))
+        assert sizes is not None, "it can be made"
+        self.sizes: BatchSizes = sizes
 
     def start_bundle(self) -> None:
         self.kept: dict[Window, tuple[list[Any], int]] = {}
+        self.enough = self.sizes.next()
+        self.sizes.skip_next()
 
     def process(self, element: Any, window: Window = DoFn.WindowParam) -> Iterable[Windowed]:
         batch, size = self.kept.pop(window, ([], 0))
         more = 1 if self.size_of is None else self.size_of(element)
-        if batch and size + more > self.size:
-            yield _batched(batch, window)
+        if batch and size + more > self.enough:
+            yield from self.measured(batch, size, window)
             batch, size = [], 0
         batch.append(element)
         self.kept[window] = batch, size + more
+        if len(self.kept) > _OPEN_WINDOWS:
+            longest = max(self.kept, key=lambda it: self.kept[it][1])
+            yield from self.measured(*self.kept.pop(longest), longest)
 
     def finish_bundle(self) -> Iterable[Windowed]:
         kept, self.kept = self.kept, {}
-        return [_batched(batch, window) for window, (batch, _) in kept.items()]
+        for window, (batch, size) in kept.items():
+            yield from self.measured(batch, size, window)
+
+    def measured(self, batch: list[Any], size: int, window: Window) -> Iterator[Windowed]:
+        """A batch that comes out: until the next one is asked for, it is dealt with."""
+        with self.sizes.timed(size):
+            yield _batched(batch, window)
+        self.enough = self.sizes.next()
+
+
+_OPEN_WINDOWS = 10
+"""How many windows have a batch at a time."""
 
 
 class SortAndBatchElements(PTransform[Any, Any]):

@@ -151,6 +151,10 @@ class Doing(Do):
     def keeps_one_pane(self) -> bool:
         return getattr(self.fn, "_keeps_one_pane", False)
 
+    @property
+    def paces(self) -> bool:
+        return getattr(self.fn, "_paces", False)
+
     def setup(self) -> None:
         self.fn.setup()
         self.contexts.enter(for_bundle=False)
@@ -186,7 +190,7 @@ class Doing(Do):
             yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        if self.views:
+        if self.views or self.paces:
             return super().run(bundle)  # what is seen stands in the value of each element
         if self.sees_window:
             bundle, _ = bundle.one_window_each()

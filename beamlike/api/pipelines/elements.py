@@ -25,7 +25,7 @@ from beamlike.api.pipelines.types import answer_type, declared_type
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import argument_type, check_side_inputs, looking
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import MAIN, ParDoNode, ReadNode
 from beamlike.model.strategy import WindowingStrategy
@@ -62,7 +62,7 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
 
     def __init__(self, values: Any, reshuffle: bool = True) -> None:
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-            raise PipelineError(f"Create needs a list of elements, got {values!r}")
+            raise PipelineTypeError(f"Create needs a list of elements, got {values!r}")
         self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
     def infer_output_type(self, input_type: Any = None) -> Any:

@@ -34,6 +34,11 @@ class Clockface:
         """A timer in their form."""
         return UserTimer(control, self)
 
+    def in_window(self, at: int, latest: int | None) -> int:
+        """The instant (ms) for a timer that is set to ``at``; ``latest`` is when its window
+        expires, None in processing time."""
+        return at
+
 
 class UserTimer:
     """A timer of a key and window. With tags it is as many timers as there are tags.
@@ -76,7 +81,8 @@ class UserTimer:
         past is called after the elements of the bundle.
 
         Args:
-            timestamp: The instant: of event time, or of processing time.
+            timestamp: The instant: of event time, or of processing time. In Beam's names the end
+                of a window stands for its last instant.
             dynamic_timer_tag: Which of several timers of the spec.
             output_timestamp: The event time of what the method brings out, where the output
                 watermark waits. By default that is ``timestamp`` in event time; in processing time
@@ -90,6 +96,7 @@ class UserTimer:
         """
         name = f"timer {self._control.spec.name!r}"
         at = self._times.instant(timestamp, f"{name} timestamp")
+        at = self._times.in_window(at, self._control.latest)
         if output_timestamp is not None:
             self._output = self._times.instant(output_timestamp, f"{name} output_timestamp")
         self._set(at, dynamic_timer_tag)

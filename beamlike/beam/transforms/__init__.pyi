@@ -39,6 +39,7 @@ from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
+from beamlike.api.pipelines.row_coder import RowCoder as RowCoder
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.splittable import RestrictionProvider as RestrictionProvider

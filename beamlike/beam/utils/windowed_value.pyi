@@ -2,12 +2,10 @@
 
 from beamlike.api.pipelines.python.panes import PANE_INFO_UNKNOWN as PANE_INFO_UNKNOWN
 from beamlike.api.pipelines.python.panes import PaneInfo as PaneInfo
+from beamlike.api.pipelines.python.panes import PaneInfoTiming as PaneInfoTiming
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP as MAX_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP as MIN_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.python.timestamps import TimestampTypes as TimestampTypes
 from beamlike.api.pipelines.python.windows import BoundedWindow as BoundedWindow
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
-from beamlike.model.panes import Timing as _PaneInfoTiming
-
-PaneInfoTiming = _PaneInfoTiming

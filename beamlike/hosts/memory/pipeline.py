@@ -13,6 +13,7 @@ turns, one event each; Beam does not define which of several comes first.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import attrs
@@ -24,7 +25,8 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import Edge, GroupNode, Node, ReadNode, in_order
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.worker import Recorded, Worker
+from beamlike.runtime.graph.pacing import paced_by, taken
+from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run, Script, ScriptStep
 
 __all__ = [
@@ -148,6 +150,11 @@ def run_pipeline(
 class _Run:
     def __init__(self, workers: Mapping[Node, Worker]) -> None:
         self._workers = workers
+        self._paced = {
+            node: paced_by(node, workers) for node, worker in workers.items() if worker.paces
+        }
+        self._taken = frozenset(chain.from_iterable(self._paced.values()))
+        """The nodes that have taken everything when it is their turn."""
         self._metrics = Recorder()
         self._came: dict[Edge, OutOf] = defaultdict(OutOf)
         self._lost: list[DroppedElement] = []
@@ -189,26 +196,45 @@ class _Run:
         moved, self._clock = step.clock > self._clock, step.clock
         out: dict[Edge, Bundle] = defaultdict(Bundle)
         for node, worker in self._workers.items():
-            found: list[tuple[str, Bundle]] = []
             with self._metrics.step(node.label), worker.blamed():
                 if moved:
-                    found += worker.clock(self._clock)
+                    _add(out, node, worker.clock(self._clock))
                 if node is step.source:
-                    found += worker.happen(step.events)
-                elif node.sources:
-                    given = [out.get(edge, _NOTHING) for edge in node.sources]
-                    if any(given):
-                        found += worker.take(given)
+                    _add(out, node, worker.happen(step.events))
+            if node.sources:
+                if node not in self._taken:
+                    self._take(node, out)
+                with self._metrics.step(node.label), worker.blamed():
                     before = (self._workers[edge.node] for edge in node.sources)
-                    found += worker.reached([each.output_watermark for each in before])
-            for tag, bundle in found:
-                out[Edge(node, tag)].extend(bundle)
+                    _add(out, node, worker.reached([each.output_watermark for each in before]))
             self._lost += (
                 DroppedElement(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )
         for edge, bundle in out.items():
             self._came[edge].add(self._step, bundle)
         self._step += 1
+
+    def _take(self, node: Node, out: dict[Edge, Bundle]) -> None:
+        """Let a node take its elements, and those that it paces what comes of each of them."""
+        worker = self._workers[node]
+        given = [out.get(edge, _NOTHING) for edge in node.sources]
+        if not any(given):
+            return
+        for found in taken(worker, given, self._metrics, node.label):
+            if not worker.paces:
+                _add(out, node, found)
+                continue
+            made: dict[Edge, Bundle] = defaultdict(Bundle)
+            _add(made, node, found)
+            for each in self._paced[node]:
+                self._take(each, made)
+            for edge, bundle in made.items():
+                out[edge].extend(bundle)
+
+
+def _add(out: dict[Edge, Bundle], node: Node, found: Tagged) -> None:
+    for tag, bundle in found:
+        out[Edge(node, tag)].extend(bundle)
 
 
 def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:

@@ -68,6 +68,10 @@ class _Doing(Worker):
         super().__init__(label)
         self._do = do
 
+    @property
+    def paces(self) -> bool:
+        return self._do.paces
+
     def setup(self) -> None:
         self._guard(self._do.setup, "setup")
 
@@ -78,14 +82,17 @@ class _Doing(Worker):
         (bundle,) = given
         self._guard(self._do.start_bundle, "start_bundle")
         try:
-            found = list(self._do.run(bundle))
+            yield from self._do.run(bundle)
         except RaisedFor as failure:
             element, cause = failure.element, failure.__cause__
             assert isinstance(cause, Exception), "it says what was raised"
             place = f"{self._do.describe(element)} at {show_instant(element.timestamp)}"
             raise _raised(self.label, cause, place) from cause
-        kept = self._guard(lambda: list(self._do.finish_bundle()), "finish_bundle")
-        return [*found, *((tag, Bundle.of([element])) for tag, element in kept)]
+        try:
+            for tag, output in self._do.finish_bundle():
+                yield tag, Bundle.of([output])
+        except Exception as cause:
+            raise _raised(self.label, cause, "finish_bundle") from cause
 
     def _guard(self, what: Callable[[], Answer], name: str) -> Answer:
         try:

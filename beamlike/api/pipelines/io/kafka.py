@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReadFromKafka", "WriteToKafka"]
 
+_FORMAT = "kafka"
 _JAVA: Final = "org.apache.kafka.common.serialization."
 
 
@@ -170,7 +171,7 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         spark = SparkSession.getActiveSession() or local_session()
         reader: Any = spark.read if self._ends else spark.readStream
         try:
-            rows: DataFrame = reader.format("kafka").options(**self._options).load()
+            rows: DataFrame = reader.format(_FORMAT).options(**self._options).load()
         except PySparkException as error:
             _missing(error, "ReadFromKafka")
         if self._limit is not None:
@@ -251,7 +252,7 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
             from pyspark.errors import PySparkException
 
             try:
-                rows.write.format("kafka").options(**options).mode("append").save()
+                rows.write.format(_FORMAT).options(**options).mode("append").save()
             except PySparkException as error:
                 _missing(error, "WriteToKafka")
 

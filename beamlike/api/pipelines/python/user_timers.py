@@ -21,5 +21,9 @@ class Clockface(user_timers.Clockface):
     def length(self, span: Any, argument: str) -> int:
         return in_millis(span, argument)
 
+    def in_window(self, at: int, latest: int | None) -> int:
+        # Programs set timers to `window.end`, which is just after the last instant of the window.
+        return at - 1 if latest == at - 1 else at
+
     def shown(self, millis: int) -> Timestamp:
         return Timestamp.of_millis(millis)

@@ -18,6 +18,7 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.worker import Worker
 from beamlike.runtime.plan import spread_shards
@@ -182,15 +183,22 @@ class _Stage:
             self._given(to, left).extend(bundle)
         for (node, tag), bundle in received.out.items():
             self._route(node, tag, bundle, left)
-        for at, worker in self.workers.items():
-            given = [self.pending[at, source] for source in range(len(self._node(at).sources))]
-            if not any(given):
-                continue
-            with received.metrics.step(str(at)), worker.blamed():
-                found = list(worker.take(given))
+        for at in self.workers:
+            self._take(at, left)
+        return left
+
+    def _take(self, at: int, left: Messages) -> None:
+        """Let a node take what it is given, and those that it paces what comes of each of it."""
+        node, worker = self._node(at), self.workers[at]
+        given = [self.pending.pop((at, source), Bundle()) for source in range(len(node.sources))]
+        if not any(given):
+            return
+        after = paced_by(node, map(self._node, self.workers)) if worker.paces else ()
+        for found in taken(worker, given, left.metrics, str(at)):
             for tag, bundle in found:
                 self._route(at, tag, bundle, left)
-        return left
+            for each in after:
+                self._take(self.layers.number[each], left)
 
     def sent(self, received: Messages, shards: int, buckets: int, part: int) -> list[Messages]:
         """A message to each shard of the next layer."""

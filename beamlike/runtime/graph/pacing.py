@@ -1,0 +1,58 @@
+"""Nodes that pace those after them: an output goes through what follows before the next is made.
+
+So a function can measure what its outputs cost, as Beam's fused stages let it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from beamlike.model.bundle import Bundle
+from beamlike.model.graph import FlattenNode, Node, ParDoNode, WindowNode
+from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.worker import Tagged, Worker
+
+__all__ = ["paced_by", "taken"]
+
+
+def paced_by(node: Node, nodes: Iterable[Node]) -> list[Node]:
+    """The nodes that an output of a node goes through at once: all that need no other input.
+
+    A node that keeps state, or that paces others itself, takes everything of a step together.
+
+    Args:
+        node: The node that paces them.
+        nodes: Those that may follow, in order.
+    """
+    found = {node: None}
+    for each in nodes:
+        if (
+            isinstance(each, ParDoNode | WindowNode | FlattenNode)
+            and not (isinstance(each, ParDoNode) and each.do.paces)
+            and all(edge.node in found for edge in each.sources)
+        ):
+            found[each] = None
+    return [*found][1:]
+
+
+def taken(
+    worker: Worker, given: Sequence[Bundle], metrics: Recorder, step: str
+) -> Iterator[Tagged]:
+    """What a worker makes of bundles: everything, or one output after the other if it paces.
+
+    Args:
+        worker: The worker.
+        given: A bundle from each source.
+        metrics: What its functions count.
+        step: Its name there.
+    """
+    outputs = _from(worker, given)
+    while True:
+        with metrics.step(step), worker.blamed():
+            found = list(islice(outputs, 1 if worker.paces else None))
+        if not found:
+            return
+        yield found
+
+
+def _from(worker: Worker, given: Sequence[Bundle]) -> Tagged:
+    yield from worker.take(given)
