@@ -8,6 +8,7 @@ import pytest
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.testing import QueryTest
+from tests.support.queries.saved_locally import saved_stages
 
 Row = dict[str, Any]
 CLICKS = "user string, at timestamp, event string"
@@ -207,6 +208,13 @@ def test_a_flag_ends_visits_and_null_does_not() -> None:
         query.send(*({"user": "ann", "at": at, "over": over} for at, over in rows))
         query.advance_watermark_to_infinity()
         assert [row["n"] for row in query.rows] == [2, 2]
+
+
+def test_saved_state_shows_how_many_elements_an_ended_visit_has() -> None:
+    with QueryTest(visits, CLICKS) as query:
+        query.send(click("12:00"), click("12:10", "logout"), click("12:10", "logout"))
+        (stage,) = saved_stages(query)
+        assert stage.windows.column("size").to_pylist() == [3]
 
 
 def test_what_cannot_be_is_refused() -> None:
