@@ -63,7 +63,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=TRIALS, default=list(TRIALS), metavar="TRIAL")
     asked = parser.parse_args(arguments)
     sizes = {"kills": asked.kills, "lines": asked.lines}
-    rows = _rows(LATEST.read_text(encoding="utf-8") if LATEST.exists() else "")
     failed = []
     for name in asked.only:
         trial = TRIALS[name]
@@ -72,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seconds = f"{time.monotonic() - begun:.0f}"
         result = "every row and dead letter as expected" if good else "failed"
         today = f"{datetime.now(UTC):%Y-%m-%d}"
+        # Another run may have written meanwhile.
+        rows = _rows(LATEST.read_text(encoding="utf-8") if LATEST.exists() else "")
         rows[name] = f"| {name} | {size:,} {trial.what} | {result} | {seconds} | {today} |"
         print(rows[name], flush=True)
         table = "".join(f"{rows[it]}\n" for it in TRIALS if it in rows)
