@@ -39,6 +39,7 @@ from beamlike.api.dataframe.explain import explain_plan
 from beamlike.api.dataframe.flatten import flatten
 from beamlike.api.dataframe.joins import co_group, join
 from beamlike.api.dataframe.lookup import look_up
+from beamlike.api.dataframe.repartitioning import repartition
 from beamlike.api.dataframe.stream import Stream, stream
 from beamlike.api.dataframe.upserts import upsert_into
 from beamlike.api.dataframe.windowed import split, windowed
@@ -216,6 +217,7 @@ __all__ = [
     "metrics_listener",
     "min",
     "open_state",
+    "repartition",
     "report",
     "sample",
     "split",

@@ -1,11 +1,11 @@
 """The `beamlike` command. Each subcommand is a module: what it is asked, and what it does.
 
-`run`, `replay`, `explain`, `state`, `capture`, `plan`, `drain`, `playground` and `demo` are the
-commands. `argument_types` reads what is typed, `progress` shows how far long work is. `reading`
-reads transcript files and folders, `scenarios` runs what is in them, `replayed` judges what came
-out, `state_text` and `state_json` show state, and `silence_spark` keeps Spark's log off the
-terminal. A module is imported only when its command is asked for, so that what one command needs
-(Spark, a plotting library) stays out of the way of the others.
+`run`, `replay`, `explain`, `state`, `capture`, `plan`, `drain`, `repartition`, `playground` and
+`demo` are the commands. `argument_types` reads what is typed, `progress` shows how far long work
+is. `reading` reads transcript files and folders, `scenarios` runs what is in them, `replayed`
+judges what came out, `state_text` and `state_json` show state, and `silence_spark` keeps Spark's
+log off the terminal. A module is imported only when its command is asked for, so that what one
+command needs (Spark, a plotting library) stays out of the way of the others.
 """
 
 import argparse
@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "capture": "write a test of what a key got in production",
     "plan": "estimate the cores and the memory that a stream needs",
     "drain": "have a query end all of its windows at its next start",
+    "repartition": "spread the state of a query over more or fewer partitions",
     "playground": "drag elements and the watermark about, in a browser",
     "demo": "stream a year of real flights through Spark, pane by pane",
 }
@@ -68,6 +69,7 @@ examples:
   beamlike capture CHECKPOINT --key joe             a test of what a key got
   beamlike plan --events 20000                      the cluster that it needs
   beamlike drain CHECKPOINT                         an end for all its windows
+  beamlike repartition CHECKPOINT 16                more tasks for its state
   beamlike playground                               windows to drag about
   beamlike demo                                     the main job, on real data
 """

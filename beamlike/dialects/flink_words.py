@@ -16,7 +16,8 @@ from beamlike.dialects.flink_triggers import (
     Trigger,
 )
 from beamlike.errors import WindowError
-from beamlike.model.sessions import GapOf, Sessions, merge_overlapping
+from beamlike.model.session_merging import merge_overlapping
+from beamlike.model.sessions import GapOf, Sessions
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import Never
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn

@@ -248,20 +248,24 @@ class Clocks:
         updates: Iterable[SourceProgress | ShardWatermark],
         clock: int,
     ) -> tuple[InputState, ...]:
-        after = list(states)
+        after, parts = list(states), dict[int, dict[str, PartState]]()
         # What the source as a whole has reached counts for all parts, in whichever order they come.
         for it in sorted(updates, key=_of_whole_source):
             state = after[it.input]
             if isinstance(it, SourceProgress):
                 known = state.greatest
                 greatest = believed(it.greatest, self.inputs[it.input], clock)
-                parts = _moved(state.parts, it.part, greatest, clock)
+                of_input = parts.setdefault(it.input, {part.part: part for part in state.parts})
+                _move(of_input, it.part, greatest, clock)
                 greatest = greatest if known is None else max(known, greatest)
-                after[it.input] = InputState(greatest, clock, parts=parts)
+                after[it.input] = InputState(greatest, clock)
             else:
                 shards = list(state.shards)
                 shards[it.shard] = max(shards[it.shard], it.watermark)
                 after[it.input] = InputState(None, clock, tuple(shards))
+        for at, moved in parts.items():
+            in_order = tuple(moved[name] for name in sorted(moved))
+            after[at] = attrs.evolve(after[at], parts=in_order)
         return tuple(after)
 
     def _watermark(self, states: Sequence[InputState], clock: int) -> int:
@@ -299,15 +303,12 @@ def _of_whole_source(update: SourceProgress | ShardWatermark) -> bool:
     return isinstance(update, SourceProgress) and update.part is None
 
 
-def _moved(
-    parts: tuple[PartState, ...], part: str | None, greatest: int, clock: int
-) -> tuple[PartState, ...]:
-    """The parts of a source after one of them, or None for all, delivered rows."""
-    known = {it.part: it.greatest for it in parts}
-    of = known if part is None else (part,)
-    moved = {name: PartState(name, max(known.get(name, greatest), greatest), clock) for name in of}
-    after = {it.part: it for it in parts} | moved
-    return tuple(after[name] for name in sorted(after))
+def _move(parts: dict[str, PartState], part: str | None, greatest: int, clock: int) -> None:
+    """Move one part of a source that delivered rows, or None for all that are known."""
+    for name in list(parts) if part is None else (part,):
+        before = parts.get(name)
+        reached = greatest if before is None else max(before.greatest, greatest)
+        parts[name] = PartState(name, reached, clock)
 
 
 def believed(greatest: int, of: InputClock, clock: int) -> int:

@@ -31,7 +31,7 @@ def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> No
         window_fn = strategy.window_fn
         if not isinstance(window_fn, Sessions):
             reason = f"{window_fn} may merge them otherwise once more are known"
-        elif window_fn.max_duration is not None or window_fn.max_elements is not None:
+        elif window_fn.max_duration is not None or window_fn.needs_sizes:
             reason = f"{window_fn} cuts sessions where all of their elements are known"
     if reason is not None:
         raise WindowingError(f"elements cannot be combined before they are grouped: {reason}")

@@ -26,7 +26,7 @@ def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
         starts = [at - (at - offset) % size for at in timestamps]
     elif kind is Sessions:
         assert isinstance(window_fn, Sessions)
-        if not isinstance(window_fn.gap, int):
+        if not isinstance(window_fn.gap, int) or window_fn.ends_with is not None:
             return None
         size, starts = window_fn.gap, list(timestamps)
     else:

@@ -1,7 +1,9 @@
-"""Sessions: windows of activity that end after a silence, or once they are long or full enough.
+"""Sessions: windows of activity that end after a silence, with an event, or once they are long or
+full enough.
 
 Source: Beam Java, ``Sessions``, ``MergeOverlappingIntervalWindows``; gaps that depend on the
-element as Flink's ``EventTimeSessionWindows.withDynamicGap``. Beam has no bounded sessions.
+element as Flink's ``EventTimeSessionWindows.withDynamicGap``. Beam has no bounded sessions, and
+none that an event ends.
 """
 
 import reprlib
@@ -13,11 +15,18 @@ import attrs
 from beamlike.errors import TimeError, WindowError
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
-from beamlike.model.time import DurationLike, duration_ms, show_duration, without_unit
+from beamlike.model.session_merging import ENDED, merge_ending, merge_overlapping
+from beamlike.model.time import (
+    END_OF_GLOBAL_WINDOW,
+    DurationLike,
+    duration_ms,
+    show_duration,
+    without_unit,
+)
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
-from beamlike.model.windows import IntervalWindow, bounds
+from beamlike.model.windows import IntervalWindow
 
-__all__ = ["GapOf", "Sessions", "merge_overlapping"]
+__all__ = ["GapOf", "Sessions"]
 
 GapOf = Callable[[Any], DurationLike]
 """From an element's value to the gap after it, more than 0."""
@@ -54,6 +63,15 @@ class Sessions(MergingWindowFn):
     bundles bring elements from earlier times, the cuts may lie elsewhere. Otherwise neither
     bundles nor order decide which elements are together while the sessions are open.
 
+    With ``ends_with`` an event ends its session: an element of that value, or for which that
+    function is true. The session ends a millisecond after it, its pane is due when the watermark
+    gets there, and what comes later in event time opens the next session, however soon. Elements
+    from before the event belong to the session also if they arrive after it, and do not make it
+    longer. A session that has elements from after the event already is not split: it ends where it
+    would have ended, and takes in no more that is later. The window of an end event is its own
+    millisecond, so it is `expired` once the watermark has passed that by more than the allowed
+    lateness, and its session then ends with a silence.
+
     Args:
         gap: The silence that ends a session, more than 0: ``"10 minutes"``, a timedelta, or an
             int, which counts milliseconds; or a function from an element's value to it. To save
@@ -65,22 +83,31 @@ class Sessions(MergingWindowFn):
             unbounded.
         merge_touching: Whether windows merge of which one begins as the other ends. Default
             False, as in Beam.
+        ends_with: The value of the elements that end a session, or a function from an element's
+            value to whether it does, at the top of a module. Over a DataFrame it is compared with
+            the column that ``window_input`` names. Default None: none ends it.
 
     Raises:
         WindowError: The gap is 0, ``max_duration`` is 0 or shorter than the gap,
-            ``max_elements`` is no whole number of 1 or more, or ``merge_touching`` is no bool.
+            ``max_elements`` is no whole number of 1 or more, ``merge_touching`` is no bool, or
+            ``ends_with`` can change, or stands beside a gap that is a function or a millisecond.
         TimeError: A duration cannot be read.
 
     Source: Beam ``Sessions``, Scio ``withSessionWindows``.
 
     >>> Sessions(lambda page: "30 minutes" if page == "film" else "5 minutes").assign(0, "film")
     (IntervalWindow(start=0, end=1800000),)
+
+    >>> visits = Sessions("30 minutes", ends_with="logout")
+    >>> print(*visits.assign(0, "click"), *visits.assign(60_000, "logout"))
+    [00:00:00, 00:30:00) [00:01:00, 00:01:00.001)
     """
 
     gap: int | GapOf
     max_duration: int | None
     max_elements: int | None
     merge_touching: bool
+    ends_with: Any
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -90,6 +117,7 @@ class Sessions(MergingWindowFn):
         max_duration: DurationLike | None = None,
         max_elements: int | None = None,
         merge_touching: bool = False,
+        ends_with: Any = None,
     ) -> None:
         given = gap if callable(gap) else duration_ms(gap, "Sessions gap")
         longest = (
@@ -107,7 +135,9 @@ class Sessions(MergingWindowFn):
             raise WindowError(
                 f"Sessions merge_touching must be True or False, got {merge_touching!r}"
             )
-        self.__attrs_init__(given, longest, max_elements, merge_touching)
+        if ends_with is not None:
+            _check_end(given, ends_with)
+        self.__attrs_init__(given, longest, max_elements, merge_touching, ends_with)
         object.__setattr__(self, "without_unit", without_unit(gap=gap, max_duration=max_duration))
 
     @property
@@ -116,13 +146,34 @@ class Sessions(MergingWindowFn):
         return self.gap if isinstance(self.gap, int) else self.max_duration
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        """The window of one gap that starts with the element.
+        """The window of one gap that starts with the element; of an end event its millisecond.
 
         Raises:
-            WindowError: The gap function returned no duration, or none of more than 0.
+            WindowError: The gap function returned no duration, or none of more than 0; what says
+                whether an element ends its session said neither True nor False.
         """
+        if self.is_end(value):
+            return (window_at(within_time(timestamp), 1),)
         gap = self.gap if isinstance(self.gap, int) else self._ask(self.gap, value)
         return (window_at(within_time(timestamp), gap),)
+
+    def is_end(self, value: Any) -> bool:
+        """Whether an element of this value ends its session.
+
+        Raises:
+            WindowError: The function that says so said neither True nor False.
+        """
+        if self.ends_with is None:
+            return False
+        if not callable(self.ends_with):
+            return bool(value == self.ends_with)
+        answer = self.ends_with(value)
+        if not isinstance(answer, bool):
+            raise WindowError(
+                f"{stable_repr(self.ends_with)} must say True or False of an element that may end "
+                f"a session, but returned {answer!r} for the value {reprlib.repr(value)}"
+            )
+        return answer
 
     def _ask(self, gap_of: GapOf, value: Any) -> int:
         answer = gap_of(value)
@@ -140,20 +191,29 @@ class Sessions(MergingWindowFn):
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
         """As `merge_sized`, of windows that hold one element each."""
-        if self.max_elements is None:
+        if not self.needs_sizes:
             return merge_overlapping(windows, self.max_duration, touching=self.merge_touching)
-        return self.merge_sized(dict.fromkeys(windows, 1))
+        return self.merge_sized({window: self.size_of(window) for window in windows})
 
     @property
     def needs_sizes(self) -> bool:
-        return self.max_elements is not None
+        return self.max_elements is not None or self.ends_with is not None
+
+    def size_of(self, window: IntervalWindow) -> int:
+        """1; of an end event `ENDED` more: its window is shorter than that of any other element,
+        but for those that the end of time cuts short."""
+        if self.ends_with is None or not isinstance(self.gap, int):
+            return 1
+        is_cut = window.end > END_OF_GLOBAL_WINDOW
+        return 1 if is_cut or window.end - window.start >= self.gap else 1 + ENDED
 
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
-        if self.max_elements is None:
+        if not self.needs_sizes:
             return self.merge(sizes)
-        return merge_overlapping(
-            sizes, self.max_duration, sizes, self.max_elements, touching=self.merge_touching
-        )
+        touching, bounded = self.merge_touching, (self.max_duration, sizes, self.max_elements)
+        if self.ends_with is None or not isinstance(self.gap, int):
+            return merge_overlapping(sizes, *bounded, touching=touching)
+        return merge_ending(self.gap, *bounded, touching=touching)
 
     def compatible_with(self, other: WindowFn) -> bool:
         """Any two sessions are that merge and are bounded alike; the first one's gap is used,
@@ -163,6 +223,7 @@ class Sessions(MergingWindowFn):
             and self.max_duration == other.max_duration
             and self.max_elements == other.max_elements
             and self.merge_touching == other.merge_touching
+            and self.ends_with == other.ends_with
         )
 
     def __str__(self) -> str:
@@ -173,6 +234,8 @@ class Sessions(MergingWindowFn):
             parts.append(f"max_elements={self.max_elements}")
         if self.merge_touching:
             parts.append("merge_touching=True")
+        if self.ends_with is not None:
+            parts.append(f"ends_with={stable_repr(self.ends_with)}")
         return f"Sessions({', '.join(parts)})"
 
 
@@ -190,49 +253,22 @@ def _check_longest(longest: int, gap: int | GapOf) -> None:
         )
 
 
-def merge_overlapping(
-    windows: Iterable[IntervalWindow],
-    longest: int | None = None,
-    sizes: Mapping[IntervalWindow, int] | None = None,
-    most: int | None = None,
-    *,
-    touching: bool = False,
-) -> tuple[Merge, ...]:
-    """The plan that joins every run of windows that overlap into its span.
-
-    Args:
-        windows: In any order.
-        longest: No span becomes longer (ms): the window that would make it so begins the next
-            run. None: no limit.
-        sizes: How many elements each window holds. Needed with ``most``.
-        most: No run of several windows gets more elements, likewise.
-        touching: A window also belongs to a run that ends where it begins.
-
-    Source: Beam Java, ``MergeOverlappingIntervalWindows``.
-
-    >>> overlapping = [IntervalWindow(20, 30), IntervalWindow(0, 10), IntervalWindow(5, 20)]
-    >>> merge_overlapping(overlapping)[0].into
-    IntervalWindow(start=0, end=20)
-    """
-    runs: list[list[IntervalWindow]] = []
-    start = reach = held = 0
-    for window in sorted(set(windows), key=bounds):
-        # Only the last run is considered. A window that would make it too long would make those
-        # before it too long as well; and runs that are neighbours have spans of their own,
-        # where a window that found room in an earlier run might make two spans equal.
-        fits = longest is None or window.end - start <= longest
-        size = sizes[window] if sizes is not None else 0
-        if most is not None and held + size > most:
-            fits = False
-        near = window.start <= reach if touching else window.start < reach
-        if runs and near and fits:
-            runs[-1].append(window)
-            reach, held = max(reach, window.end), held + size
-        else:
-            runs.append([window])
-            start, reach, held = window.start, window.end, size
-    return tuple(
-        Merge(tuple(run), IntervalWindow(run[0].start, max(window.end for window in run)))
-        for run in runs
-        if len(run) > 1
-    )
+def _check_end(gap: int | GapOf, ends_with: Any) -> None:
+    try:
+        hash(ends_with)
+    except TypeError:
+        raise WindowError(
+            "Sessions ends_with must be a value that does not change, such as a text, or a "
+            f"function of a value, got {ends_with!r}"
+        ) from None
+    if callable(gap):
+        raise WindowError(
+            "Sessions ends_with needs one gap for all elements, because a session ends where its "
+            "last element stands, and with a function for the gap that is not known; give a gap "
+            'such as "10 minutes"'
+        )
+    if gap == 1:
+        raise WindowError(
+            "Sessions ends_with needs a gap of more than 1 ms, which is how long the window of an "
+            'end event is; give a gap such as "10 minutes"'
+        )

@@ -348,6 +348,17 @@ class WindowingStrategy(metaclass=Readable):
         until = window.end - 1 + self.allowed_lateness + self.retained_for
         return min(until, END_OF_GLOBAL_WINDOW)
 
+    @property
+    def judges_after_merging(self) -> bool:
+        """Whether the merged window decides if an element is late.
+
+        Of retained sessions those do that an event has ended: an element from before it, whose own
+        window is in time, joins without making them longer.
+        """
+        if self.late_check is LateCheck.RETAIN:
+            return isinstance(self.window_fn, MergingWindowFn) and self.window_fn.needs_sizes
+        return self.late_check is LateCheck.MERGED
+
     @cached_property
     def retained_for(self) -> int:
         """How much longer than to its expiry a window is kept (ms)."""

@@ -5,6 +5,7 @@ functions of `beamlike.model`, numbers, durations and dates, and nothing else.
 """
 
 import re
+from ast import literal_eval
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Final
@@ -36,6 +37,7 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "max_duration": str,
     "max_elements": int,
     "merge_touching": "True".__eq__,
+    "ends_with": literal_eval,
 }
 
 
@@ -51,7 +53,7 @@ def window_fn_of(text: str) -> WindowFn:
     """
     try:
         found = _window_fn(text.strip())
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, SyntaxError) as error:
         raise _unknown(text) from error
     if str(found) != text.strip():
         raise _unknown(text)

@@ -155,13 +155,17 @@ class MergingWindowFn(WindowFn):
         counts them, and calls `merge_sized` with these counts."""
         return False
 
+    def size_of(self, window: IntervalWindow) -> int:
+        """What an element counts for in sizes that comes in this window. Default 1."""
+        return 1
+
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
         """The plan of `merge`, for windows that hold so many elements. Called in its place if
         ``needs_sizes``.
 
         Args:
             sizes: For each window how many elements it has received, those that just arrive
-                included.
+                included; or what they count for by `size_of`.
         """
         return self.merge(sizes)
 

@@ -16,9 +16,10 @@ drops as rows), `store` (saved state), `logs` (what shards log), `jumps` (whethe
 watermark jump), `arrivals` (elements out of tables, also combined ones), `lift` (rows combined
 before they reach their shard).
 
-The work, by either machine: `clock` (where the clocks of a shard stand), `shard` (one shard's step,
-key by key), `key_numbers` (keys as numbers), `part_folds` (aggregates as folds over columns),
-`column_output` (panes in columns), `column_shard` (one shard's step, all keys at once), `stepping`
-(which of the two, and why), `tally` (what a shard counts), `scripted` (scripts as stages of
-shards). Whole pipelines of Python functions are in `graph`.
+The work, by either machine: `clock` (where the clocks of a shard stand), `end_events` (which rows
+end their session), `shard` (one shard's step, key by key), `key_numbers` (keys as numbers),
+`part_folds` (aggregates as folds over columns), `column_output` (panes in columns), `column_shard`
+(one shard's step, all keys at once), `stepping` (which of the two, and why), `tally` (what a shard
+counts), `scripted` (scripts as stages of shards). Whole pipelines of Python functions are in
+`graph`.
 """

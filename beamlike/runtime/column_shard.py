@@ -16,6 +16,7 @@ from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Merges, Pan
 from beamlike.machine.columnar.next_timers import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.end_events import in_columns
 from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
 from beamlike.runtime.part_folds import arrivals_of, fold_of_part
 from beamlike.runtime.plan import Plan
@@ -64,7 +65,7 @@ class ColumnShard:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         folds = [fold_of_part(part, plan.values) for part in plan.parts]
-        self.machine = ColumnarGrouping(plan.strategy, folds)
+        self.machine = ColumnarGrouping(in_columns(plan.strategy), folds)
         self.layout = ColumnState(plan, self.machine)
         self._schema = with_bucket(self.layout.schema)
 

@@ -10,6 +10,7 @@ from beamlike.machine.columnar.columns import Arrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.model import combine
 from beamlike.model.combine import corrected
+from beamlike.runtime.end_events import ends_in
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.column_state import whole
 
@@ -82,7 +83,8 @@ def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -
     values = tuple(
         inputs_of_part(part, fold, table) for part, fold in zip(plan.parts, folds, strict=True)
     )
-    return Arrivals(key, table.column("ts").to_numpy(), values, start, end)
+    is_end = ends_in(plan, table, start)
+    return Arrivals(key, table.column("ts").to_numpy(), values, start, end, is_end)
 
 
 def _positions(part: Part) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ import cloudpickle
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["Picked", "no_value", "pickled_value", "reading"]
+__all__ = ["Picked", "no_value", "pickled_value", "read_by", "reading"]
 
 Read = Callable[[Any], Any]
 
@@ -37,6 +37,13 @@ class Picked:
         if len(self.at) == 1:
             return columns[self.at[0]]
         return tuple(columns[at] for at in self.at)
+
+
+def read_by(window_fn: WindowFn) -> tuple[WindowFn, Read | None]:
+    """The window function that `reading` was given, and how it reads; None: it is given values."""
+    if isinstance(window_fn, _ReadingMerging):
+        return window_fn.window_fn, window_fn.read
+    return window_fn, None
 
 
 def reading(window_fn: WindowFn, read: Read) -> WindowFn:
@@ -72,6 +79,9 @@ class _ReadingMerging(MergingWindowFn):
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
         return self.window_fn.merge(windows)
+
+    def size_of(self, window: IntervalWindow) -> int:
+        return self.window_fn.size_of(window)
 
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
         return self.window_fn.merge_sized(sizes)

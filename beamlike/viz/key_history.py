@@ -28,7 +28,8 @@ class _Open:
     window: Window
     opened: float
     sources: tuple[Window, ...] = ()
-    elements: int = 0
+    size: int = 0
+    """What its elements count for in a plan of merges."""
     since: float = attrs.field(default=attrs.Factory(lambda self: self.opened, takes_self=True))
     """The row from which on a pane holds what came."""
     closed: float | None = None
@@ -132,22 +133,29 @@ class Happened:
             gone |= {*sources} - {into}
             ours = [self._open.pop(it) for it in sources if it in self._open]
             there = next((it for it in ours if it.window == into), None)
-            count = sum(it.elements for it in ours) + sum(taken[it] for it in sources)
+            size = sum(it.size for it in ours) + sum(self._size(it, taken[it]) for it in sources)
             if there is not None and len(ours) == 1:
                 self._open[into] = there
-                there.elements = count
+                there.size = size
                 continue
             for it in ours:
                 self._end(it, row, End.MERGED, into)
             since = min([row, *(it.since for it in ours)])
-            self._open[into] = _Open(into, row, tuple(sources), count, since)
+            self._open[into] = _Open(into, row, tuple(sources), size, since)
         for window, count in sorted(taken.items(), key=lambda it: (it[0].start, it[0].end)):
             if window in gone:
                 continue
             if window not in self._open:
                 self._open[window] = _Open(window, row)
             if not any(window in sources for sources, _ in merges):  # else they are counted
-                self._open[window].elements += count
+                self._open[window].size += self._size(window, count)
+
+    def _size(self, window: Window, count: int) -> int:
+        """What so many elements that come in a window count for in a plan of merges."""
+        window_fn = self.strategy.window_fn if self.strategy else None
+        if isinstance(window_fn, MergingWindowFn) and isinstance(window, IntervalWindow):
+            return count * window_fn.size_of(window)
+        return count
 
     def _planned(
         self, taken: Counter[Window]
@@ -158,13 +166,13 @@ class Happened:
         window_fn = self.strategy.window_fn
         assert isinstance(window_fn, MergingWindowFn)
         sizes = {
-            window: it.elements
+            window: it.size
             for window, it in self._open.items()
             if it.closed is None and isinstance(window, IntervalWindow)
         }
         for window, count in taken.items():
             if isinstance(window, IntervalWindow):
-                sizes[window] = sizes.get(window, 0) + count
+                sizes[window] = sizes.get(window, 0) + self._size(window, count)
         plan = window_fn.merge_sized(sizes) if window_fn.needs_sizes else window_fn.merge(sizes)
         for merge in plan:
             yield merge.sources, merge.into

@@ -321,7 +321,9 @@ class Narrator:
         if not self._fresh.get(fired.window, 0):
             text += f" {because.empty_because(fired, self._strategy)}"
         if info.index == 0 and fired.window in self._grew:
-            text += " Its panes are counted from 0 again, because the session has grown."
+            ends = because.ends_with_events(self._strategy.window_fn)
+            how = "has other bounds" if ends else "has grown"
+            text += f" Its panes are counted from 0 again, because the session {how}."
         text += f" {because.held_because(fired)}".rstrip()
         if any(view.window == fired.window for view in moment.windows[self.key]) and (
             fired.by == because.EXPIRY

@@ -73,6 +73,10 @@ def merged_because(
     """
     who, into = listed(came), named(merge.into)
     one = len(came) == 1
+    if live and merge.into.end < max(window.end for window in live):
+        which = named(live[0]) if len(live) == 1 else into
+        ends = "ends" if one else "end"
+        return f"{who} {ends} the session {which} at {show_instant(merge.into.end)}."
     if not came:
         joins = f"{_and([named(window) for window in live])} become {into}"
     elif len(live) > 1:
@@ -93,6 +97,8 @@ def _nearness(
 ) -> str:
     """How far apart those are that merged, and how far they may be."""
     gap = window_fn.gap if isinstance(window_fn, Sessions) else None
+    if ends_with_events(window_fn):
+        return ""  # a session that has ended does not say where its last element is
     new = [window for window in sources if window not in live]
     if not isinstance(gap, int):
         overlaps = [show_duration(-silence) for silence in _silences(sources) if silence]
@@ -119,6 +125,11 @@ def _nearness(
     less = "no more" if _merges_touching(window_fn) else "less"
     less = f"each {less}" if len(far) > 1 or len(new) > 2 else less
     return f": {_and(far)}, {less} than the gap of {show_duration(gap)}"
+
+
+def ends_with_events(window_fn: WindowFn) -> bool:
+    """Whether events may end its sessions."""
+    return isinstance(window_fn, Sessions) and window_fn.ends_with is not None
 
 
 def _merges_touching(window_fn: WindowFn) -> bool:
@@ -158,6 +169,8 @@ def alone_because(
             if watermark > view.expires:
                 return f"It does not join {name}, which has expired."
             return f"It does not join {name}: together they would be too long or too full."
+        if near.end == window.start and ends_with_events(window_fn):
+            return f"It comes after {name} has ended."
         if isinstance(window_fn.gap, int) and near.end == window.start:
             gap = show_duration(window_fn.gap)
             return (

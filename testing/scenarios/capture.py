@@ -24,6 +24,7 @@ from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.model.trigger_text import trigger_of
@@ -361,12 +362,29 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=str))
 
 
+def _check_ends_are_known(strategy: WindowingStrategy, column: str | None, shown: Shown) -> None:
+    """Refuse values that do not say which elements end a session.
+
+    Raises:
+        StateError: They are not those of one column as they are.
+    """
+    window_fn = strategy.window_fn
+    if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
+        return
+    if column is None or shown != "keep":
+        raise StateError(
+            f"{window_fn} ends with an element of a value, so the scenario needs these values: "
+            "--column event, which window_input names, and no --values"
+        )
+
+
 def _captured(of: _Source, aggregation: str, column: str | None, shown: Shown) -> Captured:
     hide, stage = _hidden(shown), of.stage
+    strategy = strategy_of(stage.identity)
+    _check_ends_are_known(strategy, column, shown)
     rows = of.steps[0].rows
     (first, *_) = keys_as_values(_columns(rows), rows.num_rows, in_bytes=False)
     key = next(iter(first.values())) if len(first) == 1 else ", ".join(map(str, first.values()))
     key = hide(key, 1)
     script = tuple(_script(of.steps, key, _values(column, hide)))
-    strategy = strategy_of(stage.identity)
     return Captured(stage, key, strategy, aggregation, script, of.record, of.stopped)

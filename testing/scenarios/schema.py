@@ -33,7 +33,10 @@ WINDOWING_FIELDS: Final = (
     "on_time_behavior",
 )
 OWN_WINDOWING_FIELDS: Final = ("x_late_check", "x_unchanged")
-OWN_SESSION_FIELDS: Final = ("x_max_duration_ms", "x_max_elements", "x_merge_touching")
+OWN_SESSION_FIELDS: Final = (
+    *("x_max_duration_ms", "x_max_elements", "x_merge_touching"),
+    "x_ends_with",
+)
 """What is beamlike's and not Beam's has names that other readers skip."""
 VERBS: Final = (
     "elements",
@@ -104,6 +107,7 @@ def _sessions(place: Place) -> w.WindowFn:
         max_duration=longest,
         max_elements=most,
         merge_touching=touching,
+        ends_with=fields["x_ends_with"].value if "x_ends_with" in fields else None,
     )
 
 

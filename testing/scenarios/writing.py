@@ -110,6 +110,8 @@ def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
     ]
     if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.gap):
         parts.append(("gap", strategy.window_fn.gap, None))
+    if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.ends_with):
+        parts.append(("ends_with", strategy.window_fn.ends_with, None))
     parts += [
         (name, getattr(node, name), argument_defaults(type(node))[name])
         for node in strategy.trigger.walk()
@@ -151,7 +153,7 @@ def _extends(strategy: WindowingStrategy) -> bool:
     return any(name.startswith("x_") for name in names)
 
 
-def _own(**fields: str | int | None) -> dict[str, str | int]:
+def _own(**fields: Any) -> dict[str, Any]:
     """The fields that are set."""
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -173,8 +175,9 @@ def _window(window_fn: w.WindowFn) -> dict[str, Any]:
             gap = 1 if callable(window_fn.gap) else window_fn.gap
             longest, most = window_fn.max_duration, window_fn.max_elements
             touching = True if window_fn.merge_touching else None
+            end = None if callable(window_fn.ends_with) else window_fn.ends_with
             bounds = _own(x_max_duration_ms=longest, x_max_elements=most, x_merge_touching=touching)
-            return {"fn": "sessions", "gap_ms": gap} | bounds
+            return {"fn": "sessions", "gap_ms": gap} | bounds | _own(x_ends_with=end)
         case calendar.CalendarWindows():
             start = window_fn.start
             return {

@@ -204,6 +204,8 @@ class _Code:
                     parts.append(f"max_elements={fn.max_elements}")
                 if fn.merge_touching:
                     parts.append("merge_touching=True")
+                if fn.ends_with is not None:
+                    parts.append(f"ends_with={self.value(fn.ends_with)}")
                 return f"{name}({', '.join(parts)})"
             case CalendarWindows():
                 start = (fn.start.year, fn.start.month, fn.start.day)

@@ -47,7 +47,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         (
             "bananas",
             "beamlike: there is no command 'bananas'; the commands are run, replay, explain, "
-            "state, capture, plan, drain, playground, demo",
+            "state, capture, plan, drain, repartition, playground, demo",
         ),
         (
             "tea.json",

@@ -154,6 +154,7 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
         *(f"late check {check.value} of sessions" for check in LateCheck),
         *(f"windows Calendar{unit}" for unit in ("Days", "Weeks", "Months", "Years")),
         *("sessions max_duration", "sessions max_elements", "sessions merge_touching"),
+        "sessions ends_with",
         "combined before they arrive",
     }
     assert found.keys() == common | rare

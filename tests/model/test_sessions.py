@@ -10,7 +10,8 @@ from beamlike.errors import TimeError, WindowError
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CollectByTimestamp
-from beamlike.model.sessions import Sessions, merge_overlapping
+from beamlike.model.session_merging import merge_overlapping
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, Merge

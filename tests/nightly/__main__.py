@@ -15,6 +15,7 @@ from typing import Final
 TRIALS: Final = {
     "tests": ("pytest", "-q", "--nightly", "-n", "2", "--dist", "loadgroup"),
     "crash": ("tests.crash", "--kills", "55"),
+    "landing": ("tests.landing",),
     "endurance": ("tests.endurance",),
     "exhaustive": ("tests.exhaustive", "--report", "tests/exhaustive/LATEST.md"),
     "differential": ("tests.differential", "--report", "tests/differential/LATEST.md"),

@@ -7,6 +7,9 @@ and ``multipleWindowsWindowFnSucceeds`` in ``WindowEvaluatorFactoryTest``, ``tes
 
 from typing import Any
 
+import pytest
+
+import beamlike as bl
 import beamlike.beam as beam
 from beamlike.testing import (
     TestPipeline,
@@ -143,3 +146,27 @@ def test_an_element_from_before_all_times_goes_through_two_stages() -> None:
         shown: list[Any] = []
         assert_that((given, grouped) | beam.Flatten(), shown.extend)
     assert shown == ["before", "BEFORE", "after", "AFTER"]
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_an_event_ends_a_session_in_a_pipeline_by_the_element_that_is_windowed(host: str) -> None:
+    """The grouping that follows sees values without what ended the session."""
+
+    def is_last(ride: tuple[str, str]) -> bool:
+        return ride[1] == "arrived"
+
+    with TestPipeline(host=host) as pipeline:
+        rides = [At(("ann", "moving"), 0), At(("ann", "arrived"), 4), At(("ann", "moving"), 5)]
+        grouped = (
+            pipeline
+            | beam.Create(rides)
+            | beam.WindowInto(bl.Sessions("10 ms", ends_with=is_last))
+            | beam.Map(lambda ride: (ride[0], 1))
+            | beam.CombinePerKey(sum)
+        )
+        expect(grouped).to(
+            emit_exactly(
+                on_time_pane("ann", 2, 0, 5, is_last=True),
+                on_time_pane("ann", 1, 5, 15, is_last=True),
+            )
+        )

@@ -21,12 +21,12 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive
 from beamlike.testing import Results, TestStream, TimestampedValue, as_test_stream
 from tests.support.differential import case_of
-from tests.support.generated.strategies import gap_of_number
+from tests.support.generated.strategies import gap_of_number, is_fifth
 
 
 def ran(code: str) -> Any:
     """The results that code binds."""
-    names: dict[str, Any] = {"gap_of_number": gap_of_number}
+    names: dict[str, Any] = {"gap_of_number": gap_of_number, "is_fifth": is_fifth}
     exec(code, names)
     return names["results"]
 

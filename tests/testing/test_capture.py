@@ -297,3 +297,18 @@ def test_what_cannot_be_recorded_is_refused(options: Any, message: str) -> None:
         QueryTest(lambda rows: visits(rows, **options), SCHEMA)
 
     assert str(refusal.value).startswith(message)
+
+
+def test_sessions_that_an_event_ends_are_captured_with_the_values_that_end_them() -> None:
+    def job(rows: Any) -> bl.Stream:
+        return visits(rows, bl.Sessions("10 minutes", ends_with=3), window_input="v")
+
+    with QueryTest(job, SCHEMA) as query:
+        played(query, *MORNING)
+        captured = capture(saved_stages(query), "ann", aggregation="sum", column="v")
+        expected = in_short(query.rows, "ann")
+        for given in ({}, {"column": "v", "shown": "hash"}):
+            with pytest.raises(StateError, match="the scenario needs these values: --column event"):
+                capture(saved_stages(query), "ann", **given)
+    assert of_scenario(captured) == expected
+    assert "+ EARLY 12:00-12:01 4" in expected

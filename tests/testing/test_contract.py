@@ -8,7 +8,8 @@ import pytest
 
 from beamlike.errors import TestStreamError
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
-from beamlike.model.sessions import Sessions, merge_overlapping
+from beamlike.model.session_merging import merge_overlapping
+from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windowfns import (
     FixedWindows,

@@ -3,7 +3,8 @@
 import attrs
 import pytest
 
-from beamlike.model.sessions import Sessions, merge_overlapping
+from beamlike.model.session_merging import merge_overlapping
+from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, MergingWindowFn, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing.contracts.window_fn import broken_window_fn_rules, check_window_fn

@@ -21,7 +21,7 @@ from beamlike.testing.scenarios.writing import (
     write_scenario,
 )
 from tests.support.differential import case_of
-from tests.support.generated.strategies import gap_of_number
+from tests.support.generated.strategies import gap_of_number, is_fifth
 
 CASES = Path(__file__).resolve().parents[1] / "conformance" / "cases"
 
@@ -76,8 +76,9 @@ EXTENDED = {
     "by duration": WindowingStrategy(Sessions(5, max_duration=9)),
     "by elements": WindowingStrategy(Sessions(5, max_elements=3)),
     "on touch": WindowingStrategy(Sessions(5, merge_touching=True)),
+    "with an event": WindowingStrategy(Sessions(5, ends_with=3)),
     "all": WindowingStrategy(
-        Sessions(5, max_duration=9, max_elements=3, merge_touching=True),
+        Sessions(5, max_duration=9, max_elements=3, merge_touching=True, ends_with=3),
         Repeatedly(AfterCount(1)),
         "retracting",
         late_check="element",
@@ -115,6 +116,7 @@ def test_what_is_beamlike_s_own_is_said_only_where_it_differs_from_beam() -> Non
         "x_max_duration_ms": 9,
         "x_max_elements": 3,
         "x_merge_touching": True,
+        "x_ends_with": 3,
     }
     assert set(own["windowing"]) - set(plain["windowing"]) == {"x_late_check", "x_unchanged"}
     assert own["windowing"]["x_late_check"] == "element"
@@ -127,6 +129,8 @@ def test_what_the_format_cannot_say_is_said_beside_it() -> None:
     assert beyond_the_format(WindowingStrategy(FixedWindows(5), AfterCount(1))) == []
     assert beyond_the_format(EXTENDED["all"]) == []
     assert beyond_the_format(bounded) == ["gap=gap_of_number"]
+    by_function = WindowingStrategy(Sessions(5, ends_with=is_fifth))
+    assert beyond_the_format(by_function) == ["ends_with=is_fifth"]
     document = write_scenario("x", bounded, "list", case_of(0, 1).run)
     assert document["windowing"]["window"] == {
         "fn": "sessions",

@@ -9,6 +9,6 @@ with states and timers), `explain` (the plan of a query), `declared` (what a cla
 that), `plain_functions` (objects of such classes), `row_functions` (these, and those of Beam, over
 rows), `deduplicating` (those that let the first row of a key go on), `flatten` (several streams as
 one), `joins` (several streams by one key), `lookup` (a stream that looks into the windows of
-another one), `upserts` (results land in a table), `draining` (a query brought to its
-end).
+another one), `upserts` (results land in a table), `draining` (a query brought to its end),
+`repartitioning` (its state over other partitions).
 """

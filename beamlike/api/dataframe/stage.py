@@ -53,7 +53,7 @@ _BY_TIME = frozenset(
         *(CalendarDays, CalendarWeeks, CalendarMonths, CalendarYears),
     )
 )
-"""Those that look at the time only, unless the gap is a function."""
+"""Those that look at the time only, unless the gap is a function or an event ends sessions."""
 
 
 # -- names -----------------------------------------------------------------------------------
@@ -279,15 +279,21 @@ def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
     """The window function as workers call it, with the values of the columns at these places.
 
     Raises:
-        UnsupportedError: A gap that depends on the element, and no columns.
+        UnsupportedError: A gap or an end that depends on the element, and no columns.
     """
     from beamlike.runtime.values import Picked, no_value, reading
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
+    asks_for_end = isinstance(window_fn, Sessions) and window_fn.ends_with is not None
     if at:
         # The columns may be for the trigger alone. A subclass may look at them.
-        by_time = type(window_fn) in _BY_TIME and not asks_for_gap
+        by_time = type(window_fn) in _BY_TIME and not asks_for_gap and not asks_for_end
         return window_fn if by_time else reading(window_fn, Picked(at))
+    if asks_for_end:
+        raise UnsupportedError(
+            f"{window_fn} asks each element whether it ends its session, and a row is no single "
+            'value that could be asked; name the column that says so: window_input="event"'
+        )
     if asks_for_gap:
         raise UnsupportedError(
             f"{window_fn} asks each element for its gap, and a row is no single value that could "

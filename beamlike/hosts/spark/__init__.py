@@ -11,8 +11,8 @@ a DataFrame and their types), `equality` (types whose values are compared as Spa
 `bind` (from the columns of a DataFrame to a plan), `per_key` (likewise of a function with states
 and timers), `verbs` (what becomes of rows, in SQL), `session` (a Spark session that fits),
 `scratch` (folders that go with the process), `replay` and `replay_worker` (scripts on a real query,
-on the driver and on the workers), `drain` (an end for all windows). Whole pipelines of Python
-functions are in `graph`.
+on the driver and on the workers), `drain` (an end for all windows), `repartition` (saved state over
+other partitions). Whole pipelines of Python functions are in `graph`.
 """
 
 from beamlike.extras import needs

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-__all__ = ["Log", "drain", "mark_end"]
+__all__ = ["Log", "drain", "mark_end", "noted_batches"]
 
 _VERSION: Final = "v1"
 _WATERMARK: Final = "batchWatermarkMs"
@@ -135,6 +135,17 @@ class Log:
             stream.write(text.encode())
         self._files.move(hidden, noted)
         return number
+
+
+def noted_batches(path: str) -> tuple[set[int], set[int]]:
+    """The numbers of the micro-batches of a checkpoint that began, and of those that ended.
+
+    Raises:
+        StateError: They cannot be read.
+    """
+    with _reaching(path):
+        files, home = _opened(path)
+        return _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
 
 
 def mark_end(path: str) -> int:

@@ -6,7 +6,7 @@ row every second a query on a slow machine never becomes idle.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
@@ -26,6 +26,9 @@ except ImportError:  # PySpark 4.1: Spark has to wrap the source, see `check_ava
 
 __all__ = ["TickSource", "ticks"]
 
+_NAMED_SOURCES: Final = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
+"""Since PySpark 4.2: the sources of a query are known by their names, and not by their places."""
+
 
 def ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
     """A stream with a row for each stretch of ``every_ms`` milliseconds.
@@ -35,7 +38,10 @@ def ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
     """
     check_available_now(spark)
     spark.dataSource.register(TickSource)
-    return spark.readStream.format(TickSource.name()).option("every_ms", every_ms).load()
+    reader = spark.readStream.format(TickSource.name()).option("every_ms", every_ms)
+    if spark.conf.get(_NAMED_SOURCES, "false") == "true":  # then each source has to have a name
+        reader = reader.name(TickSource.name())
+    return reader.load()
 
 
 class TickSource(DataSource):

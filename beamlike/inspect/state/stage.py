@@ -18,6 +18,7 @@ from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.reference.running import Now, TriggerView
 from beamlike.machine.userstate.running import GC_DELAY
+from beamlike.model.session_merging import ENDED
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
 from beamlike.runtime.plan import number_of_shard
@@ -230,7 +231,7 @@ class SavedStage:
             "end": pa.array(end, mask=is_global).cast(TIME),
             "closed": self._closed(rows),
             "new_elements": column["new_elements"],
-            "size": column.get("size", pa.nulls(count, pa.int64())),
+            "size": _elements(column.get("size", pa.nulls(count, pa.int64()))),
             "timing": column["timing"],
             "index": column["index"],
             "nonspeculative": column["nonspeculative"],
@@ -344,6 +345,11 @@ def milliseconds(text: str) -> int | None:
     """The number in words such as ``60000 ms``; None if they are no such words."""
     number = text.removesuffix(" ms")
     return int(number) if text != number and number.isdecimal() and len(number) < 20 else None
+
+
+def _elements(size: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """How many elements windows of a saved size have: end events count for more in it."""
+    return pc.bit_wise_and(size, pa.scalar(ENDED - 1))
 
 
 def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:

@@ -21,7 +21,7 @@ from beamlike.machine.columnar.merging import merged
 from beamlike.machine.columnar.order import among
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table
-from beamlike.machine.columnar.target_windows import TargetWindows
+from beamlike.machine.columnar.target_windows import TargetWindows, sizes_of
 from beamlike.model.strategy import TimestampCombiner
 
 __all__ = ["apply_bundle"]
@@ -137,8 +137,15 @@ def _added(
         hold=_hold(rules, state, rows, incoming, arrivals),
         end_timer_set=rows.end_timer_set | needs_end_of_window_timer,
         processing_timers=rules.processing_timers(state.clock, rows.processing_timers, trigger),
-        size=None if rows.size is None else rows.size + counts,
+        size=_sizes(rules, rows, incoming, arrivals),
     )
+
+
+def _sizes(rules: Rules, rows: Table, incoming: Incoming, arrivals: Lists) -> Ints | None:
+    if rows.size is None or rules.sweep is None or not len(rows):
+        return rows.size
+    each = sizes_of(rules.sweep, incoming)[arrivals.items]
+    return rows.size + np.add.reduceat(each, arrivals.first)
 
 
 def _hold(rules: Rules, state: State, rows: Table, incoming: Incoming, arrivals: Lists) -> Ints:

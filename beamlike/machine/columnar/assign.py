@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.arrays import Ints, within
+from beamlike.machine.columnar.arrays import Bools, Ints, within
 from beamlike.model.calendar import (
     CalendarDays,
     CalendarMonths,
@@ -58,12 +58,29 @@ _OWN = frozenset(
 )
 
 
-@singledispatch
-def assign(window_fn: WindowFn, at: Ints) -> Assigned:
-    """The windows of elements with these event times (ms), element by element.
+def assign(window_fn: WindowFn, at: Ints, is_end: Bools | None = None) -> Assigned:
+    """The windows of elements, element by element; see `check_assignable`.
 
-    Each of beamlike's window functions has its own here; see `check_assignable`.
+    Args:
+        window_fn: The window function.
+        at: Their event times (ms).
+        is_end: Which of them end their session; None: none can.
+
+    Raises:
+        UnsupportedError: Some may end their session, and it is not said which.
     """
+    assigned = _assigned(window_fn, at)
+    if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
+        return assigned
+    if is_end is None:
+        raise UnsupportedError(f"{window_fn} looks at values, and here are event times alone")
+    start, end = assigned.start, assigned.end
+    return Assigned(assigned.row, start, np.where(is_end, start + 1, end))
+
+
+@singledispatch
+def _assigned(window_fn: WindowFn, at: Ints) -> Assigned:
+    """Each of beamlike's window functions has its own here."""
     raise NotImplementedError(window_fn)
 
 
@@ -81,14 +98,14 @@ def _cut(start: Ints, size: int) -> Ints:
     return np.minimum(start + size, END_OF_GLOBAL_WINDOW + 1)
 
 
-@assign.register
+@_assigned.register
 def _(window_fn: FixedWindows, at: Ints) -> Assigned:
     at = _within_time(at)
     start = at - (at - window_fn.offset) % window_fn.size
     return Assigned(_rows(at), start, _cut(start, window_fn.size))
 
 
-@assign.register
+@_assigned.register
 def _(window_fn: SlidingWindows, at: Ints) -> Assigned:
     at = _within_time(at)
     last = at - (at - window_fn.offset) % window_fn.period
@@ -100,20 +117,20 @@ def _(window_fn: SlidingWindows, at: Ints) -> Assigned:
     return Assigned(row, start, _cut(start, window_fn.size))
 
 
-@assign.register
+@_assigned.register
 def _(window_fn: Sessions, at: Ints) -> Assigned:
     assert isinstance(window_fn.gap, int), "see `check_assignable`"
     at = _within_time(at)
     return Assigned(_rows(at), at, _cut(at, window_fn.gap))
 
 
-@assign.register
+@_assigned.register
 def _(window_fn: GlobalWindows, at: Ints) -> Assigned:
     start = np.full(len(at), GLOBAL_WINDOW.start, np.int64)
     return Assigned(_rows(at), start, np.full(len(at), GLOBAL_WINDOW.end, np.int64))
 
 
-@assign.register
+@_assigned.register
 def _(window_fn: CalendarWindows, at: Ints) -> Assigned:
     # Few windows for many elements: each is worked out once and found again by search.
     order = np.argsort(at, kind="stable")

@@ -51,7 +51,8 @@ class Arrivals:
 
     ``values`` has a column for each fold, None for one that needs none. ``start`` and ``end``
     are those of the window that an element comes in, `NOTHING` for one that the window function
-    assigns to its windows; None if it assigns all of them.
+    assigns to its windows; None if it assigns all of them. ``is_end`` says which elements end their
+    session, None if none can.
     """
 
     key: Ints
@@ -59,6 +60,7 @@ class Arrivals:
     values: tuple[Values | None, ...]
     start: Ints | None = None
     end: Ints | None = None
+    is_end: Bools | None = None
 
 
 @attrs.frozen(eq=False)

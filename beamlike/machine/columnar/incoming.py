@@ -65,12 +65,14 @@ class PlainBundle:
     def _assigned(self, window_fn: WindowFn) -> Assigned:
         at, start, end = self.arrivals.at, self.arrivals.start, self.arrivals.end
         if start is None or end is None:
-            return assign(window_fn, at)
+            return assign(window_fn, at, self.arrivals.is_end)
         given = start != NOTHING
         if given.all():
             return Assigned(np.arange(len(at)), start, end)
         rows, others = np.nonzero(given)[0], np.nonzero(~given)[0]
-        assigned = assign(window_fn, at[others])
+        is_end = self.arrivals.is_end
+        is_end = None if is_end is None else is_end[others]
+        assigned = assign(window_fn, at[others], is_end)
         both = concat(
             [
                 attrs.evolve(assigned, row=others[assigned.row]),

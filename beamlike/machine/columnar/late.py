@@ -52,7 +52,7 @@ def split_expired_after_merging(
     rules: Rules, state: State, incoming: Incoming, home: Ints, home_end: Ints
 ) -> tuple[Incoming, Ints, list[Drops]]:
     """The elements whose merged window is live, their windows, and the drops of the others."""
-    if rules.strategy.late_check is not LateCheck.MERGED:
+    if not rules.strategy.judges_after_merging:
         return incoming, home, []
     missed = state.watermark - rules.expiry(home_end[home])
     late = missed > 0
@@ -116,7 +116,8 @@ def _joined_in_turn(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, In
     row = order[np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(len(trial))]
     size = None
     if live.size is not None:
-        size = np.concatenate([live.size[row], np.ones(len(late), np.int64)])
+        each = sweep.sizes(late.start, late.end)
+        size = np.concatenate([live.size[row], each])
     runs = sweep.runs(
         np.concatenate([trial, np.arange(len(late))]),
         np.concatenate([live.start[row], late.start]),

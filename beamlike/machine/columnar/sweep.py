@@ -6,14 +6,16 @@ Source: Beam Java, ``MergeOverlappingIntervalWindows``; the bounds are those of 
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import Bools, Ints, within
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, within
 from beamlike.machine.columnar.order import (
     greatest_so_far,
     order_of,
     order_of_windows,
     starts_of_runs,
 )
+from beamlike.model.session_merging import ENDED
 from beamlike.model.sessions import Sessions
+from beamlike.model.time import END_OF_GLOBAL_WINDOW
 
 __all__ = ["Runs", "Sweep"]
 
@@ -35,10 +37,23 @@ class Runs:
     merges: Bools
 
     @classmethod
-    def cut(cls, order: Ints, opens: Bools, key: Ints, start: Ints, end: Ints) -> "Runs":
-        """Sorted windows, cut where the next run begins."""
+    def cut(
+        cls,
+        order: Ints,
+        opens: Bools,
+        key: Ints,
+        start: Ints,
+        end: Ints,
+        reach: Ints | None = None,
+    ) -> "Runs":
+        """Sorted windows, cut where the next run begins.
+
+        Args:
+            reach: How far each window makes its run reach, where that is not its end.
+        """
         first, run = np.nonzero(opens)[0], np.cumsum(opens) - 1
-        starts, ends = start[first], np.maximum.reduceat(end, first) if len(first) else end
+        reach = end if reach is None else reach
+        starts, ends = start[first], np.maximum.reduceat(reach, first) if len(first) else end
         merges = np.zeros(len(first), np.bool_)
         merges[run[(start != starts[run]) | (end != ends[run])]] = True
         return cls(order, run, key[first], starts, ends, merges)
@@ -49,8 +64,10 @@ class Sweep:
 
     def __init__(self, window_fn: Sessions) -> None:
         self._longest, self._most = window_fn.max_duration, window_fn.max_elements
-        self._is_bounded = self._longest is not None or self._most is not None
         self._touching = window_fn.merge_touching
+        ends = window_fn.ends_with is not None and isinstance(window_fn.gap, int)
+        self._gap = window_fn.gap if ends and isinstance(window_fn.gap, int) else None
+        self._is_bounded = ends or self._longest is not None or self._most is not None
 
     @property
     def is_bounded(self) -> bool:
@@ -62,6 +79,14 @@ class Sweep:
         """Whether windows that only touch merge."""
         return self._touching
 
+    def sizes(self, start: Ints, end: Ints) -> Ints:
+        """What an element counts for in sizes that comes in each of these windows, see
+        `Sessions.size_of`."""
+        each = np.ones(len(start), np.int64)
+        if self._gap is not None:
+            each[(end <= END_OF_GLOBAL_WINDOW) & (end - start < self._gap)] += ENDED
+        return each
+
     def runs(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Runs:
         """The windows that become one, of all keys.
 
@@ -69,7 +94,7 @@ class Sweep:
             key: Of each window, in any order; windows may be there several times.
             start: Likewise (ms).
             end: Likewise (ms).
-            size: How many elements each holds; None if there is no bound to it.
+            size: What the elements of each count for; None if that does not matter.
         """
         if not self.is_bounded:
             order = order_of(key, start)
@@ -81,20 +106,30 @@ class Sweep:
         first = np.nonzero(new)[0]
         held = None if size is None else np.add.reduceat(size[order], first)
         opens = np.zeros(len(key), np.bool_)
-        opens[first] = self._cut(key[first], start[first], end[first], held)
-        return Runs.cut(order, opens, key, start, end)
+        windows = self._windows(key[first], start[first], end[first], held)
+        opens[first], reach = self._cut(windows)
+        return Runs.cut(order, opens, key, start, end, reach[np.cumsum(new) - 1])
 
-    def _cut(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Bools:
-        """Where runs begin, of different windows in order.
+    def _windows(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> "_Windows":
+        count = len(key)
+        if self._gap is None or size is None:
+            return _Windows(key, start, end, size, np.zeros(count, np.bool_), end)
+        ended = size >= ENDED
+        last = np.where(end > END_OF_GLOBAL_WINDOW, END_OF_GLOBAL_WINDOW, end - self._gap)
+        return _Windows(key, start, end, size % ENDED, ended, np.where(ended, end - 1, last))
+
+    def _cut(self, windows: "_Windows") -> tuple[Bools, Ints]:
+        """Where runs begin, of different windows in order, and how far each makes its run reach.
 
         Where nothing is near enough, a run begins in any case; what lies between is searched for
         all stretches at once, one run of each in each round.
         """
+        key, start, end, size = windows.key, windows.start, windows.end, windows.size
         opens = self._opens(key, start, end)
         stretch = np.cumsum(opens) - 1
-        count = len(opens)
+        count, reach = len(opens), end.copy()
         last = np.append(np.nonzero(opens)[0][1:], count)[stretch] if count else stretch
-        far = self._far(stretch, start, last)
+        far = self._far(stretch, windows, last)
         total = None if size is None else np.cumsum(size)
         begins = np.nonzero(opens)[0]
         is_near = np.less_equal if self._touching else np.less
@@ -107,26 +142,40 @@ class Sweep:
             fits[1:] = is_near(start[row[1:]], greatest_so_far(nth, end[row])[:-1])
             if self._longest is not None:
                 fits &= end[row] - np.repeat(start[begins], lengths) <= self._longest
-            if total is not None and size is not None:
+            if self._gap is not None:
+                fits, ended_at, found = _ended(windows, row, nth, first, fits)
+            if total is not None and size is not None and self._most is not None:
                 before = total[begins] - size[begins]
                 fits &= total[row] - np.repeat(before, lengths) <= self._most
             fits[first] = True
             ends = np.minimum.reduceat(np.where(fits, count, row), first)
+            if self._gap is not None:
+                inside = np.maximum(row, ended_at) < np.repeat(ends, lengths)
+                reach[row[inside]] = found[inside]
             begins = ends[ends < count]
             opens[begins] = True
-        return opens
+        return opens, reach
 
-    def _far(self, stretch: Ints, start: Ints, last: Ints) -> Ints:
+    def _far(self, stretch: Ints, windows: "_Windows", last: Ints) -> Ints:
         """Up to which row, excluded, a run that begins at each row has to be searched."""
-        far = last
+        far, start, count = last, windows.start, len(windows.start)
         if self._most is not None:
-            far = np.minimum(far, np.arange(len(far)) + self._most + 1)
-        if self._longest is not None and len(start):
-            low = int(start.min())
-            width = (int(start.max()) - low + self._longest).bit_length()
-            if width + len(start).bit_length() < 63:
-                at = (stretch << width) + (start - low)
-                far = np.minimum(far, np.searchsorted(at, at + self._longest) + 1)
+            far = np.minimum(far, np.arange(count) + self._most + 1)
+        if not count or (self._longest is None and self._gap is None):
+            return far
+        reach = greatest_so_far(stretch, windows.end)
+        low = int(start.min())
+        width = max(int(reach.max()) - low, int(start.max()) - low + (self._longest or 0))
+        if width.bit_length() + count.bit_length() >= 63:
+            return far
+        of_stretch = stretch << width.bit_length()
+        at = of_stretch + (start - low)
+        if self._longest is not None:
+            far = np.minimum(far, np.searchsorted(at, at + self._longest) + 1)
+        if self._gap is not None:
+            rows = np.where(windows.ended, np.arange(count), count)
+            stop = np.minimum(np.minimum.accumulate(rows[::-1])[::-1], last - 1)
+            far = np.minimum(far, np.searchsorted(at, of_stretch + (reach[stop] - low)) + 1)
         return far
 
     def _opens(self, key: Ints, start: Ints, end: Ints) -> Bools:
@@ -137,3 +186,47 @@ class Sweep:
             reach = greatest_so_far(np.cumsum(opens), end)
             opens[1:] |= is_apart(start[1:], reach[:-1])
         return opens
+
+
+@attrs.frozen(eq=False)
+class _Windows:
+    """Different windows in order: of each how many elements it holds, None if that does not matter,
+    whether an event has ended it, and the latest event time (ms) of its elements."""
+
+    key: Ints
+    start: Ints
+    end: Ints
+    size: Ints | None
+    ended: Bools
+    latest: Ints
+
+
+def _ended(
+    windows: _Windows, row: Ints, nth: Ints, first: Ints, fits: Bools
+) -> tuple[Bools, Ints, Ints]:
+    """Which rows fit into runs that end with the first window in them that has ended, see
+    `merge_ending`; the row of that window, and how far each makes its run reach if that is in it.
+
+    Args:
+        windows: All windows.
+        row: Those that may be in the runs that are searched, run by run.
+        nth: The number of the run of each.
+        first: Where each run begins.
+        fits: Which of them fit if nothing has ended.
+    """
+    start, end, latest = windows.start[row], windows.end[row], windows.latest[row]
+    at = np.arange(len(row))
+    place = np.minimum.reduceat(np.where(windows.ended[row], at, len(row)), first)
+    has_end = place < len(row)
+    stop = np.where(has_end, end[np.minimum(place, len(row) - 1)], 0)[nth]
+    place, has_end = place[nth], has_end[nth]
+    before = has_end & (at <= place)
+    # A window before it that has elements from later keeps its end.
+    reach = np.where(before, np.where(latest >= stop, end, stop), end)
+    greatest = np.maximum.reduceat(np.where(before, reach, NOTHING), first)[nth]
+    after = has_end & (at > place)
+    return (
+        np.where(after, (start < greatest) & (latest < greatest), fits),
+        np.where(has_end, row[np.minimum(place, len(row) - 1)], row),
+        np.where(after, greatest, reach),
+    )

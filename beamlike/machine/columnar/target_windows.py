@@ -9,9 +9,9 @@ from beamlike.machine.columnar.incoming import Incoming
 from beamlike.machine.columnar.late import split_expired_after_merging
 from beamlike.machine.columnar.order import order_of, order_of_windows, starts_of_runs
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.columnar.sweep import Runs
+from beamlike.machine.columnar.sweep import Runs, Sweep
 
-__all__ = ["TargetWindows", "find_target_windows"]
+__all__ = ["TargetWindows", "find_target_windows", "sizes_of"]
 
 
 @attrs.frozen(eq=False)
@@ -73,6 +73,12 @@ def find_target_windows(
     return keep(targets, merges | (arrivals.lengths > 0)), incoming, drops
 
 
+def sizes_of(sweep: Sweep, incoming: Incoming) -> Ints:
+    """What the elements count for in the sizes of windows."""
+    each = sweep.sizes(incoming.start, incoming.end)
+    return each if incoming.count is None else each * incoming.count
+
+
 def _runs(
     rules: Rules, state: State, rows: Ints, incoming: Incoming, key: Ints, start: Ints, end: Ints
 ) -> Runs:
@@ -83,6 +89,5 @@ def _runs(
         return Runs.cut(order, starts_of_runs(key, start, end), key, start, end)
     size = None
     if state.table.size is not None:
-        each = np.ones(len(incoming), np.int64) if incoming.count is None else incoming.count
-        size = np.concatenate([state.table.size[rows], each])
+        size = np.concatenate([state.table.size[rows], sizes_of(rules.sweep, incoming)])
     return rules.sweep.runs(key, start, end, size)

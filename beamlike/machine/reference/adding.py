@@ -42,7 +42,7 @@ def add(
             work.hold(window, None, items),
             needs_end_of_window_timer,
             work.processing_timers((), trigger),
-            size=count if work.needs_sizes else 0,
+            size=work.size_of(arrived),
         )
     return WindowState(
         trigger,
@@ -53,7 +53,7 @@ def add(
         work.processing_timers(current.processing_timers, trigger),
         current.last_pane,
         current.unretracted_panes,
-        current.size + count if work.needs_sizes else 0,
+        current.size + work.size_of(arrived),
     )
 
 

@@ -93,6 +93,17 @@ class StepContext:
             if isinstance(window, IntervalWindow) and not state.closed
         ]
 
+    def size_of(self, arrivals: Iterable[Arrival]) -> int:
+        """What elements count for in the size of a window; 0 if windows have none."""
+        window_fn = self.merging_fn
+        if not self.needs_sizes or window_fn is None:
+            return 0
+        return sum(
+            count_of((item,)) * window_fn.size_of(window)
+            for window, item in arrivals
+            if isinstance(window, IntervalWindow)
+        )
+
     # -- what comes out ------------------------------------------------------------------
 
     def drop(

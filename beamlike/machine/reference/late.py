@@ -88,7 +88,7 @@ class _Nearly:
         if window not in self._live:
             try:
                 plan = (
-                    window_fn.merge_sized({**self._live, window: 1})
+                    window_fn.merge_sized({**self._live, window: window_fn.size_of(window)})
                     if self._work.needs_sizes
                     else window_fn.merge(iter({*self._live, window}))
                 )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from beamlike.machine.events import Lifted, Merged
 from beamlike.machine.failures import Failure
-from beamlike.machine.reference.context import Arrival, Failed, StepContext, count_of
+from beamlike.machine.reference.context import Arrival, Failed, StepContext
 from beamlike.machine.reference.state import WindowState
 from beamlike.model.strategy import TimestampCombiner, WindowingStrategy
 from beamlike.model.windowfns import Merge, MergingWindowFn
@@ -80,7 +80,7 @@ def _merges(
         return tuple(window_fn.merge(iter({*live, *(window for window, _ in arriving)})))
     sizes = {window: work.windows[window].size for window in live}
     for window, item in arriving:
-        sizes[window] = sizes.get(window, 0) + count_of((item,))
+        sizes[window] = sizes.get(window, 0) + work.size_of(((window, item),))
     return tuple(window_fn.merge_sized(sizes))
 
 

@@ -84,9 +84,10 @@ class WindowState:
                                                       else none
     ``unretracted_panes``  panes not yet withdrawn    concatenated          each pane replaces
                            (retracting only)                                them by itself
-    ``size``               elements since the window  added up              with the window
-                           opened; 0 unless the
-                           window function needs
+    ``size``               what elements count for    added up              with the window
+                           since the window opened;
+                           0 unless the window
+                           function needs
     =====================  =========================  ====================  ===================
 
     Beam keeps one more hold, at the instant of expiry. It can never be the smallest: while

@@ -38,7 +38,7 @@ from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.triggers import run_trigger
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import option
-from beamlike.model.strategy import LateCheck, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import Window, bounds
 
 __all__ = ["Grouping"]
@@ -140,7 +140,7 @@ def _add_bundle(work: StepContext, items: Iterable[Item]) -> None:
 def _apply_bundle(work: StepContext, arrivals: list[Arrival]) -> list[Window]:
     """Merge windows and add the elements; the windows that got any, or were merged."""
     home = merge_windows(work, arrivals)
-    if work.strategy.late_check is LateCheck.MERGED:
+    if work.strategy.judges_after_merging:
         arrivals = _drop_late_after_merging(work, arrivals, home)
     touched: list[Window] = []
     by_window: dict[Window, list[Arrival]] = {}
@@ -157,7 +157,9 @@ def _apply_bundle(work: StepContext, arrivals: list[Arrival]) -> list[Window]:
             touched.append(window)
     for window in dict.fromkeys(home.values()):
         # Live windows that merge by another's element are ready, perhaps, with nothing added.
-        if window not in by_window and window in work.windows and not work.windows[window].closed:
+        if window in by_window or window not in work.windows or work.windows[window].closed:
+            continue
+        if work.watermark <= work.strategy.expiry(window):
             touched.append(window)
     return touched
 

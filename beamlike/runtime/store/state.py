@@ -20,8 +20,9 @@ one for each key       the key's type       the key
 ``nonspeculative``     int64, nullable      its nonspeculative index
 ``unretracted_panes``  list of structs      panes not yet withdrawn, each with its session; in
                                             retracting mode only
-``size``               int64                elements since the window opened; only if the
-                                            window function needs
+``size``               int64                what elements count for since the window opened:
+                                            1, an end event 2**40 more; only if the window
+                                            function needs
 one or more            see `columns`        the accumulator
 =====================  ===================  ================================================
 

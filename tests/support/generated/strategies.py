@@ -51,6 +51,7 @@ __all__ = [
     "any_trigger",
     "any_window_fn",
     "gap_of_number",
+    "is_fifth",
     "patient_strategy",
     "pick",
 ]
@@ -145,6 +146,12 @@ def _extra(random: Random, kind: type[CustomTrigger[Any]]) -> Trigger:
             continue
 
 
+def is_fifth(value: Any) -> bool:
+    """Whether an element ends its session: a whole number, alone or as the only one of a tuple."""
+    number = value[0] if isinstance(value, tuple) else value
+    return isinstance(number, int) and number % 5 == 0
+
+
 def gap_of_number(number: int) -> int:
     """The gap (ms) that an element asks for in sessions with dynamic gaps."""
     return 1 + number % 7
@@ -165,7 +172,10 @@ def _global(random: Random, size: int) -> WindowFn:
 
 
 def _sessions(random: Random, size: int) -> WindowFn:
-    return Sessions(size, **_rules_of_sessions(random, size))
+    rules = _rules_of_sessions(random, size)
+    if size > 1 and random.randrange(4) == 0:
+        rules["ends_with"] = is_fifth
+    return Sessions(size, **rules)
 
 
 def _sessions_by_value(random: Random, size: int) -> WindowFn:

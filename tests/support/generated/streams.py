@@ -95,6 +95,7 @@ def features_of(scenario: RandomScenario) -> Counter[str]:
         bounded = ("max_duration", "max_elements")
         features += [f"sessions {name}" for name in bounded if getattr(window_fn, name) is not None]
         features += ["sessions merge_touching"] * window_fn.merge_touching
+        features += ["sessions ends_with"] * (window_fn.ends_with is not None)
     elements = (
         element
         for happens in script

@@ -75,10 +75,11 @@ def by_content(outputs: Iterable[Output], origin: Sequence[int]) -> Counter[str]
 
 
 def _is_bounded(window_fn: WindowFn) -> bool:
-    """Whether sessions have a bound: then the order of arrival decides where they are cut."""
+    """Whether sessions have a bound, or an event may end them: then the order of arrival decides
+    where they are cut."""
     if not isinstance(window_fn, Sessions):
         return False
-    return window_fn.max_duration is not None or window_fn.max_elements is not None
+    return window_fn.max_duration is not None or window_fn.needs_sizes
 
 
 def is_patient(strategy: WindowingStrategy) -> bool:

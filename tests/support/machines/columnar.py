@@ -19,6 +19,7 @@ from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn, Count, Sum, Together
 from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window, bounds, window_of
@@ -179,13 +180,20 @@ class _Host:
         else:
             values = (Values.of_objects([element.value for element in elements]),)
         times = _whole([element.timestamp for element in elements])
+        is_end = self._ends(elements)
         if all(element.window is None for element in elements):
-            return Arrivals(keys, times, values)
+            return Arrivals(keys, times, values, is_end=is_end)
         spans = [
             (NOTHING, NOTHING) if element.window is None else bounds(element.window)
             for element in elements
         ]
-        return Arrivals(keys, times, values, *_whole(spans).T)
+        return Arrivals(keys, times, values, *_whole(spans).T, is_end)
+
+    def _ends(self, elements: Sequence[Element]) -> Array | None:
+        window_fn = self.machine.strategy.window_fn
+        if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
+            return None
+        return np.array([window_fn.is_end(element.value) for element in elements], np.bool_)
 
     def _lifted(self, keys: Ints, lifted: Sequence[Lifted]) -> LiftedArrivals:
         assert not self._figures, "their accumulators are those of another machine"

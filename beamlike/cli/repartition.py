@@ -1,0 +1,76 @@
+"""``beamlike repartition``: the state of a stopped query over another number of partitions."""
+
+import argparse
+from typing import Any, Final
+
+from beamlike.cli.argument_types import place, whole_number
+from beamlike.cli.silence_spark import quiet_session
+
+__all__ = ["add_parser", "run"]
+
+_DESCRIPTION: Final = """\
+Spread the saved state of a streaming query over another number of Spark's
+partitions, so that more or fewer tasks work on it at once. The query goes on
+with the same panes; its shards stay, and more partitions than shards have
+nothing to do.
+
+CHECKPOINT is the checkpointLocation of a query that is stopped. Spark writes a
+micro-batch into it that reads nothing and goes to no sink. A query with Spark's
+file sink needs --output: without a note of that micro-batch there, Spark can no
+longer read the folder.
+"""
+
+_EPILOG: Final = """\
+exit status:
+  0   the state has so many partitions
+  2   it cannot be: there is no checkpoint, its last micro-batch has not run to
+      its end, or Spark refuses, because it has that many already for example
+
+examples:
+  beamlike repartition /data/checkpoints/orders 16
+  beamlike repartition /data/checkpoints/orders 16 --output /data/orders
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the command to argparse."""
+    parser = subparsers.add_parser(
+        "repartition",
+        help="spread the state of a query over more or fewer partitions",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "checkpoint",
+        type=place,
+        metavar="CHECKPOINT",
+        help="a folder, or its URL as Spark reads it",
+    )
+    parser.add_argument("partitions", type=whole_number(1), metavar="PARTITIONS", help="how many")
+    parser.add_argument(
+        "--output",
+        type=place,
+        metavar="FOLDER",
+        help="the folder that the query writes to, with a sink of files",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Spread the state.
+
+    Returns:
+        0.
+
+    Raises:
+        BeamlikeError: It cannot be done.
+    """
+    from beamlike.hosts.spark.repartition import repartition
+
+    with quiet_session("beamlike repartition") as spark:
+        number = repartition(spark, args.checkpoint, args.partitions, args.output)
+    print(
+        f"the state of {args.checkpoint} has {args.partitions} partitions, as of micro-batch "
+        f"{number}: start the query as before"
+    )
+    return 0

@@ -1,0 +1,115 @@
+"""The saved state of a stopped query, spread over another number of Spark's partitions.
+
+Shards stay as they are, and so do panes: a partition holds the state of some shards, and one task
+works on it. Spark writes a micro-batch into the checkpoint that reads nothing and goes to no sink.
+Its file sink wants a note of each micro-batch all the same, and Spark reads no folder that lacks
+one: here it is written.
+
+Source: Spark's ``OfflineStateRepartitionRunner``, ``CompactibleFileStreamLog``.
+"""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from beamlike.errors import StateError, UnsupportedError
+from beamlike.hosts.spark.drain import noted_batches
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["repartition"]
+
+_LOG: Final = "_spark_metadata"
+_INTERVAL: Final = "spark.sql.streaming.fileSink.log.compactInterval"
+_COMPACT: Final = ".compact"
+
+
+def repartition(spark: "SparkSession", path: str, partitions: int, output: str | None) -> int:
+    """See `beamlike.repartition`; the number of the micro-batch that Spark has written.
+
+    Raises:
+        UnsupportedError: The session cannot repartition state.
+        StateError: There is no checkpoint, its last micro-batch has not ended, Spark refuses it, or
+            ``output`` is no folder of Spark's file sink.
+    """
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    manager = _manager(spark)
+    noted, done = noted_batches(path)
+    if not noted:
+        raise StateError(
+            f"{path} is no checkpoint of a query that has run: it has no offsets; give the folder "
+            "that the query has as checkpointLocation"
+        )
+    if max(noted) not in done:
+        raise StateError(
+            f"micro-batch {max(noted)} of the checkpoint {path} has not run to its end: start the "
+            "query once more, until it waits for data, stop it, and repartition it then"
+        )
+    log = None if output is None else _log_of(output, max(noted))
+    try:
+        manager.repartition(path, partitions, True)
+    except (PySparkException, Py4JError) as error:
+        raise StateError(
+            f"Spark does not repartition the state of {path}: {_reason(error)}"
+        ) from error
+    number = max(noted) + 1
+    if log is not None:
+        _note(log, number, int(spark.conf.get(_INTERVAL, "10") or 10))
+    return number
+
+
+def _manager(spark: "SparkSession") -> Any:
+    """What repartitions state. PySpark has it under a name of its own, in Spark Classic.
+
+    Raises:
+        UnsupportedError: There is none.
+    """
+    manager = getattr(spark, "_streamingCheckpointManager", None)
+    if manager is None:
+        raise UnsupportedError(
+            "the state of a query is repartitioned by PySpark 4.2 and later, in a session without "
+            "Spark Connect; start one beside the stopped query, with bl.local_session(), or drain "
+            "the query and start it with a new checkpoint"
+        )
+    return manager
+
+
+def _reason(error: Exception) -> str:
+    """What Spark says, without the places in its code; it begins with the name of the error."""
+    text, _, _ = str(error).partition("\n\tat ")
+    named = re.search(r"\[[A-Z_.]+\].*", text, re.DOTALL)
+    return " ".join((named[0] if named else text).split())
+
+
+def _log_of(output: str, last: int) -> Path:
+    """The notes of Spark's file sink.
+
+    Raises:
+        StateError: There are none, or none of the last micro-batch.
+    """
+    log = Path(output.removeprefix("file:")) / _LOG
+    if any((log / f"{last}{ending}").exists() for ending in ("", _COMPACT)):
+        return log
+    raise StateError(
+        f"output={output!r} is no folder that the query writes to with Spark's file sink: it has "
+        f"no note of micro-batch {last} in {_LOG}; give that folder, on a disk of this machine, or "
+        "leave it out if the sink is another"
+    )
+
+
+def _note(log: Path, number: int, interval: int) -> None:
+    """Note that a micro-batch has written nothing. Every so often a note repeats all before it."""
+    if (number + 1) % interval:
+        (log / str(number)).write_text("v1", encoding="utf-8")
+        return
+    compact = [int(it.stem) for it in log.glob(f"*{_COMPACT}") if it.stem.isdecimal()]
+    begun = max(compact, default=-1)
+    names = [*([f"{begun}{_COMPACT}"] if compact else []), *map(str, range(begun + 1, number))]
+    lines = ["v1"]
+    for name in names:
+        _, *written = (log / name).read_text(encoding="utf-8").splitlines()
+        lines += written
+    (log / f"{number}{_COMPACT}").write_text("\n".join(lines), encoding="utf-8")

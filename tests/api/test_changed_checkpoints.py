@@ -1,0 +1,166 @@
+"""A stopped query goes on with the same panes: its state repartitioned, its sources changed.
+
+What is compared are all panes, after a restart from the changed checkpoint, with those of a query
+over the same rows whose checkpoint nobody has touched.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import beamlike as bl
+from beamlike.cli import main
+from beamlike.errors import StateError
+
+pytestmark = pytest.mark.spark
+
+HITS = "user string, at string"
+EVOLVES = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
+USERS = "abcdefgh"
+
+
+def panes(hits: Any, **parts: Any) -> Any:
+    """Each visit early, and on time, and late."""
+    rows = bl.stream(hits, timestamp="at", watermark="5 minutes").window(
+        bl.Sessions("10 minutes"),
+        trigger=bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
+        accumulation="retracting",
+        allowed_lateness="1 hour",
+    )
+    stream = rows.group("user", {"n": bl.count()}, shards=4, buckets=2, **parts)
+    kept = ("user", "n", "window.start", "window.end", "pane.index", "pane.timing", "retraction")
+    return stream.rows.selectExpr(*kept)
+
+
+def arrive(inbox: Path, name: str, *minutes: int) -> None:
+    """Each user comes at these minutes after noon."""
+    inbox.mkdir(exist_ok=True)
+    lines = (
+        json.dumps({"user": user, "at": f"2026-05-04 {12 + minute // 60}:{minute % 60:02}:00"})
+        for minute in minutes
+        for user in USERS
+    )
+    (inbox / f"{name}.json").write_text("\n".join(lines))
+
+
+def reading(spark: Any, inbox: Path, name: str | None = None) -> Any:
+    reader = spark.readStream.schema(HITS).option("maxFilesPerTrigger", 1)
+    reader = reader if name is None else reader.name(name)
+    return reader.json(str(inbox))
+
+
+def run(out: Any, checkpoint: Path) -> list[tuple[Any, ...]]:
+    """What comes out until the input ends."""
+    rows: list[tuple[Any, ...]] = []
+    writer = out.writeStream.foreachBatch(lambda batch, _: rows.extend(map(tuple, batch.collect())))
+    writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+    writer.start().awaitTermination()
+    return sorted(rows, key=str)
+
+
+def test_state_over_more_partitions_goes_on_with_the_same_panes(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inbox, came = tmp_path / "in", {}
+    hits = reading(spark, (inbox.mkdir(), inbox)[1])
+    for number, minutes in enumerate(((0, 7), (5, 40), (30, 90))):
+        arrive(inbox, str(number), *minutes)
+        for way in ("changed", "as it was"):
+            came.setdefault(way, []).append(run(panes(hits), tmp_path / way))
+        if number == 0:
+            assert main(["repartition", str(tmp_path / "changed"), "3"]) == 0
+            assert "has 3 partitions, as of micro-batch" in capsys.readouterr().out
+        if number == 1:
+            bl.repartition(spark, tmp_path / "changed", 4)
+    assert came["changed"] == came["as it was"]
+    assert all(came["changed"])
+
+
+def test_spark_reads_what_its_file_sink_wrote_if_the_micro_batch_is_noted_there(
+    spark: Any, tmp_path: Path
+) -> None:
+    """Also where it gathers its notes, here in each second micro-batch."""
+    interval = "spark.sql.streaming.fileSink.log.compactInterval"
+    inbox, out, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
+    inbox.mkdir()
+    hits, before = reading(spark, inbox), spark.conf.get(interval, "10")
+    spark.conf.set(interval, "2")
+    try:
+        found = []
+        for number, minutes in enumerate(((0, 7), (5, 40), (50, 90))):
+            arrive(inbox, str(number), *minutes)
+            writer = panes(hits).writeStream.format("parquet").option("path", str(out))
+            writer = writer.option("checkpointLocation", str(checkpoint))
+            writer.trigger(availableNow=True).start().awaitTermination()
+            found.append(spark.read.parquet(str(out)).count())
+            if number < 2:
+                bl.repartition(spark, checkpoint, 3 + number, output=out)
+        assert spark.read.parquet(str(out)).count() == found[-1]
+        rows = sorted(map(tuple, spark.read.parquet(str(out)).collect()), key=str)
+        assert rows == run(panes(hits), tmp_path / "another")
+    finally:
+        spark.conf.set(interval, before)
+
+
+def test_what_cannot_be_repartitioned_is_refused(spark: Any, tmp_path: Path) -> None:
+    inbox, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
+    arrive(inbox, "0", 0)
+    with pytest.raises(StateError, match="is no checkpoint of a query that has run"):
+        bl.repartition(spark, tmp_path / "nothing", 3)
+    run(panes(reading(spark, inbox)), checkpoint)
+    with pytest.raises(StateError, match="is no folder that the query writes to"):
+        bl.repartition(spark, checkpoint, 3, output=inbox)
+    has = int(spark.conf.get("spark.sql.shuffle.partitions"))
+    with pytest.raises(StateError, match="Spark does not repartition the state of"):
+        bl.repartition(spark, checkpoint, has)
+
+
+@pytest.fixture
+def evolving(spark: Any) -> Iterator[Any]:
+    """A session in which sources are known by their names."""
+    before = spark.conf.get(EVOLVES, "false")
+    spark.conf.set(EVOLVES, "true")
+    yield spark
+    spark.conf.set(EVOLVES, before)
+
+
+@pytest.mark.parametrize("clocked", [False, True])
+def test_named_sources_may_change_their_order_and_others_join_them(
+    evolving: Any, tmp_path: Path, clocked: bool
+) -> None:
+    """With the ticks of a trigger by the clock, too, which are a source like the others."""
+    boxes = {name: tmp_path / name for name in ("clicks", "taps", "swipes")}
+    for box in boxes.values():
+        box.mkdir()
+    parts = {"wake_every": "1 day"} if clocked else {}
+
+    def union(*names: str) -> Any:
+        frames = [reading(evolving, boxes[name], name) for name in names]
+        rows = bl.stream(
+            reduce(lambda one, other: one.unionByName(other), frames),
+            timestamp="at",
+            watermark="5 minutes",
+        )
+        early = bl.AfterProcessingTime("10 days") if clocked else bl.AfterCount(1)
+        windowed = rows.window(
+            bl.Sessions("10 minutes"),
+            trigger=bl.AfterWatermark(early=early, late=bl.AfterCount(1)),
+            accumulation="accumulating",
+            allowed_lateness="1 hour",
+        )
+        stream = windowed.group("user", {"n": bl.count()}, shards=4, buckets=2, **parts)
+        return stream.rows.select("user", "n", "window.start", "pane.index", "pane.timing")
+
+    changes = (("clicks", "taps"), ("taps", "clicks"), ("swipes", "taps", "clicks"))
+    came: dict[str, list[Any]] = {"changed": [], "as it was": []}
+    for number, names in enumerate(changes):
+        for name in names:
+            arrive(boxes[name], str(number), 40 * number + len(name))
+        came["changed"].append(run(union(*names), tmp_path / "changed"))
+        came["as it was"].append(run(union("clicks", "taps", "swipes"), tmp_path / "all"))
+    assert came["changed"] == came["as it was"]
+    assert came["changed"][-1]

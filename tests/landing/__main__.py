@@ -1,0 +1,97 @@
+"""Kill what writes to each kind of table fifty times, and run the job of a web server over 300,000
+lines: ``python -m tests.landing``.
+
+Each trial is a test of this folder with another size, and is named with what came of it. A trial
+that is left out with ``--only`` keeps its row in ``LATEST.md``.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+__all__ = ["main"]
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+LATEST: Final = Path(__file__).with_name("LATEST.md")
+_KILLED: Final = "tests/landing/test_kills.py::test_each_batch_lands_once"
+_JOB: Final = "tests/landing/test_web_server.py::test_on_spark_too"
+_HEADING: Final = """# The latest long run
+
+`python -m tests.landing`: each trial with what came of it. Killed means SIGKILL to the process that
+writes, and what it started; the job is killed twice in each of its two queries.
+
+| trial | size | result | seconds | on |
+|---|---|---|---|---|
+"""
+
+
+@attrs.frozen
+class Trial:
+    """A test, and the variable of the environment that says how large it is."""
+
+    test: str
+    variable: str
+    what: str
+
+
+TRIALS: Final[Mapping[str, Trial]] = {
+    **{
+        f"kills {kind}": Trial(f"{_KILLED}[{kind}]", "BEAMLIKE_KILLS", "kills")
+        for kind in ("sqlite", "duckdb", "delta", "iceberg", "postgres", "jdbc")
+    },
+    **{
+        f"job {kind}": Trial(f"{_JOB}[{kind}]", "BEAMLIKE_LINES", "lines")
+        for kind in ("delta", "postgres")
+    },
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the trials; 1 if one of them fails."""
+    parser = argparse.ArgumentParser("python -m tests.landing", description=__doc__)
+    parser.add_argument("--kills", type=int, default=50, help="of each table, %(default)s")
+    parser.add_argument("--lines", type=int, default=300_000, help="of the job, %(default)s")
+    parser.add_argument("--only", nargs="+", choices=TRIALS, default=list(TRIALS), metavar="TRIAL")
+    asked = parser.parse_args(arguments)
+    sizes = {"kills": asked.kills, "lines": asked.lines}
+    failed = []
+    for name in asked.only:
+        trial = TRIALS[name]
+        size, begun = sizes[trial.what], time.monotonic()
+        good = _passes(trial, size)
+        seconds = f"{time.monotonic() - begun:.0f}"
+        result = "every row and dead letter as expected" if good else "failed"
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        # Another run may have written meanwhile.
+        rows = _rows(LATEST.read_text(encoding="utf-8") if LATEST.exists() else "")
+        rows[name] = f"| {name} | {size:,} {trial.what} | {result} | {seconds} | {today} |"
+        print(rows[name], flush=True)
+        table = "".join(f"{rows[it]}\n" for it in TRIALS if it in rows)
+        LATEST.write_text(_HEADING + table, encoding="utf-8")
+        failed += [] if good else [name]
+    return 1 if failed else 0
+
+
+def _passes(trial: Trial, size: int) -> bool:
+    command = [sys.executable, "-m", "pytest", "-q", "--nightly", trial.test]
+    environment = os.environ | {trial.variable: str(size)}
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode == 0
+
+
+def _rows(page: str) -> dict[str, str]:
+    """The rows of an earlier run, by trial."""
+    found = (re.match(r"\| ([^|]+) \|", line) for line in page.splitlines())
+    return {row[1]: row.string for row in found if row and row[1] in TRIALS}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
