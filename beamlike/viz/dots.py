@@ -21,6 +21,7 @@ _COIN: Final = 10.0
 """The radius (pixels) of a dot whose value stands in it."""
 _ROOM_IN_COIN: Final = 15.0
 _WORDS: Final = 8.0
+_SMALL: Final = 7.5
 
 
 def dot_style(fate: Fate, palette: Palette) -> dict[str, Any]:
@@ -111,6 +112,25 @@ class Dots:
             self._labels.keep_clear(x - reach, y - reach, x + reach, y + reach)
             if self._is_coin(mark):
                 self._inside(mark)
+
+    def values(self) -> None:
+        """Write the value of a window so far beside an element, inside that window."""
+        if self._crowded:
+            return
+        for running in self._scene.running:
+            left, right = (
+                self._labels.to_pixels(at, 0)[0] for at in self._scene.edges(running.window)
+            )
+            across = self._scene.event.position(running.event)
+            x, y = self._labels.to_pixels(across, running.at)
+            # Rather not at the height of the element, where panes begin and windows merge.
+            beside = [(_COIN + 2, "left"), (-_COIN - 2, "right")]
+            places = [Place(x + off, y + up, side) for up in (10, -10, 0) for off, side in beside]
+            over = [Place(x, y + _COIN + 2, "center", "bottom")]
+            under = [Place(x, y - _COIN - 2, "center", "top")]
+            words = [f"= {it}" for it in shortened(running.value, (24, 12))]
+            style = {"color": self._palette.muted, "gid": "running"}
+            self._labels.put(words, [*places, *over, *under], _SMALL, (left, right), **style)
 
     def _inside(self, mark: Mark) -> None:
         colour = self._palette.ink if mark.fate is Fate.LATE else self._palette.paper

@@ -74,6 +74,7 @@ class Panel:
         for life in self.scene.lives:
             if len(life.sources) > 1:
                 self._merge(life)
+        dots.values()
 
     # -- axes --------------------------------------------------------------------------------
 

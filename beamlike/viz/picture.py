@@ -11,6 +11,7 @@ What is drawn is a `Scene` of plain values, or several, one above the other or s
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from math import ceil
 from textwrap import wrap
@@ -20,12 +21,14 @@ import attrs
 
 from beamlike.errors import RecordingError
 from beamlike.extras import missing
+from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
 from beamlike.palette.colours import DARK, LIGHT, Palette
-from beamlike.runtime.script import Run
+from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.legend import entries_of, legend
 from beamlike.viz.painting import Panel
+from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import busiest, identity, keys_of
 from beamlike.viz.saving import frames_of, shown_in_notebooks
 from beamlike.viz.scene import Scene
@@ -49,11 +52,18 @@ _TITLE_LINE, _DATE = 26, 18
 _LEGEND_ENTRY, _CHARACTER, _TITLE_CHARACTER = 220, 7.8, 12.0
 """The widths (pixels) that they take."""
 _MOST_NOTE_LINES: Final = 6
+_MOST_REPLAYED: Final = 1000
+"""Of more elements there is no room for values between them, and a replay would take a while."""
 _MOST_PANELS: Final = 4
 
 
 def figure_of(
-    run: Run, strategy: "WindowingStrategy | None" = None, key: Any = None, *, dark: bool = False
+    run: Run,
+    strategy: "WindowingStrategy | None" = None,
+    key: Any = None,
+    *,
+    aggregate: CombineFn | None = None,
+    dark: bool = False,
 ) -> "Figure":
     """A run as a figure: one key, or a panel for each of the busiest.
 
@@ -63,6 +73,8 @@ def figure_of(
             and expire.
         key: The key to draw. None: all, the four with the most elements and panes if there are
             more.
+        aggregate: How the values of a window became one. With it and the strategy, the value of
+            each window so far stands beside its elements.
         dark: Whether it is light on a dark ground.
 
     Returns:
@@ -77,7 +89,19 @@ def figure_of(
     note = ""
     if len(shown) < len(keys):
         note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
-    return figure(scenes_of(run, strategy, shown), note, dark=dark)
+    recording = None
+    if strategy is not None and aggregate is not None:
+        recording = _recorded(run, strategy, aggregate)
+    return figure(scenes_of(run, strategy, shown, recording), note, dark=dark)
+
+
+def _recorded(run: Run, strategy: "WindowingStrategy", aggregate: CombineFn) -> Recording | None:
+    """A run step by step; None if it is a long one, or does not happen again."""
+    if sum(len(it.elements) for it in run.script if isinstance(it, Arrive)) > _MOST_REPLAYED:
+        return None
+    with suppress(RecordingError):
+        return Recording.of(run, strategy, aggregate)
+    return None
 
 
 def known_keys(run: Run, key: Any = None) -> list[Any]:
