@@ -51,6 +51,8 @@ class Dots:
         self._row_height = row_height
         self._marks = self._together()
         self._crowded = len(scene.marks) > _LABELLED or row_height < _READABLE
+        self._names: dict[tuple[int, float], tuple[float, float, float, float]] = {}
+        """The bounds (pixels) of the values beside elements."""
         self.unnamed = 0
         """How many values found no room."""
 
@@ -123,14 +125,18 @@ class Dots:
             )
             across = self._scene.event.position(running.event)
             x, y = self._labels.to_pixels(across, running.at)
+            places = []
+            if name := self._names.get((running.event, running.at)):
+                middle = (name[1] + name[3]) / 2
+                places += [Place(name[2] + 3, middle), Place(name[0] - 3, middle, "right")]
             # Rather not at the height of the element, where panes begin and windows merge.
             beside = [(_COIN + 2, "left"), (-_COIN - 2, "right")]
-            places = [Place(x + off, y + up, side) for up in (10, -10, 0) for off, side in beside]
-            over = [Place(x, y + _COIN + 2, "center", "bottom")]
-            under = [Place(x, y - _COIN - 2, "center", "top")]
+            places += [Place(x + off, y + up, side) for up in (10, -10, 0) for off, side in beside]
+            places += [Place(x, y + _COIN + 2, "center", "bottom")]
+            places += [Place(x, y - _COIN - 2, "center", "top")]
             words = [f"= {it}" for it in shortened(running.value, (24, 12))]
             style = {"color": self._palette.muted, "gid": "running"}
-            self._labels.put(words, [*places, *over, *under], _SMALL, (left, right), **style)
+            self._labels.put(words, places, _SMALL, (left, right), **style)
 
     def _inside(self, mark: Mark) -> None:
         colour = self._palette.ink if mark.fate is Fate.LATE else self._palette.paper
@@ -181,5 +187,8 @@ class Dots:
         colour = self._palette.lost if mark.fate is Fate.DROPPED else self._palette.ink
         texts = [text for text in dict.fromkeys(words) if text]
         within = self._own_ends(mark)
-        if self._labels.put(texts, places, _WORDS, within, color=colour) is None:
+        put = self._labels.put(texts, places, _WORDS, within, color=colour)
+        if put is None:
             self.unnamed += 1
+        else:
+            self._names[mark.event, mark.at] = put[1]
