@@ -44,7 +44,7 @@ __all__ = ["figure", "figure_of", "figure_text", "known_keys"]
 
 _DPI: Final = 100
 _WIDTH: Final = 1100
-_LEFT, _RIGHT, _BETWEEN = 74, 18, 30
+_LEFT, _LEFT_OF_DATES, _RIGHT, _BETWEEN = 74, 96, 18, 30
 _ROW, _LEAST, _MOST, _MOST_IN_ALL = 42, 200, 1200, 1700
 _HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _LINE = 60, 50, 56, 22, 19
 _TITLE_LINE, _DATE = 26, 18
@@ -198,6 +198,11 @@ class _Plan:
         return _FOOT + _LEGEND_ROW * legend_rows + _DATE * dated
 
     @property
+    def left(self) -> int:
+        """How wide it is beside the panels, where the labels of rows stand."""
+        return _LEFT_OF_DATES if any("\n" in it.label for it in self.scenes[0].ticks) else _LEFT
+
+    @property
     def panel_head(self) -> int:
         """How high it is above each panel."""
         return _PANEL_HEAD if len(self.scenes) > 1 else 0
@@ -205,7 +210,7 @@ class _Plan:
     @property
     def panel(self) -> tuple[int, int]:
         """The size of a panel."""
-        across = (self.width - _LEFT - _RIGHT - (self.columns - 1) * _BETWEEN) // self.columns
+        across = (self.width - self.left - _RIGHT - (self.columns - 1) * _BETWEEN) // self.columns
         rows = max(scene.rows[1] - scene.rows[0] for scene in self.scenes)
         most = _MOST if self.rows == 1 else _MOST_IN_ALL // self.rows
         return across, int(min(max(rows * _ROW, _LEAST), most))
@@ -238,7 +243,7 @@ class _Plan:
         unnamed: Counter[str] = Counter()
         for number, scene in enumerate(self.scenes):
             row, column = divmod(number, self.columns)
-            left = _LEFT + column * (across + _BETWEEN)
+            left = self.left + column * (across + _BETWEEN)
             bottom = self.foot + (self.rows - 1 - row) * (tall + self.panel_head)
             place = (left / self.width, bottom / height, across / self.width, tall / height)
             axes = made.add_axes(place, label=scene.title)
@@ -268,7 +273,7 @@ class _Plan:
             axes.set_ylabel(up, rotation=0, ha="left", va="bottom", fontsize=9.5)
             axes.yaxis.label.set_color(colours.muted)
             tall = axes.bbox.height
-            axes.yaxis.set_label_coords(-(_LEFT - 10) / axes.bbox.width, 1 + 2 / tall)
+            axes.yaxis.set_label_coords(-(self.left - 10) / axes.bbox.width, 1 + 2 / tall)
         if len(self.scenes) > 1:
             style = {"fontsize": 11, "weight": "bold", "color": colours.ink, "va": "bottom"}
             where = {"xycoords": "axes fraction", "textcoords": "offset points"}

@@ -16,7 +16,7 @@ from beamlike.combine_fns import Count, Sum
 from beamlike.machine.events import Pane
 from beamlike.model.time import instant_ms
 from beamlike.palette.colours import DARK, LIGHT
-from beamlike.testing import Results, compare
+from beamlike.testing import Results, compare, stream_by_clock
 from beamlike.viz.picture import figure, figure_of
 from beamlike.viz.scene import Box, Scene
 from beamlike.viz.staging import scenes_of
@@ -165,6 +165,21 @@ def test_labels_stay_in_their_windows_and_nothing_is_cut(name: str, width: int) 
         across = min(one.x1, other.x1) - max(one.x0, other.x0)
         up = min(one.y1, other.y1) - max(one.y0, other.y0)
         assert min(across, up) <= 1
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_dates_beside_the_picture_are_not_cut(width: int) -> None:
+    arrivals = [
+        (("team", 5), "2024-05-01 22:00:26", "2024-05-01 22:05:19"),
+        (("team", 9), "2024-05-01 23:01:26", "2024-05-02 00:08:19"),
+        (("team", 3), "2024-05-02 01:12:26", "2024-05-02 01:15:39"),
+    ]
+    results = stream_by_clock(arrivals).run(window=bl.FixedWindows("1 hour"), aggregate=Sum())
+    made: Any = figure(scene_of(results), width=width)
+    made.canvas.draw()
+    labels = made.axes[0].get_yticklabels()
+    assert [it.get_text() for it in labels if "2024" in it.get_text()] != []
+    assert [it.get_text() for it in labels if it.get_window_extent().x0 < 0] == []
 
 
 def test_both_times_are_one_on_the_dotted_line() -> None:
