@@ -228,7 +228,7 @@ class Panel:
         x1, _ = self.labels.to_pixels(right, box.at)
         short = f"#{box.index}" if box.index is not None else box.name
         named = [f"{box.name}: {text}" for text in shortened(box.label)] if box.label else []
-        words = [*named, box.name, *shortened(box.label)[:1], short]
+        words = [*named, *shortened(box.label)[:1], box.name, short]
         fitting = [text for text in words if self.labels.room(text, _NAMES) <= x1 - x0 - 6]
         sides = [(x0 + 4, "left"), ((x0 + x1) / 2, "center"), (x1 - 4, "right")]
         heights = list(self._heights(box, y))

@@ -182,6 +182,12 @@ def test_dates_beside_the_picture_are_not_cut(width: int) -> None:
     assert [it.get_text() for it in labels if it.get_window_extent().x0 < 0] == []
 
 
+def test_where_there_is_no_room_for_the_name_of_a_pane_its_value_stands_alone() -> None:
+    texts = Drawn("accumulating", 390).axes.texts
+    names = [it.get_text() for it in texts if it.get_gid() == "pane"]
+    assert names == ["5", "14", "22", "3", "3", "14", "3", "12"]
+
+
 def test_both_times_are_one_on_the_dotted_line() -> None:
     drawn = Drawn("accumulating")
     (line,) = [it for it in drawn.axes.lines if it.get_label() == "event time = processing time"]
