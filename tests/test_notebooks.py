@@ -141,8 +141,8 @@ def client_of(path: Path, notebook: NotebookNode) -> "NotebookClient | InThisPro
 
 
 @cache
-def fresh_run(path: Path) -> tuple[list[Said], list[Said]]:
-    """What the code cells of a notebook say, and then its checks.
+def fresh_run(path: Path) -> tuple[list[Said], list[Said], list[Said]]:
+    """What the code cells of a notebook say, then its checks, and what is not saved.
 
     The second is what each check says of the solution. It runs after everything else, as it would
     for a reader who went back to the exercise.
@@ -156,12 +156,13 @@ def fresh_run(path: Path) -> tuple[list[Said], list[Said]]:
         for at, cell in enumerate(fresh.cells):
             client.execute_cell(cell, at)
         outcome = [said(cell) for cell in compared(fresh)]
+        live = [said(cell) for cell in tagged(fresh, "live")]
         for cell, solution in zip(tagged(fresh, "exercise"), solutions(path), strict=True):
             cell.source = solution
             client.execute_cell(cell, fresh.cells.index(cell))
         for cell in tagged(fresh, "exercise-check"):
             client.execute_cell(cell, fresh.cells.index(cell))
-    return outcome, [said(cell) for cell in tagged(fresh, "exercise-check")]
+    return outcome, [said(cell) for cell in tagged(fresh, "exercise-check")], live
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -272,7 +273,7 @@ def test_there_are_pictures_and_each_has_its_words_beside_it(path: Path) -> None
 
 @every_run
 def test_a_notebook_runs_and_says_what_was_saved(path: Path) -> None:
-    outcome, _ = fresh_run(path)
+    outcome, _, _ = fresh_run(path)
     assert outcome == [said(cell) for cell in compared(read(path))]
 
 
@@ -290,5 +291,10 @@ def test_a_notebook_ends_with_exercises_that_are_not_solved_yet(path: Path) -> N
 
 @every_run
 def test_the_solutions_of_the_exercises_are_right(path: Path) -> None:
-    _, answers = fresh_run(path)
+    _, answers, _ = fresh_run(path)
     assert [text[:6] for answer in answers for _, text in answer] == ["Right:"] * len(answers)
+
+
+def test_the_ten_scores_are_in_the_playground() -> None:
+    _, _, ((shown, *_),) = fresh_run(NOTEBOOKS[0])
+    assert shown == ("text/html", "The playground")

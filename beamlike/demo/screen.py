@@ -1,7 +1,6 @@
 """What the demo shows while it runs: a live panel in a terminal, plain lines elsewhere."""
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Final, Protocol, Self, TextIO
 
 from beamlike.demo.job import Progress
@@ -19,12 +18,7 @@ class Screen(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_raised: object) -> None: ...
 
     def show(self, progress: Progress) -> None: ...
 
@@ -46,12 +40,7 @@ class PlainScreen:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         if self._unprinted is not None:
             self._print(self._unprinted)
 
@@ -84,12 +73,7 @@ class RichScreen:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self._live.stop()
 
     def show(self, progress: Progress) -> None:

@@ -3,7 +3,7 @@
 Source: Kafka Streams ``SessionStore``, ``ReadOnlySessionStore``, ``Materialized``.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import attrs
@@ -15,9 +15,6 @@ from beamlike.model.keyword_errors import by_name
 from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 
 __all__ = ["Materialized", "ReadOnlySessionStore", "Session", "SessionStore", "key_bytes"]
-
-_SHORTEST_SEGMENT = 60_000
-"""A segment of Kafka's stores is never shorter than this (ms)."""
 
 _KEY = 'the key of the sessions, such as "joe"'
 _TIME = "a time, such as 60_000 (ms) or a datetime"
@@ -191,23 +188,6 @@ class ReadOnlySessionStore:
     def all(self, *, backward: bool = False) -> list[Session]:
         """The sessions of all keys."""
         return self._sorted(iter(self._sessions), backward)
-
-    @property
-    def segment_interval(self) -> int:
-        """How long a segment is (ms): half of the retention, and a minute at least."""
-        return max(self.retention // 2, _SHORTEST_SEGMENT)
-
-    def segments(self) -> Mapping[int, list[Session]]:
-        """The sessions by the segments of time in which they end, counted from 1970.
-
-        Kafka keeps a segment as one store and drops it as a whole. Here it is only a view.
-
-        Source: Kafka Streams ``AbstractSegments``, ``SessionKeySchema``.
-        """
-        found: dict[int, list[Session]] = {}
-        for session in self.all():
-            found.setdefault(session.window[1] // self.segment_interval, []).append(session)
-        return found
 
     def _sorted(self, found: Iterable[tuple[Any, int, int]], backward: bool) -> list[Session]:
         ordered = sorted(found, key=lambda it: (it[2], key_bytes(it[0]), it[1]))

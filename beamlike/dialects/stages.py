@@ -1,14 +1,11 @@
 """A dialect's stage in memory: the machine, with its watermark where the dialect says it is."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import attrs
 
 from beamlike.dialects.arguments import check_key
-from beamlike.errors import RecordingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, WindowState
@@ -20,22 +17,7 @@ from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
 
-__all__ = ["Journal", "SavedStage", "Stage", "answered_by", "journals_kept"]
-
-
-@attrs.frozen(eq=False)
-class Journal:
-    """What a stage is, and its script so far, which another host can run.
-
-    A copy of a stage continues the script, and so the journal.
-    """
-
-    strategy: WindowingStrategy
-    combine: CombineFn
-    script: list[ScriptStep] = attrs.field(factory=list)
-
-    def __deepcopy__(self, memo: object) -> "Journal":
-        return self
+__all__ = ["SavedStage", "Stage"]
 
 
 @attrs.frozen
@@ -59,11 +41,6 @@ class Stage:
         self.combine = combine
         self._grouping = Grouping(strategy, combine)
         self._stage = MemoryStage(self._grouping)
-        answers, journals = _answers.get(), _journals.get()
-        self._answers = next(answers) if answers is not None else None
-        self._journal = Journal(strategy, combine)
-        if journals is not None:
-            journals.append(self._journal)
 
     @property
     def watermark(self) -> int:
@@ -130,49 +107,4 @@ class Stage:
                 yield key, window, state.windows[window]
 
     def _play(self, step: ScriptStep) -> tuple[Output, ...]:
-        outputs, number = self._stage.play(step), len(self._journal.script)
-        self._journal.script.append(step)
-        if self._answers is None:
-            return outputs
-        asked = self._answers.script[number : number + 1]
-        if asked != (step,):
-            raise RecordingError(
-                f"step {number} is {step}, and the other host was given {asked}; what a dialect "
-                "gives the machine must follow from its input alone"
-            )
-        return tuple(output for output in self._answers.outputs if output.step == number)
-
-
-_journals: ContextVar[list[Journal] | None] = ContextVar("_journals", default=None)
-_answers: ContextVar[Iterator[Run] | None] = ContextVar("_answers", default=None)
-
-
-@contextmanager
-def journals_kept() -> Iterator[list[Journal]]:
-    """The journals of the stages that are made meanwhile, in their order."""
-    journals: list[Journal] = []
-    token = _journals.set(journals)
-    try:
-        yield journals
-    finally:
-        _journals.reset(token)
-
-
-@contextmanager
-def answered_by(runs: Sequence[Run]) -> Iterator[None]:
-    """Stages that are made meanwhile emit what another host made of their scripts.
-
-    A dialect's mapping of panes to rows can so be held against that host. What is open is still
-    asked of memory.
-
-    Args:
-        runs: One for each stage, in the order in which they are made.
-
-    Raises:
-        RecordingError: A script continues otherwise than it did there.
-    """
-    token = _answers.set(iter(runs))
-    try:
-        yield
-    finally:
-        _answers.reset(token)
+        return self._stage.play(step)

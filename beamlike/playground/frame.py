@@ -35,7 +35,7 @@ class PlaygroundFrame:
     def _repr_html_(self) -> str:
         url = escape(self.url, quote=True)
         return (
-            f'<iframe src="{url}" title="The playground" '
+            f'<iframe title="The playground" src="{url}" '
             f'style="width: 100%; height: {self.height}px; border: 1px solid #8a8a8a"></iframe>'
         )
 

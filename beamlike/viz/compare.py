@@ -129,7 +129,7 @@ class Comparison:
         lines = list(self._strategies())
         if len(keys) > 1:
             lines.append(f"the busiest of {len(keys)} keys; name one to draw another")
-        scenes = staged([Happened(it.run, it.strategy, shown) for it in every])
+        scenes = staged([Happened(it.run, it.strategy, shown, it) for it in every])
         named = [
             attrs.evolve(scene, title=name, note="")
             for name, scene in zip(self.recordings, scenes, strict=True)

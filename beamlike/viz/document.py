@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, Final
 
-from beamlike.machine.events import AdvanceWatermark, Drop, Element, Fired, Merged, Pane, Suppressed
+from beamlike.machine.events import AdvanceWatermark, Drop, Fired, Merged, Pane, Suppressed
 from beamlike.model.fingerprint import how_many
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
@@ -17,7 +17,6 @@ from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.run_index import own_windows, take_drops
-from beamlike.viz.running_values import running_values
 from beamlike.viz.table import lost_elements, shorten, show_window
 from beamlike.viz.trigger_words import OVER, spoken
 
@@ -149,11 +148,9 @@ class _Stream:
         watermark = MIN_TIMESTAMP
         for moment in self.moments:
             drops = self._dropped(moment)
-            arriving = self._arriving(moment)
-            views = moment.windows.get(self.key, ())
-            values = running_values({it.window: it.running for it in views}, arriving)
+            values = moment.running(self.key)
             running = {at: [words, _span(window)] for at, (words, window) in values.items()}
-            for number, element in enumerate(arriving):
+            for number, element in enumerate(moment.elements):
                 windows = set(own_windows(self.recording.strategy.window_fn, element))
                 mine = take_drops(element, drops, max(len(windows), 1))
                 lost, refused = _lost(windows, mine)
@@ -284,12 +281,8 @@ class _Stream:
             yield {"said": said, "windows": windows} if said or windows != before else None
             before = windows
 
-    def _arriving(self, moment: Moment) -> list[Element]:
-        event = moment.event
-        return [it for _, it in event.elements] if isinstance(event, Arrive) else []
-
     def _said(self, moment: Moment) -> Iterator[list[str]]:
-        elements = self._arriving(moment)
+        elements = moment.elements
         for element in elements[:_MOST_NAMED]:
             at = show_instant(element.timestamp)
             yield ["arrive", f"{shorten(element.value, _SHORT)} of {at} arrived."]

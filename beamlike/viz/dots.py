@@ -21,6 +21,7 @@ _COIN: Final = 10.0
 """The radius (pixels) of a dot whose value stands in it."""
 _ROOM_IN_COIN: Final = 15.0
 _WORDS: Final = 8.0
+_SMALL: Final = 7.5
 
 
 def dot_style(fate: Fate, palette: Palette) -> dict[str, Any]:
@@ -50,6 +51,8 @@ class Dots:
         self._row_height = row_height
         self._marks = self._together()
         self._crowded = len(scene.marks) > _LABELLED or row_height < _READABLE
+        self._names: dict[tuple[int, float], tuple[float, float, float, float]] = {}
+        """The bounds (pixels) of the values beside elements."""
         self.unnamed = 0
         """How many values found no room."""
 
@@ -112,6 +115,29 @@ class Dots:
             if self._is_coin(mark):
                 self._inside(mark)
 
+    def values(self) -> None:
+        """Write the value of a window so far beside an element, inside that window."""
+        if self._crowded:
+            return
+        for running in self._scene.running:
+            left, right = (
+                self._labels.to_pixels(at, 0)[0] for at in self._scene.edges(running.window)
+            )
+            across = self._scene.event.position(running.event)
+            x, y = self._labels.to_pixels(across, running.at)
+            places = []
+            if name := self._names.get((running.event, running.at)):
+                middle = (name[1] + name[3]) / 2
+                places += [Place(name[2] + 3, middle), Place(name[0] - 3, middle, "right")]
+            # Rather not at the height of the element, where panes begin and windows merge.
+            beside = [(_COIN + 2, "left"), (-_COIN - 2, "right")]
+            places += [Place(x + off, y + up, side) for up in (10, -10, 0) for off, side in beside]
+            places += [Place(x, y + _COIN + 2, "center", "bottom")]
+            places += [Place(x, y - _COIN - 2, "center", "top")]
+            words = [f"= {it}" for it in shortened(running.value, (24, 12))]
+            style = {"color": self._palette.muted, "gid": "running"}
+            self._labels.put(words, places, _SMALL, (left, right), **style)
+
     def _inside(self, mark: Mark) -> None:
         colour = self._palette.ink if mark.fate is Fate.LATE else self._palette.paper
         style = {"ha": "center", "va": "center_baseline", "weight": "bold", "zorder": 9}
@@ -161,5 +187,8 @@ class Dots:
         colour = self._palette.lost if mark.fate is Fate.DROPPED else self._palette.ink
         texts = [text for text in dict.fromkeys(words) if text]
         within = self._own_ends(mark)
-        if self._labels.put(texts, places, _WORDS, within, color=colour) is None:
+        put = self._labels.put(texts, places, _WORDS, within, color=colour)
+        if put is None:
             self.unnamed += 1
+        else:
+            self._names[mark.event, mark.at] = put[1]

@@ -12,8 +12,9 @@ from beamlike.model.time import MIN_TIMESTAMP, show_duration
 from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, Run
+from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import by_step, identity, own_windows, take_drops
-from beamlike.viz.scene import Box, End, Fate, Life, Mark
+from beamlike.viz.scene import Box, End, Fate, Life, Mark, Running
 from beamlike.viz.table import lost_elements, shorten
 
 __all__ = ["Happened"]
@@ -37,10 +38,25 @@ class _Open:
 
 
 class Happened:
-    """One key of a run. `play` gets the positions of the steps later."""
+    """One key of a run. `play` gets the positions of the steps later.
 
-    def __init__(self, run: Run, strategy: WindowingStrategy | None, key: Any) -> None:
+    Args:
+        run: The run.
+        strategy: How it was windowed, if that is known.
+        key: The key.
+        recording: The run step by step, which has the values of windows so far.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        strategy: WindowingStrategy | None,
+        key: Any,
+        recording: Recording | None = None,
+    ) -> None:
         self.run, self.strategy, self.key = run, strategy, key
+        self.running: list[Running] = []
+        self._moments = () if recording is None else recording.of_key(key).moments
         self.marks: list[Mark] = []
         self.lives: list[Life] = []
         self.boxes: list[Box] = []
@@ -65,6 +81,7 @@ class Happened:
         row = 0.0
         for number, (reading, _) in enumerate(self.run.clocks()):
             row = at.get(number, row)
+            self._value(number, row)
             drops = [it for it in self._effects.get(number, ()) if isinstance(it, Drop)]
             opened = self._arrive(number, row, watermark, drops)
             watermark = reading
@@ -113,6 +130,13 @@ class Happened:
                 marks[mark] += drop.count
         self.marks += [attrs.evolve(mark, count=count) for mark, count in marks.items()]
         return opened
+
+    def _value(self, number: int, row: float) -> None:
+        """Note what windows would bring out after a step."""
+        if number in self._arrived and self._moments:
+            moment = self._moments[number]
+            for at, (value, window) in moment.running(self.key).items():
+                self.running.append(Running(moment.elements[at].timestamp, row, window, value))
 
     def _assigned(self, element: Element) -> tuple[Window, ...]:
         if element.window is not None:

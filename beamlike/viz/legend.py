@@ -9,6 +9,7 @@ from beamlike.viz.scene import Box, End, Fate, Scene
 
 __all__ = ["entries_of", "legend"]
 
+SO_FAR: Final = "value of the window so far"
 _TIMINGS: Final = {"EARLY": "early pane", "ON_TIME": "on time pane", "LATE": "late pane"}
 
 
@@ -20,6 +21,7 @@ def entries_of(scenes: Sequence[Scene]) -> list[str]:
     timings = {_name(box) for box in boxes}
     there = {
         **{fate.value: fate in fates for fate in Fate},
+        SO_FAR: any(scene.running for scene in scenes),
         "window expires": any(life.end is End.EXPIRED for life in lives),
         **dict.fromkeys([*_TIMINGS.values(), *sorted(timings - {*_TIMINGS.values()})], False),
         **dict.fromkeys(timings, True),
@@ -65,6 +67,7 @@ def _handle(name: str, palette: Palette) -> Any:
 
     lines: Mapping[str, Callable[[], Any]] = {
         **{fate.value: dot for fate in Fate},
+        SO_FAR: lambda: line(palette.muted, marker="$=7$", ls="none", ms=15, mew=0),
         "window expires": lambda: line(palette.muted, lw=2.5, alpha=0.65),
         "withdrawal": lambda: line(palette.muted, lw=1.3, ls=(0, (2, 2))),
         "watermark": lambda: line(palette.water, lw=1.9, ls=(0, (3.2, 1.4))),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC
 from itertools import pairwise
+from math import ceil
 from typing import Any, Final
 
 from beamlike.model.time import show_instant
@@ -74,6 +75,8 @@ class Panel:
         for life in self.scene.lives:
             if len(life.sources) > 1:
                 self._merge(life)
+        self._keep_off_ideal()
+        dots.values()
 
     # -- axes --------------------------------------------------------------------------------
 
@@ -225,7 +228,7 @@ class Panel:
         x1, _ = self.labels.to_pixels(right, box.at)
         short = f"#{box.index}" if box.index is not None else box.name
         named = [f"{box.name}: {text}" for text in shortened(box.label)] if box.label else []
-        words = [*named, box.name, *shortened(box.label)[:1], short]
+        words = [*named, *shortened(box.label)[:1], box.name, short]
         fitting = [text for text in words if self.labels.room(text, _NAMES) <= x1 - x0 - 6]
         sides = [(x0 + 4, "left"), ((x0 + x1) / 2, "center"), (x1 - 4, "right")]
         heights = list(self._heights(box, y))
@@ -273,6 +276,18 @@ class Panel:
             words = "event time = processing time"
             self.axes.plot(xs, ys, label=words, dash_capstyle="round", **style)
 
+    def _keep_off_ideal(self) -> None:
+        """No value stands on the ideal line. Names of panes may, where they find no other room."""
+        ends = [
+            self.labels.to_pixels(self.scene.event.position(at), row)
+            for row, at in self.scene.ideal
+        ]
+        for (x0, y0), (x1, y1) in pairwise(ends):
+            dots = ceil(max(abs(x1 - x0), abs(y1 - y0)) / 6)
+            for part in range(dots):
+                x, y = x0 + (x1 - x0) * part / dots, y0 + (y1 - y0) * part / dots
+                self.labels.keep_clear(x - 1, y - 1, x + 1, y + 1)
+
     def _skew(self) -> None:
         """How far the watermark is from that line, with its length where there is room."""
         skew = self.scene.skew
@@ -287,11 +302,12 @@ class Panel:
         words, colour = f"skew {show_roughly(skew.late)}", self.palette.water
         put = None
         if high - low >= _SHORTEST_SKEW:
-            put = self.labels.put([words], places, color=colour)
+            put = self.labels.put([words], places, color=colour, bbox=self._backed)
         if put is not None:
             put[0].set_gid("skew")
             style = {"color": colour, "lw": 1.1, "marker": "_", "ms": 6, "zorder": 5}
             self.axes.plot([across, across], [skew.ideal, skew.at], label="skew", **style)
+            self.labels.keep_clear(x - 3, low, x + 3, high)
 
     def _watermark(self) -> None:
         scene, colour = self.scene, self.palette.water

@@ -11,6 +11,7 @@ What is drawn is a `Scene` of plain values, or several, one above the other or s
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from math import ceil
 from textwrap import wrap
@@ -20,12 +21,14 @@ import attrs
 
 from beamlike.errors import RecordingError
 from beamlike.extras import missing
+from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
 from beamlike.palette.colours import DARK, LIGHT, Palette
-from beamlike.runtime.script import Run
+from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.legend import entries_of, legend
 from beamlike.viz.painting import Panel
+from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import busiest, identity, keys_of
 from beamlike.viz.saving import frames_of, shown_in_notebooks
 from beamlike.viz.scene import Scene
@@ -41,7 +44,7 @@ __all__ = ["figure", "figure_of", "figure_text", "known_keys"]
 
 _DPI: Final = 100
 _WIDTH: Final = 1100
-_LEFT, _RIGHT, _BETWEEN = 74, 18, 30
+_LEFT, _LEFT_OF_DATES, _RIGHT, _BETWEEN = 74, 96, 18, 30
 _ROW, _LEAST, _MOST, _MOST_IN_ALL = 42, 200, 1200, 1700
 _HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _LINE = 60, 50, 56, 22, 19
 _TITLE_LINE, _DATE = 26, 18
@@ -49,11 +52,18 @@ _TITLE_LINE, _DATE = 26, 18
 _LEGEND_ENTRY, _CHARACTER, _TITLE_CHARACTER = 220, 7.8, 12.0
 """The widths (pixels) that they take."""
 _MOST_NOTE_LINES: Final = 6
+_MOST_REPLAYED: Final = 1000
+"""Of more elements there is no room for values between them, and a replay would take a while."""
 _MOST_PANELS: Final = 4
 
 
 def figure_of(
-    run: Run, strategy: "WindowingStrategy | None" = None, key: Any = None, *, dark: bool = False
+    run: Run,
+    strategy: "WindowingStrategy | None" = None,
+    key: Any = None,
+    *,
+    aggregate: CombineFn | None = None,
+    dark: bool = False,
 ) -> "Figure":
     """A run as a figure: one key, or a panel for each of the busiest.
 
@@ -63,6 +73,8 @@ def figure_of(
             and expire.
         key: The key to draw. None: all, the four with the most elements and panes if there are
             more.
+        aggregate: How the values of a window became one. With it and the strategy, the value of
+            each window so far stands beside its elements.
         dark: Whether it is light on a dark ground.
 
     Returns:
@@ -77,7 +89,19 @@ def figure_of(
     note = ""
     if len(shown) < len(keys):
         note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
-    return figure(scenes_of(run, strategy, shown), note, dark=dark)
+    recording = None
+    if strategy is not None and aggregate is not None:
+        recording = _recorded(run, strategy, aggregate)
+    return figure(scenes_of(run, strategy, shown, recording), note, dark=dark)
+
+
+def _recorded(run: Run, strategy: "WindowingStrategy", aggregate: CombineFn) -> Recording | None:
+    """A run step by step; None if it is a long one, or does not happen again."""
+    if sum(len(it.elements) for it in run.script if isinstance(it, Arrive)) > _MOST_REPLAYED:
+        return None
+    with suppress(RecordingError):
+        return Recording.of(run, strategy, aggregate)
+    return None
 
 
 def known_keys(run: Run, key: Any = None) -> list[Any]:
@@ -174,6 +198,11 @@ class _Plan:
         return _FOOT + _LEGEND_ROW * legend_rows + _DATE * dated
 
     @property
+    def left(self) -> int:
+        """How wide it is beside the panels, where the labels of rows stand."""
+        return _LEFT_OF_DATES if any("\n" in it.label for it in self.scenes[0].ticks) else _LEFT
+
+    @property
     def panel_head(self) -> int:
         """How high it is above each panel."""
         return _PANEL_HEAD if len(self.scenes) > 1 else 0
@@ -181,7 +210,7 @@ class _Plan:
     @property
     def panel(self) -> tuple[int, int]:
         """The size of a panel."""
-        across = (self.width - _LEFT - _RIGHT - (self.columns - 1) * _BETWEEN) // self.columns
+        across = (self.width - self.left - _RIGHT - (self.columns - 1) * _BETWEEN) // self.columns
         rows = max(scene.rows[1] - scene.rows[0] for scene in self.scenes)
         most = _MOST if self.rows == 1 else _MOST_IN_ALL // self.rows
         return across, int(min(max(rows * _ROW, _LEAST), most))
@@ -214,7 +243,7 @@ class _Plan:
         unnamed: Counter[str] = Counter()
         for number, scene in enumerate(self.scenes):
             row, column = divmod(number, self.columns)
-            left = _LEFT + column * (across + _BETWEEN)
+            left = self.left + column * (across + _BETWEEN)
             bottom = self.foot + (self.rows - 1 - row) * (tall + self.panel_head)
             place = (left / self.width, bottom / height, across / self.width, tall / height)
             axes = made.add_axes(place, label=scene.title)
@@ -244,7 +273,7 @@ class _Plan:
             axes.set_ylabel(up, rotation=0, ha="left", va="bottom", fontsize=9.5)
             axes.yaxis.label.set_color(colours.muted)
             tall = axes.bbox.height
-            axes.yaxis.set_label_coords(-(_LEFT - 10) / axes.bbox.width, 1 + 2 / tall)
+            axes.yaxis.set_label_coords(-(self.left - 10) / axes.bbox.width, 1 + 2 / tall)
         if len(self.scenes) > 1:
             style = {"fontsize": 11, "weight": "bold", "color": colours.ink, "va": "bottom"}
             where = {"xycoords": "axes fraction", "textcoords": "offset points"}

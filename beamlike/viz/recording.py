@@ -27,7 +27,7 @@ from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, TracedEvent
 from beamlike.viz.run_index import identity, is_same_value
-from beamlike.viz.running_values import running_value
+from beamlike.viz.running_values import running_value, running_values
 from beamlike.viz.table import shorten
 
 __all__ = ["Moment", "Recording", "TriggerView", "WindowView"]
@@ -109,6 +109,16 @@ class Moment:
     windows: Mapping[Any, tuple[WindowView, ...]]
     trace: tuple[TracedEvent, ...]
     outputs: tuple[Output, ...]
+
+    @property
+    def elements(self) -> list[Element]:
+        """What arrived, of any key."""
+        return [it for _, it in self.event.elements] if isinstance(self.event, Arrive) else []
+
+    def running(self, key: Any) -> Mapping[int, tuple[str, Window]]:
+        """The values of windows so far; of a moment as this key saw it, see `running_values`."""
+        views = self.windows.get(key, ())
+        return running_values({it.window: it.running for it in views}, self.elements)
 
 
 @attrs.frozen

@@ -17,7 +17,7 @@ from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.viz.axis import FoldedTime
 
-__all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Scene", "Skew", "Tick"]
+__all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Running", "Scene", "Skew", "Tick"]
 
 _MOST_TOLD: Final = 12
 """So many panes and drops are named one by one in the text of a picture."""
@@ -123,6 +123,16 @@ class Fold:
 
 
 @attrs.frozen
+class Running:
+    """The value, in words, that a window would bring out when the element at a place has come."""
+
+    event: int
+    at: float
+    window: Window
+    value: str
+
+
+@attrs.frozen
 class Skew:
     """How far, in processing time, the watermark is from the ideal line where it gets to ``event``.
 
@@ -145,6 +155,7 @@ class Scene:
         marks: The elements.
         lives: The windows.
         boxes: The panes, in order.
+        running: The values of windows so far, beside elements.
         watermark: Pairs of row and watermark (ms), ascending: from that row on it stood there.
         rows: The lowest and the highest row.
         span: First and last event time (ms) in the picture.
@@ -166,6 +177,7 @@ class Scene:
     marks: tuple[Mark, ...] = ()
     lives: tuple[Life, ...] = ()
     boxes: tuple[Box, ...] = ()
+    running: tuple[Running, ...] = ()
     watermark: tuple[tuple[float, int], ...] = ()
     rows: tuple[float, float] = (0.0, 1.0)
     span: tuple[int, int] = (0, 1)
@@ -203,6 +215,7 @@ class Scene:
             marks=tuple(mark for mark in self.marks if mark.at <= now),
             lives=tuple(lives),
             boxes=tuple(boxes),
+            running=tuple(it for it in self.running if it.at <= now),
             watermark=tuple(it for it in self.watermark if it[0] <= now),
             skew=self.skew if self.skew is not None and self.skew.at <= now else None,
             now=now,

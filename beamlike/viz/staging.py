@@ -13,6 +13,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import FoldedTime, round_instants, show_roughly
 from beamlike.viz.key_history import Happened
+from beamlike.viz.recording import Recording
 from beamlike.viz.scene import Fold, Life, Scene, Skew, Tick
 from beamlike.viz.table import shorten
 
@@ -31,7 +32,10 @@ _TITLE: Final = 60
 
 
 def scenes_of(
-    run: Run, strategy: WindowingStrategy | None, keys: Sequence[Any]
+    run: Run,
+    strategy: WindowingStrategy | None,
+    keys: Sequence[Any],
+    recording: Recording | None = None,
 ) -> tuple[Scene, ...]:
     """A scene for each of these keys, with the same rows and the same event time.
 
@@ -39,9 +43,10 @@ def scenes_of(
         run: A run of any host. Where it has no trace, merges are worked out from the strategy.
         strategy: How it was windowed; without it windows show from their first pane on, and without
             their expiry.
-        keys: The keys.
+        keys: The keys, which are in the recording.
+        recording: The run step by step; with it, the values of windows so far are there.
     """
-    return staged([Happened(run, strategy, key) for key in keys])
+    return staged([Happened(run, strategy, key, recording) for key in keys])
 
 
 def staged(parts: Sequence[Happened]) -> tuple[Scene, ...]:
@@ -58,6 +63,7 @@ def staged(parts: Sequence[Happened]) -> tuple[Scene, ...]:
             marks=tuple(part.marks),
             lives=_in_lanes(part.lives),
             boxes=tuple(part.boxes),
+            running=tuple(part.running),
             watermark=rows.watermark,
             rows=(-_MARGIN, top + _MARGIN),
             span=span,

@@ -132,12 +132,7 @@ class TestPipeline(Pipeline):
         self.checks.evaluate(result.outputs)
         return result
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
         __tracebackhide__ = True
         if kind is not None:  # the test reports that
             self.checks.give_up()

@@ -5,7 +5,6 @@ Problems of places that do not depend on each other are reported together.
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
 from typing import Any, Final, Never, Self, TypeVar
 
 import attrs
@@ -62,12 +61,7 @@ class Gathered:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
         if not isinstance(error, Complaints):
             return False
         self._file = error.file

@@ -271,15 +271,15 @@ class Results:
         """
         from beamlike.viz.timeline import text_timeline
 
-        run, strategy = self._drawn
+        run, strategy, _ = self._drawn
         return text_timeline(run, width, window_fn=strategy.window_fn if strategy else None)
 
     @property
-    def _drawn(self) -> tuple[Run, WindowingStrategy | None]:
-        """What is drawn, which needs no aggregate."""
+    def _drawn(self) -> tuple[Run, WindowingStrategy | None, CombineFn | None]:
+        """What is drawn; without an aggregate, only what came in and out."""
         if self.origin is None:
-            return self.run, self.strategy
-        return self.grouping.run, self.grouping.strategy
+            return self.run, self.strategy, self.aggregate
+        return self.grouping.run, self.grouping.strategy, self.grouping.combine
 
     def figure(self, key: Any = None, *, dark: bool = False) -> "Figure":
         """The run as a picture: event time across, processing time up, a panel for each key.
@@ -298,8 +298,8 @@ class Results:
         """
         from beamlike.viz.picture import figure_of
 
-        run, strategy = self._drawn
-        return figure_of(run, strategy, key, dark=dark)
+        run, strategy, aggregate = self._drawn
+        return figure_of(run, strategy, key, aggregate=aggregate, dark=dark)
 
     def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
         """Write the picture of `figure` to a file; its ending is the format: png, svg, pdf or gif.

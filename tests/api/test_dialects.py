@@ -264,8 +264,6 @@ def test_a_table_of_kafka_is_a_changelog_and_its_sessions_can_be_asked_for(
     assert store.fetch_session("joe", begin, end) == ["a", "b", "c"]
     assert store.find_sessions("joe", end, begin) == [joe]
     assert store.find_sessions_ending(end + 1, last) == [ann]
-    assert store.segment_interval == 3 * MINUTE
-    assert store.segments() == {end // (3 * MINUTE): [joe], last // (3 * MINUTE): [ann]}
 
 
 @pytest.mark.nightly

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from beamlike.dialects.stages import journals_kept
 from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
 from tests.support.dialects.on_spark import play_on_spark
 from tests.support.dialects.plays import play
+from tests.support.dialects.stages import journals_kept
 
 FILES = sorted((Path(__file__).parent / "dialects").glob("*.json"))
 CASES = [case for file in FILES for case in load_dialect_cases(file)]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from beamlike.dialects.stages import journals_kept
 from beamlike.hosts.local.scripts import run_in_local
 from beamlike.runtime.scripted import ScriptedStage, Staged
 from beamlike.runtime.stepping import Choice, choose_machine
@@ -16,6 +15,7 @@ from beamlike.testing.scenarios.files import Scenario, differences, load_transcr
 from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
 from tests.support.dialects.on_spark import play_on_local
 from tests.support.dialects.plays import play
+from tests.support.dialects.stages import journals_kept
 
 HERE = Path(__file__).parent
 SCENARIOS = [

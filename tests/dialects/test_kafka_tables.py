@@ -227,7 +227,7 @@ def test_streams_that_are_aggregated_together_can_wait_for_the_close() -> None:
 # -- the store -------------------------------------------------------------------------------------
 
 
-def test_a_store_is_asked_forwards_and_backwards_and_by_segments_of_time() -> None:
+def test_a_store_is_asked_forwards_and_backwards() -> None:
     early, late = Session("a", (0, 50_000), 2), Session("a", (70_000, 119_999), 1)
     other = Session("b", (119_000, 120_000), 3)
     store = ReadOnlySessionStore([late, other, early], retention=100_000)
@@ -236,10 +236,6 @@ def test_a_store_is_asked_forwards_and_backwards_and_by_segments_of_time() -> No
     assert store.fetch("a", to_key="b") == [early, late, other]
     assert store.find_sessions("a", 60_000, 100_000, to_key="c") == [late]
     assert store.find_sessions_ending(0, 200_000, backward=True) == [other, late, early]
-    # Half of the retention would be less than a minute.
-    assert store.segment_interval == 60_000
-    assert store.segments() == {0: [early], 1: [late], 2: [other]}
-    assert ReadOnlySessionStore([], retention=600_000).segment_interval == 300_000
 
 
 def test_a_closed_session_that_is_retained_is_not_found_again() -> None:

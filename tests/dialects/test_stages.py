@@ -6,10 +6,11 @@ import pytest
 
 from beamlike.dialects import kafka
 from beamlike.dialects.rows import Row
-from beamlike.dialects.stages import Stage, answered_by, journals_kept
+from beamlike.dialects.stages import Stage
 from beamlike.errors import RecordingError
 from beamlike.model.combine import Count
 from beamlike.runtime.script import Run
+from tests.support.dialects.stages import answered_by, journals_kept
 
 TABLE = kafka.group_by_key().windowed_by(
     kafka.SessionWindows.of_inactivity_gap_with_no_grace("5 ms")

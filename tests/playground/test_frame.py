@@ -49,7 +49,7 @@ def test_it_begins_with_the_stream_and_the_strategy_of_a_run() -> None:
     (panel,) = json.loads(answer(json.dumps({"what": "draw", "sketch": sketch})))["panels"]
     assert [pane["value"] for pane in panel["scenario"]["streams"][0]["panes"]] == ["5"]
     assert shown._repr_html_() == (
-        f'<iframe src="{shown.url}" title="The playground" '
+        f'<iframe title="The playground" src="{shown.url}" '
         'style="width: 100%; height: 700px; border: 1px solid #8a8a8a"></iframe>'
     )
 

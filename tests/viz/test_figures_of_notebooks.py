@@ -57,7 +57,7 @@ def shown_in(path: Path) -> Shown:
         patch.setattr(picture, "figure", drawing)
         patch.setattr(Results, "figure", recording)
         for cell in nbformat.read(path, as_version=4).cells:
-            if cell.cell_type == "code":
+            if cell.cell_type == "code" and "live" not in cell.metadata.get("tags", []):
                 exec(compile(cell.source, f"{path.name}: {cell.id}", "exec"), names)
     return found
 

@@ -109,6 +109,7 @@ def test_a_window_with_everything_in_it() -> None:
             "on time #0: ['tea']",
             "late #1: ['tea', 'milk']",
             "'tea'",
+            "= ['tea']",
             "'milk'",
         ]
     )
@@ -116,6 +117,7 @@ def test_a_window_with_everything_in_it() -> None:
         "element",
         "element behind the watermark",
         "dropped element",
+        "value of the window so far",
         "window expires",
         "on time pane",
         "late pane",

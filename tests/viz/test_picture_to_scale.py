@@ -11,14 +11,18 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+import beamlike as bl
+from beamlike.combine_fns import Count, Sum
 from beamlike.machine.events import Pane
 from beamlike.model.time import instant_ms
 from beamlike.palette.colours import DARK, LIGHT
-from beamlike.viz.picture import figure
+from beamlike.testing import Results, compare, stream_by_clock
+from beamlike.viz.picture import figure, figure_of
 from beamlike.viz.scene import Box, Scene
 from beamlike.viz.staging import scenes_of
-from tests.support.ten_scores import FIGURES
+from tests.support.ten_scores import FIGURES, heuristic
 
+SCORED = bl.FixedWindows("2 minutes")
 TIMINGS = ("early", "on time", "late", "withdrawn")
 
 
@@ -27,7 +31,7 @@ class Drawn:
 
     def __init__(self, name: str, width: int = 1280, *, dark: bool = False) -> None:
         self.results = FIGURES[name]()
-        (self.scene,) = scenes_of(self.results.run, self.results.strategy, ["team"])
+        self.scene = scene_of(self.results)
         self.made = figure(self.scene, width=width, dark=dark)
         (self.axes,) = self.made.axes
         paper = io.BytesIO()
@@ -57,6 +61,11 @@ class Drawn:
         names = [self.axes.xaxis.label, self.axes.yaxis.label, *self.made.legends[0].get_texts()]
         written = [*self.axes.texts, *ticks, *names, *self.made.texts]
         return [it.get_window_extent(renderer) for it in written if it.get_text()]
+
+
+def scene_of(results: Results) -> Scene:
+    (scene,) = scenes_of(results.run, results.strategy, ["team"], results.recording)
+    return scene
 
 
 def rgb(colour: str) -> list[float]:
@@ -158,6 +167,27 @@ def test_labels_stay_in_their_windows_and_nothing_is_cut(name: str, width: int) 
         assert min(across, up) <= 1
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_dates_beside_the_picture_are_not_cut(width: int) -> None:
+    arrivals = [
+        (("team", 5), "2024-05-01 22:00:26", "2024-05-01 22:05:19"),
+        (("team", 9), "2024-05-01 23:01:26", "2024-05-02 00:08:19"),
+        (("team", 3), "2024-05-02 01:12:26", "2024-05-02 01:15:39"),
+    ]
+    results = stream_by_clock(arrivals).run(window=bl.FixedWindows("1 hour"), aggregate=Sum())
+    made: Any = figure(scene_of(results), width=width)
+    made.canvas.draw()
+    labels = made.axes[0].get_yticklabels()
+    assert [it.get_text() for it in labels if "2024" in it.get_text()] != []
+    assert [it.get_text() for it in labels if it.get_window_extent().x0 < 0] == []
+
+
+def test_where_there_is_no_room_for_the_name_of_a_pane_its_value_stands_alone() -> None:
+    texts = Drawn("accumulating", 390).axes.texts
+    names = [it.get_text() for it in texts if it.get_gid() == "pane"]
+    assert names == ["5", "14", "22", "3", "3", "14", "3", "12"]
+
+
 def test_both_times_are_one_on_the_dotted_line() -> None:
     drawn = Drawn("accumulating")
     (line,) = [it for it in drawn.axes.lines if it.get_label() == "event time = processing time"]
@@ -183,6 +213,57 @@ def test_the_skew_reaches_from_the_ideal_line_to_the_watermark(width: int) -> No
     assert not [it for it in others if it.overlaps(box)]
     assert drawn.scene.until(row_of(drawn.scene, "12:07:45")).skew is None
     assert Drawn("batch").scene.skew is None
+
+
+SO_FAR = ["5", "7", "10", "14", "3", "22", "3", "11", "12"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("batch", ["5", "12", "15", "19", "22", "30", "33", "42", "50", "51"]),
+        ("fixed windows in batch", ["5", "7", "10", "14", "3", "22", "3", "14", "11", "12"]),
+        ("accumulating", SO_FAR),  # the 9 comes out at once, and leaves nothing new
+        ("retracting", SO_FAR),
+        ("discarding", ["5", "7", "10", "14", "3", "8", "3", "8", "9"]),
+        ("sliding", []),  # each element is in two windows
+    ],
+)
+def test_the_value_of_the_window_so_far_is_beside_each_element(name: str, values: list[str]):
+    drawn = Drawn(name)
+    running = [it for it in drawn.axes.texts if it.get_gid() == "running"]
+    assert [it.get_text() for it in running] == [f"= {value}" for value in values]
+    renderer = drawn.made.canvas.get_renderer()
+    others = [it.get_window_extent(renderer) for it in drawn.axes.texts if it not in running]
+    for text, it in zip(running, drawn.scene.running, strict=True):
+        box = text.get_window_extent(renderer)
+        left, right = (
+            drawn.axes.transData.transform((edge, 0))[0] for edge in drawn.scene.edges(it.window)
+        )
+        assert left - 1 <= box.x0 <= box.x1 <= right + 1
+        assert [other for other in others if other.overlaps(box)] == []
+    legend = [it.get_text() for it in drawn.made.legends[0].get_texts()]
+    assert ("value of the window so far" in legend) is bool(values)
+
+
+def test_a_picture_up_to_an_instant_has_the_values_until_then():
+    until = Drawn("accumulating").scene.until
+    scene = Drawn("accumulating").scene
+    assert [it.value for it in until(row_of(scene, "12:06:20")).running] == ["5", "7", "10"]
+
+
+def test_results_and_comparisons_draw_the_values_and_the_run_alone_has_none():
+    results = FIGURES["accumulating"]()
+    both = compare(heuristic(), {"one": {}, "other": {}}, aggregate=Sum(), window=SCORED)
+    for made, panels in ((results.figure(), 1), (both.figure(), 2), (figure_of(results.run), 0)):
+        counts = [sum(it.get_gid() == "running" for it in axes.texts) for axes in made.axes]
+        assert [count > 5 for count in counts if count] == [True] * panels
+
+
+def test_a_run_that_does_not_happen_again_is_drawn_without_values():
+    results = FIGURES["accumulating"]()
+    made = figure_of(results.run, results.strategy, aggregate=Count())
+    assert [it for it in made.axes[0].texts if it.get_gid() == "running"] == []
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -7,7 +7,6 @@ import logging
 import traceback
 from collections.abc import Callable, Iterable
 from copy import copy
-from types import TracebackType
 from typing import Any, Final, Self
 
 import attrs
@@ -249,12 +248,7 @@ class ErrorHandler:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
         if kind is None:
             self.close()
 

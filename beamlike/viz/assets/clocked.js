@@ -92,6 +92,13 @@ function layOutByClock(scenario, stream, width, small, room, frame) {
     free.take(item.x - r, item.y - r, 2 * r, 2 * r);
     return item;
   });
+  // A name on the watermark would look struck out.
+  let reached = axis.left;
+  for (const { step, event } of rows.filter((row) => row.step.kind === "watermark")) {
+    const x = axis.x(step.watermark);
+    free.take(reached, event - 1, x - reached, 2);
+    reached = x;
+  }
   const bases = basesOf(scenario, stream, heightOf);
   for (const pane of stream.panes) {
     const [left, right] = axis.ends(pane.window);

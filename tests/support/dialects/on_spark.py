@@ -7,12 +7,12 @@ rows. So a case is played twice, once for its scripts, and once with what the ho
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from beamlike.dialects.stages import answered_by, journals_kept
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Run, Script
 from tests.support.dialects.cases import CaseRow, DialectCase
 from tests.support.dialects.plays import play
+from tests.support.dialects.stages import answered_by, journals_kept
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

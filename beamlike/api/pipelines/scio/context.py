@@ -6,7 +6,6 @@ Source: Scio ``ScioContext``.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import timedelta
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
 
 from beamlike.api.pipelines.dofn import Timestamped, TimestampedValue
@@ -298,12 +297,7 @@ class ScioContext:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
         if kind is None:
             self.run()
 
