@@ -13,7 +13,7 @@ PAGE = (ROOT / "docs" / "pages" / "state_and_timers.md").read_text(encoding="utf
 RULES = dict(re.findall(r"^\*\*([\d.]+)\*\* (.+?)(?=\n\n|\Z)", PAGE, re.MULTILINE | re.DOTALL))
 FILES = (
     *("machine/test_userstate.py", "stateful/test_stateful.py", "pipelines/test_failing_states.py"),
-    "ported/test_*.py",
+    *("pipelines/test_beam_guide.py", "ported/test_*.py"),
 )
 TESTS = {
     name

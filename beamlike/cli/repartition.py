@@ -29,6 +29,7 @@ exit status:
 examples:
   beamlike repartition /data/checkpoints/orders 16
   beamlike repartition /data/checkpoints/orders 16 --output /data/orders
+  beamlike repartition checkpoint 2
 """
 
 

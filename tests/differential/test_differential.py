@@ -172,7 +172,7 @@ def test_streams_of_all_keys_fire_late_close_and_merge() -> None:
 
     assert min(drops[reason] for reason in (DropReason.EXPIRED, DropReason.CLOSED)) > 200
     assert min(timings[timing] for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)) > 500
-    assert sum(pane.retraction for pane in panes) > 500
+    assert sum(pane.retraction for pane in panes) > 200
     assert sum(pane.info.index > 2 for pane in panes) > 200
 
 

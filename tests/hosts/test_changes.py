@@ -145,6 +145,9 @@ EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
 BY_SPARK = {
     "nothing, or the lines of the code, or the cores of the machine": "goes on",
     "`spark.sql.shuffle.partitions`": "goes on",
+    "the order of [named sources](#named-sources) that were united before `windowed` or `stream`, "
+    "or one more of them": "goes on",
+    "the number of inputs of `flatten`, `join` or `co_group`": "refused",
     "`wake_every`, `watermark`, `max_ahead`, `timestamp`": "goes on",
     "a trigger on processing time where there was none, or the reverse": "refused",
 }

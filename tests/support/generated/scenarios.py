@@ -118,7 +118,9 @@ def any_setting(
     elif random.randrange(4) == 0:
         strategy = patient_strategy(random, gap_functions=gap_functions)
     else:
-        strategy = any_strategy(random, gap_functions=gap_functions, retracting_options=True)
+        strategy = any_strategy(
+            random, gap_functions=gap_functions, end_events=True, retracting_options=True
+        )
     return strategy, origin, unit
 
 

@@ -172,10 +172,11 @@ def _global(random: Random, size: int) -> WindowFn:
 
 
 def _sessions(random: Random, size: int) -> WindowFn:
-    rules = _rules_of_sessions(random, size)
-    if size > 1 and random.randrange(4) == 0:
-        rules["ends_with"] = is_fifth
-    return Sessions(size, **rules)
+    return Sessions(size, **_rules_of_sessions(random, size))
+
+
+def _ended_sessions(random: Random, size: int) -> WindowFn:
+    return Sessions(size + 1, **_rules_of_sessions(random, size + 1), ends_with=is_fifth)
 
 
 def _sessions_by_value(random: Random, size: int) -> WindowFn:
@@ -222,14 +223,19 @@ RETRACTING_OPTIONS: Final[Mapping[str, Sequence[Any]]] = {"unchanged": list(Unch
 """More of them, which only retracting strategies take."""
 
 
-def any_window_fn(random: Random, *, gap_functions: bool = False) -> WindowFn:
+def any_window_fn(
+    random: Random, *, gap_functions: bool = False, end_events: bool = False
+) -> WindowFn:
     """A window function whose windows are a few milliseconds long, or the global one.
 
     Args:
         gap_functions: Sessions may also ask `gap_of_number` for their gap. Their elements must
             then be whole numbers, which those of a plan for DataFrames are not.
+        end_events: Sessions may also ask `is_fifth` whether an element ends them.
     """
-    make = pick(random, (*WINDOW_FNS, _sessions_by_value) if gap_functions else WINDOW_FNS)
+    by_value = (_sessions_by_value,) if gap_functions else ()
+    ended = (_ended_sessions,) if end_events else ()
+    make = pick(random, (*WINDOW_FNS, *by_value, *ended))
     return make(random, random.randint(1, 12))
 
 
@@ -240,6 +246,7 @@ def any_strategy(
     trigger: Trigger | None = None,
     accumulation: AccumulationMode | None = None,
     gap_functions: bool = False,
+    end_events: bool = False,
     retracting_options: bool = False,
     unit: int = 1,
 ) -> WindowingStrategy:
@@ -247,10 +254,13 @@ def any_strategy(
 
     Args:
         gap_functions: As for `any_window_fn`.
+        end_events: Likewise.
         retracting_options: A retracting strategy may have options that others do not take.
         unit: As for `tests.support.generated.scenarios.any_script`.
     """
-    window_fn = window_fn or any_window_fn(random, gap_functions=gap_functions)
+    window_fn = window_fn or any_window_fn(
+        random, gap_functions=gap_functions, end_events=end_events
+    )
     trigger = trigger or any_trigger(random)
     accumulation = accumulation or pick(random, list(AccumulationMode))
     lateness = pick(random, (0, 0, 1, 7, 20, MAX_TIMESTAMP))
