@@ -1,5 +1,7 @@
 """Which rows end their session, for the columnar machine, which does not look at values itself."""
 
+from typing import TypeGuard
+
 import numpy as np
 import pyarrow as pa
 
@@ -9,6 +11,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.column_state import one_chunk
 from beamlike.runtime.values import Picked, read_by
 
 __all__ = ["ends_in", "in_columns"]
@@ -52,32 +55,26 @@ def ends_in(plan: Plan, table: pa.Table, start: Ints | None) -> Bools | None:
     return is_end
 
 
-def _ends(window_fn: WindowFn) -> bool:
+def _ends(window_fn: WindowFn) -> TypeGuard[Sessions]:
     return type(window_fn) is Sessions and window_fn.ends_with is not None
 
 
-def _of_column(window_fn: WindowFn, column: pa.ChunkedArray) -> Bools:
-    """Each different value is asked for once, where its type tells which are different."""
+def _of_column(window_fn: Sessions, column: pa.ChunkedArray) -> Bools:
+    """Each different value is asked for once, where Arrow can compare values of its type."""
     try:
-        coded = column.combine_chunks().dictionary_encode()
+        coded = one_chunk(column).dictionary_encode()
     except pa.ArrowNotImplementedError:
         return np.array([_is_end(window_fn, value) for value in column.to_pylist()], np.bool_)
-    if isinstance(coded, pa.ChunkedArray):
-        coded = pa.concat_arrays(coded.chunks)
-    # A null has no code; it is asked for as None, last.
-    known = (
-        [*coded.dictionary.to_pylist(), None]
-        if coded.null_count
-        else (coded.dictionary.to_pylist())
-    )
+    known = coded.dictionary.to_pylist()
+    if coded.null_count:  # it has no code, and is asked for as None, last
+        known.append(None)
     of_each = np.array([_is_end(window_fn, value) for value in known], np.bool_)
     codes = coded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
     found: Bools = of_each[codes]
     return found
 
 
-def _is_end(window_fn: WindowFn, value: object) -> bool:
-    assert isinstance(window_fn, Sessions), "see `_ends`"
+def _is_end(window_fn: Sessions, value: object) -> bool:
     try:
         return window_fn.is_end(value)
     except (WindowError, UserFunctionError):

@@ -12,7 +12,7 @@ from beamlike.model import combine
 from beamlike.model.combine import corrected
 from beamlike.runtime.end_events import ends_in
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.store.column_state import whole
+from beamlike.runtime.store.column_state import one_chunk, whole
 
 __all__ = ["arrivals_of", "fold_of_part", "inputs_of_part"]
 
@@ -65,7 +65,7 @@ class _Reading(Objects):
 def inputs_of_part(part: Part, fold: Fold, table: pa.Table) -> Values | None:
     """What the fold is given of rows that have the plan's values as ``value_<name>``, in order."""
     columns = [name for name in table.column_names if name.startswith("value_")]
-    return fold.values_of([_one_chunk(table.column(columns[at])) for at in _positions(part)])
+    return fold.values_of([one_chunk(table.column(columns[at])) for at in _positions(part)])
 
 
 def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -> Arrivals:
@@ -90,10 +90,3 @@ def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -
 def _positions(part: Part) -> tuple[int, ...]:
     at = part.input
     return at if isinstance(at, tuple) else () if at is None else (at,)
-
-
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    joined = column.combine_chunks()
-    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)

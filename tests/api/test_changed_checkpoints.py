@@ -1,7 +1,7 @@
 """A stopped query goes on with the same panes: its state repartitioned, its sources changed.
 
 What is compared are all panes, after a restart from the changed checkpoint, with those of a query
-over the same rows whose checkpoint nobody has touched.
+over the same rows with a checkpoint that stays as it is.
 """
 
 import json

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.runtime.options import SHARDS
+from tests.benchmarks.queries import DELAY
 
 __all__ = ["empty_operators"]
 
@@ -30,7 +31,7 @@ _ROWS = pa.table({"key": ["ann"], "n": [1]})
 
 def empty_operators(df: DataFrame) -> DataFrame:
     """The operators of `windowed`: rows in, one row for each shard out."""
-    timed = df.withWatermark("ts", "1 minute")
+    timed = df.withWatermark("ts", DELAY)
     rows = timed.select("key", F.unix_millis("ts").alias("at"), "v")
     blobs = rows.mapInArrow(_pack, "shard int, blob binary").groupBy("shard")
     stepped = blobs.transformWithState(_Shard(), "blob binary", "append", "EventTime")

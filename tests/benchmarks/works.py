@@ -46,6 +46,9 @@ class Contender:
     """The results that the other must have too, out of all; columns of plain types."""
 
 
+_ROUNDS: Final = 100
+
+
 @frozen
 class Bar:
     """So many times as fast as the baseline, at full size: what must be, and what would be fine."""
@@ -68,7 +71,7 @@ class Work:
     if nothing else is said. None: nothing to compare."""
     sweep: Literal["", "events", "touched"] = ""
     """The curve that its times are points of."""
-    rounds: int = 100
+    rounds: int = _ROUNDS
     """No more runs than this, for what is too slow to be repeated."""
 
     @compared.default
@@ -241,7 +244,7 @@ def _sweep_of_events(events: int) -> Work:
         _beamlike(beamlike_sessions(), shape),
         _native(native_sessions(), shape),
         sweep="events",
-        rounds=1 if events > _FEW else 100,
+        rounds=1 if events > _FEW else _ROUNDS,
     )
 
 
@@ -253,11 +256,12 @@ def _floor(events: int) -> Work:
         Contender("floor", "floor", empty_operators, shape),
         _native(native_sessions(), shape),
         compared=None,
-        rounds=1 if events > _FEW else 100,
+        rounds=1 if events > _FEW else _ROUNDS,
     )
 
 
 _FEW: Final = 100_000
+"""Events of the largest micro-batch that is measured in several runs."""
 
 
 def _swept(events: int) -> Stream:

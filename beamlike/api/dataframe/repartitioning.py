@@ -29,7 +29,7 @@ def repartition(
     Spark can no longer read the folder that it writes to; with ``output`` the note is written here.
 
     Args:
-        spark: A session of PySpark 4.3 or later, with the RocksDB state store, as `local_session`
+        spark: A session of PySpark 4.2 or later, with the RocksDB state store, as `local_session`
             has, and not over Spark Connect.
         checkpoint: The query's ``checkpointLocation``. The query must not be running.
         partitions: How many, at least 1.

@@ -10,7 +10,7 @@ Source: the layout of Spark's offset log, ``OffsetSeqLog``, version 1; Dataflow'
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-__all__ = ["Log", "drain", "mark_end", "noted_batches"]
+__all__ = ["Log", "drain", "last_batch", "mark_end", "unfinished"]
 
 _VERSION: Final = "v1"
 _WATERMARK: Final = "batchWatermarkMs"
@@ -71,12 +71,7 @@ class Log:
                 f"{path} is the checkpoint of a pipeline; run the pipeline, and call drain() of "
                 "what run() returns"
             )
-        if not noted:
-            raise StateError(
-                f"{path} is no checkpoint of a query that has run: it has no offsets; give the "
-                "folder that the query has as checkpointLocation"
-            )
-        last = max(noted)
+        last = _last_of(path, noted)
         with files.open_input_stream(f"{home}/offsets/{last}") as stream:
             lines = tuple(stream.read().decode(errors="replace").splitlines())
         log = cls(path, last, lines, last in done, files, home)
@@ -116,10 +111,7 @@ class Log:
         if self.is_drained:
             return self.last
         if not self.done:
-            raise StateError(
-                f"micro-batch {self.last} of the checkpoint {self.path} has not run to its end: "
-                "start the query once more, until it waits for data, stop it, and drain it then"
-            )
+            raise unfinished(self.path, self.last, "drain it")
         with _reaching(self.path):
             return self._end()
 
@@ -137,15 +129,33 @@ class Log:
         return number
 
 
-def noted_batches(path: str) -> tuple[set[int], set[int]]:
-    """The numbers of the micro-batches of a checkpoint that began, and of those that ended.
+def last_batch(path: str) -> tuple[int, bool]:
+    """The number of the last micro-batch of a checkpoint, and whether it has run to its end.
 
     Raises:
-        StateError: They cannot be read.
+        StateError: There is none, or it cannot be read.
     """
     with _reaching(path):
         files, home = _opened(path)
-        return _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
+        last = _last_of(path, _numbers(files, f"{home}/offsets"))
+        return last, last in _numbers(files, f"{home}/commits")
+
+
+def unfinished(path: str, number: int, then: str) -> StateError:
+    """The error that a micro-batch has not run to its end; ``then`` is what to do once it has."""
+    return StateError(
+        f"micro-batch {number} of the checkpoint {path} has not run to its end: start the query "
+        f"once more, until it waits for data, stop it, and {then} then"
+    )
+
+
+def _last_of(path: str, noted: Collection[int]) -> int:
+    if not noted:
+        raise StateError(
+            f"{path} is no checkpoint of a query that has run: it has no offsets; give the folder "
+            "that the query has as checkpointLocation"
+        )
+    return max(noted)
 
 
 def mark_end(path: str) -> int:

@@ -39,7 +39,7 @@ STEPPED: Final = f"blob binary, {TALLY_TYPE}"
 """The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
 what it has counted."""
 
-_STEPPED: Final = Row("blob", *METRICS, *EXAMPLES)
+_ROW: Final = Row("blob", *METRICS, *EXAMPLES)
 _UNCOUNTED: Final = (None,) * len((*METRICS, *EXAMPLES))
 
 _INDEX = -1
@@ -216,8 +216,8 @@ class ShardProcessor(GroupProcessor):
                 self._stepper, self._store, shard, arrived, updates, clock
             )
             blobs = [pack_blob(table, {"kind": "out"}) for table in tables]
-        yield from (_STEPPED(blob, *_UNCOUNTED) for blob in blobs)
-        yield _STEPPED(None, *tally.columns)
+        yield from (_ROW(blob, *_UNCOUNTED) for blob in blobs)
+        yield _ROW(None, *tally.columns)
 
     def close(self) -> None:
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.

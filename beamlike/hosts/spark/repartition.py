@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import StateError, UnsupportedError
-from beamlike.hosts.spark.drain import noted_batches
+from beamlike.hosts.spark.drain import last_batch, unfinished
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,25 +37,17 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
     from pyspark.errors import PySparkException
 
     manager = _manager(spark)
-    noted, done = noted_batches(path)
-    if not noted:
-        raise StateError(
-            f"{path} is no checkpoint of a query that has run: it has no offsets; give the folder "
-            "that the query has as checkpointLocation"
-        )
-    if max(noted) not in done:
-        raise StateError(
-            f"micro-batch {max(noted)} of the checkpoint {path} has not run to its end: start the "
-            "query once more, until it waits for data, stop it, and repartition it then"
-        )
-    log = None if output is None else _log_of(output, max(noted))
+    last, has_ended = last_batch(path)
+    if not has_ended:
+        raise unfinished(path, last, "repartition it")
+    log = None if output is None else _log_of(output, last)
     try:
         manager.repartition(path, partitions, True)
     except (PySparkException, Py4JError) as error:
         raise StateError(
             f"Spark does not repartition the state of {path}: {_reason(error)}"
         ) from error
-    number = max(noted) + 1
+    number = last + 1
     if log is not None:
         _note(log, number, int(spark.conf.get(_INTERVAL, "10") or 10))
     return number

@@ -65,9 +65,11 @@ class Sweep:
     def __init__(self, window_fn: Sessions) -> None:
         self._longest, self._most = window_fn.max_duration, window_fn.max_elements
         self._touching = window_fn.merge_touching
-        ends = window_fn.ends_with is not None and isinstance(window_fn.gap, int)
-        self._gap = window_fn.gap if ends and isinstance(window_fn.gap, int) else None
-        self._is_bounded = ends or self._longest is not None or self._most is not None
+        self._gap: int | None = None  # it matters where events may end sessions
+        if window_fn.ends_with is not None and isinstance(window_fn.gap, int):
+            self._gap = window_fn.gap
+        bounds = (self._gap, self._longest, self._most)
+        self._is_bounded = any(bound is not None for bound in bounds)
 
     @property
     def is_bounded(self) -> bool:

@@ -22,7 +22,7 @@ from beamlike.runtime.key_numbers import Numbered
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.state import StateLayout
 
-__all__ = ["ColumnState", "timing_names", "whole"]
+__all__ = ["ColumnState", "one_chunk", "timing_names", "whole"]
 
 _TIMINGS = pa.array(TIMINGS)
 
@@ -195,6 +195,14 @@ def withdrawn_at(saved: pa.Table) -> Ints | None:
         times = _array(pc.struct_field(lists.flatten(), "timestamp"))
         found[some] = np.minimum.reduceat(times, first[some])
     return found
+
+
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """The values of a column in one array."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    joined = column.combine_chunks()
+    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> Ints:
