@@ -10,9 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+import hypothesis
 import pytest
 
 from beamlike.errors import BeamlikeError
+from beamlike.hosts.spark.session import SHORT_LIVED
 from beamlike.playground.interpreter import interpreter_files
 from tests.support.accessibility import axe_findings, why_no_axe
 from tests.support.landing.servers import postgres_programs
@@ -20,9 +22,13 @@ from tests.support.landing.servers import postgres_programs
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
 pytest_plugins = ["beamlike.testing.plugin"]
 
-
-SHORT_LIVED: Final = "spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC\n"
-"""Java for many small queries. Its second compiler takes a third of the time and pays off later."""
+# How long an example takes depends on what else the machine does.
+hypothesis.settings.register_profile(
+    "beamlike",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
+)
+hypothesis.settings.load_profile("beamlike")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,7 +38,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     _own_folder(config, "HYPOTHESIS_STORAGE_DIRECTORY")
     if (settings := _own_folder(config, "SPARK_CONF_DIR")) is not None:
-        (settings / "spark-defaults.conf").write_text(SHORT_LIVED)
+        # Java as in a session of a minute. Spark compiles its plans as it does in production.
+        (settings / "spark-defaults.conf").write_text(
+            f"spark.driver.extraJavaOptions {SHORT_LIVED}\n"
+        )
     for variable, (folders, why_not) in FETCHED.items():
         if variable not in os.environ and _takes(config, folders):
             os.environ[variable] = why_not()  # for the processes of this run, too

@@ -161,6 +161,22 @@ class Dots:
         left, right = (self._labels.to_pixels(at, 0)[0] for at in ends)
         return left, right
 
+    def _between_others(self, mark: Mark) -> tuple[float, float]:
+        """The ends (pixels) of the room around an element that no window has that it is not in."""
+        left, right = self._labels.axes.bbox.x0, self._labels.axes.bbox.x1
+        here = self._place(mark)[0]
+        for life in self._scene.lives:
+            if not life.opened <= mark.at <= life.ended:
+                continue
+            start, end = (
+                self._labels.to_pixels(at, 0)[0] for at in self._scene.edges(life.window)
+            )
+            if life.window.end <= mark.event:
+                left = max(left, min(end, here))
+            elif mark.event < life.window.start:
+                right = min(right, max(start, here))
+        return left, right
+
     def _value(self, mark: Mark) -> None:
         if not mark.label and mark.count == 1 and not mark.reason:
             return
@@ -187,7 +203,12 @@ class Dots:
         colour = self._palette.lost if mark.fate is Fate.DROPPED else self._palette.ink
         texts = [text for text in dict.fromkeys(words) if text]
         within = self._own_ends(mark)
-        put = self._labels.put(texts, places, _WORDS, within, color=colour)
+        put = None
+        if mark.refused:  # what it missed is said outside of the windows that others are in
+            put = self._labels.put(
+                texts[:1], places, _WORDS, self._between_others(mark), color=colour
+            )
+        put = put or self._labels.put(texts, places, _WORDS, within, color=colour)
         if put is None:
             self.unnamed += 1
         else:

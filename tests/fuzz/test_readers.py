@@ -1,7 +1,7 @@
 """Whatever is read is taken or properly refused. The long form: ``python -m tests.fuzz``."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz.mutations import damaged, json_documents
@@ -9,7 +9,7 @@ from tests.fuzz.readers import READERS, Reader, attempt
 
 BY_NAME = pytest.mark.parametrize("reader", READERS, ids=[it.name for it in READERS])
 OF_JSON = [it for it in READERS if it.name in ("scenarios", "results", "headers")]
-A_FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+A_FEW = settings(max_examples=40)
 
 
 @BY_NAME

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import beamlike as bl
@@ -42,7 +42,7 @@ BAD = st.one_of(
 
 @pytest.mark.spark
 def test_every_row_is_in_a_pane_or_told_with_its_reason(spark: Any) -> None:
-    @settings(max_examples=2, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=2, database=None)
     @given(st.lists(GOOD, min_size=20, max_size=30), st.lists(BAD, min_size=20, max_size=30))
     def check(good: list[Any], bad: list[Any]) -> None:
         # Duplicates, too, and the bad between the good.
@@ -124,7 +124,7 @@ ANY_KEY = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(ANY_KEY, VALUES, st.integers(-(10**15), 10**15)), min_size=1, max_size=12),
     st.sampled_from((bl.FixedWindows("1 hour"), bl.Sessions("1 day"))),

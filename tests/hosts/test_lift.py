@@ -88,7 +88,7 @@ def described(
     return table.schema, rows, sorted(map(repr, dropped))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(dice=st.randoms(use_true_random=False), unjudged=st.booleans())
 def test_both_machines_combine_the_same_rows_alike(dice: Random, unjudged: bool) -> None:
     strategy = any_liftable(dice, unjudged=unjudged)

@@ -9,7 +9,7 @@ from random import Random
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -271,7 +271,5 @@ class Query(RuleBasedStateMachine):
 Query.TestCase.settings = settings(
     max_examples=60,
     stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 TestWhateverHappens = Query.TestCase

@@ -115,7 +115,7 @@ def windows_of(lengths: Sequence[int]) -> list[range]:
     return [range(end - length, end) for end, length in zip(ends, lengths, strict=True)]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any),
     data=st.data(),

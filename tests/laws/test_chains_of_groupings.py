@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import beamlike as bl
@@ -25,10 +25,8 @@ from beamlike.testing import QueryTest
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "8")),
     derandomize=True,
-    deadline=None,
     database=None,
     phases=[Phase.generate],  # a chain takes a second: to shrink one takes minutes
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 chance = st.randoms(use_true_random=False)
 

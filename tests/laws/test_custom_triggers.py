@@ -36,7 +36,7 @@ def scenario(seed: int) -> tuple[WindowingStrategy, WindowingStrategy, Script]:
     return strategy, again, any_script(random, steps=18)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(st.integers(0, 2**32))
 def test_a_count_and_a_delay_written_again_say_the_same_in_memory(seed: int) -> None:
     strategy, again, script = scenario(seed)
@@ -45,7 +45,7 @@ def test_a_count_and_a_delay_written_again_say_the_same_in_memory(seed: int) -> 
     assert run_in_memory(Grouping(again, Collect()), script).outputs == theirs.outputs
 
 
-@settings(max_examples=EXAMPLES // 10, deadline=None)
+@settings(max_examples=EXAMPLES // 10)
 @given(st.integers(0, 2**32))
 def test_a_count_and_a_delay_written_again_say_the_same_on_local(seed: int) -> None:
     strategy, again, script = scenario(seed)

@@ -9,7 +9,7 @@ import pickle
 from random import Random
 
 import attrs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
@@ -38,9 +38,7 @@ from tests.support.machines.laws import (
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "100")),
     derandomize=True,
-    deadline=None,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 chance = st.randoms(use_true_random=False)
 

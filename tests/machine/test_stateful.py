@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beamlike.errors import TimeError, UserFunctionError, WatermarkError, WindowingError
@@ -44,9 +44,7 @@ W = IntervalWindow
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),
     derandomize=True,
-    deadline=None,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 chance = st.randoms(use_true_random=False)
 

@@ -70,7 +70,7 @@ PLAIN = [
 ]
 
 
-@settings(derandomize=True, database=None, deadline=None)
+@settings(derandomize=True, database=None)
 @given(st.randoms(use_true_random=False))
 def test_what_stands_decides(random: Random) -> None:
     fn, timed, once = random.choice(PLAIN)
@@ -83,7 +83,7 @@ def test_what_stands_decides(random: Random) -> None:
     assert result(Kept(fn, timed=timed, once=once), elements, random) == fn.extract(alone)
 
 
-@settings(derandomize=True, database=None, deadline=None)
+@settings(derandomize=True, database=None)
 @given(st.randoms(use_true_random=False))
 def test_lists_and_the_first_and_last_are_of_what_stands(random: Random) -> None:
     elements, stands = came_and_went(random, ["a", "b", "c"], 1)
@@ -101,7 +101,7 @@ def test_lists_and_the_first_and_last_are_of_what_stands(random: Random) -> None
     assert found == ranked
 
 
-@settings(derandomize=True, database=None, deadline=None)
+@settings(derandomize=True, database=None)
 @given(st.randoms(use_true_random=False))
 def test_floats_leave_no_digit_behind(random: Random) -> None:
     elements, stands = came_and_went(random, FLOATS, 1)
@@ -130,7 +130,7 @@ def test_a_sum_of_nothing_but_what_was_withdrawn_is_zero() -> None:
     assert NetSum().extract(NetSum().add(0, decimals, [0] * 3)) == Decimal("0.20")
 
 
-@settings(derandomize=True, database=None, deadline=None)
+@settings(derandomize=True, database=None)
 @given(st.randoms(use_true_random=False))
 def test_folds_say_what_their_functions_do(random: Random) -> None:
     elements, _ = came_and_went(random, WHOLE, 1)

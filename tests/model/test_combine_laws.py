@@ -86,7 +86,7 @@ def test_no_function_is_left_out() -> None:
     [pytest.param(*case[:3], id=str(case[0])) for case in FUNCTIONS],
 )
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_every_function_keeps_the_laws(
     fn: CombineFn, values: Any, any_order: bool, data: st.DataObject
 ) -> None:

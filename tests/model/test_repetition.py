@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
@@ -139,9 +139,7 @@ def test_why_and_which_panes_repeat_nothing_is_said():
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "300")),
     derandomize=True,
-    deadline=None,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 chance = st.randoms(use_true_random=False)
 

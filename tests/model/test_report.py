@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beamlike.errors import UnsupportedError, WindowingError
@@ -247,9 +247,7 @@ def test_beam_python_asks_the_whole_tree():
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "300")),
     derandomize=True,
-    deadline=None,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 chance = st.randoms(use_true_random=False)
 

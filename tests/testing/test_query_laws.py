@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import attrs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import beamlike as bl
@@ -108,9 +108,7 @@ def as_rows(script: Script) -> Script:
 @settings(
     max_examples=30,
     derandomize=True,
-    deadline=None,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(st.randoms(use_true_random=False), st.sets(st.integers(0, 13), max_size=3))
 def test_a_query_emits_the_panes_of_the_reference_machine(

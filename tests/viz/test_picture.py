@@ -271,6 +271,25 @@ def test_of_many_elements_those_that_some_windows_refused_have_their_reason_too(
     )
 
 
+def test_what_a_dropped_element_missed_stands_in_no_window_of_others() -> None:
+    results = (
+        TestStream()
+        .add_elements_at_time("12:10:00", ("Oslo", 1))
+        .add_elements_at_time("13:10:00", ("Oslo", 2))
+        .advance_watermark_to("13:50:00")
+        .add_elements_at_time("12:59:40", ("Oslo", 3))
+        .advance_watermark_to_infinity()
+        .run(window=bl.FixedWindows("1 hour"))
+    )
+    picture: Any = results.figure()
+    picture.canvas.draw()
+    (axes,) = picture.axes
+    (label,) = (it for it in axes.texts if it.get_text() == "3, expired, missed by 50m 1ms")
+    at_one_o_clock = axes.transData.transform((IntervalWindow("12:00:00", "13:00:00").end, 0))[0]
+
+    assert label.get_window_extent(picture.canvas.get_renderer()).x1 < at_one_o_clock
+
+
 def test_windows_that_lie_above_each_other_do_not_blacken_what_is_below() -> None:
     stream = TestStream().add_elements_at_time("00:30:00", ("k", 1))
     results = stream.advance_watermark_to_infinity().run(window=bl.SlidingWindows("1 h", "1 m"))

@@ -108,12 +108,15 @@ function layOutByClock(scenario, stream, width, small, room, frame) {
   }
   for (const item of elements.filter((each) => !each.coin)) {
     const { thing } = item;
-    const [left, right] = thing.lost ? [axis.left, axis.right] : ownEnds(stream, thing.at, axis);
-    const why = thing.lost ? ", " + thing.why : "";
-    for (const text of [thing.label + why, cut(thing.label + why, Math.max(item.x - left, right - item.x) - 10)]) {
+    const own = ownEnds(stream, thing.at, axis), all = [axis.left, axis.right];
+    const name = thing.label + (thing.lost ? ", " + thing.why : "");
+    // What a dropped element missed is long: it may leave its window, where there is no room in it.
+    const [left, right] = thing.lost ? all : own;
+    const short = cut(name, Math.max(item.x - left, right - item.x) - 10);
+    for (const [text, ends] of [[name, own], [name, [left, right]], [short, [left, right]]]) {
       const wide = widthOf(text);
       const places = [0, -14, 14].flatMap((up) => [[item.x + 8, item.y + 4 + up], [item.x - 8 - wide, item.y + 4 + up]]);
-      if (free.place(item, text, [...places, [item.x - wide / 2, item.y - 9]], left, right)) break;
+      if (free.place(item, text, [...places, [item.x - wide / 2, item.y - 9]], ...ends)) break;
     }
   }
   for (const loss of stream.losses) {

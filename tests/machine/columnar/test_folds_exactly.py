@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from beamlike.errors import OutgrownError
@@ -94,7 +94,6 @@ def number_of(digits: tuple[int, int, int]) -> int:
     return sum(digit << 64 * at for at, digit in enumerate(digits))
 
 
-@settings(deadline=None)
 @given(DIGITS)
 def test_sums_carry_from_any_digit_to_the_next(parts: list[tuple[int, int, int]]):
     fold = fold_of(Sum(), [pa.decimal128(38, 0)])
