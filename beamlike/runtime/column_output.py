@@ -18,7 +18,7 @@ from beamlike.machine.columnar.effects import drops_of, merges_of, panes_of
 from beamlike.machine.columnar.folds import values_array
 from beamlike.machine.events import Drop
 from beamlike.runtime.arrivals import arriving
-from beamlike.runtime.column_shard import ColumnsStepped
+from beamlike.runtime.column_shard import ColumnsStepped, Pass
 from beamlike.runtime.key_numbers import Numbered
 from beamlike.runtime.output import PANE, READABLE, OutputTable
 from beamlike.runtime.plan import Plan
@@ -29,6 +29,7 @@ from beamlike.runtime.store.state import Key
 
 __all__ = [
     "ColumnOutput",
+    "drops_of_step",
     "key_names",
     "keyed_drops",
     "keyed_merges",
@@ -46,19 +47,30 @@ class ColumnOutput:
         self._renders = plan.retracts and plan.render != "retractions"
         self.schema = self._one_by_one.schema
 
-    def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> pa.Table | None:
-        """One row for each pane and each drop; None if there is nothing to emit.
+    def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> list[pa.Table]:
+        """One row for each pane and each drop, in a table for each pass that has some.
 
         Args:
+            stepped: What came out of the passes.
             report: Position and output watermark (ms) of the shard, for the next stage.
         """
+        tables = list[pa.Table]()
+        last = len(stepped.passes) - 1
+        for at, one in enumerate(stepped.passes):
+            table = self._build(one, report if at == last else None)
+            tables += [] if table is None else [table]
+        if report is not None and not stepped.passes:
+            tables.append(self._one_by_one.build([], report))
+        return tables
+
+    def _build(self, one: Pass, report: tuple[int, int] | None) -> pa.Table | None:
         effects: list[KeyedEffect] = []
         tables = []
         if self._renders:
-            effects += keyed_panes(self.plan, stepped)
+            effects += _panes_of_keys(self.plan, one)
         else:
-            tables += [self._panes(one, stepped.keys) for one in stepped.panes]
-        effects += keyed_drops(self.plan, stepped.drops, stepped.arrived, stepped.judged_at)
+            tables += [self._panes(panes, one.keys) for panes in one.panes]
+        effects += keyed_drops(self.plan, one.drops, one.arrived, one.judged_at)
         if effects or report is not None:
             tables.append(self._one_by_one.build(effects, report))
         return pa.concat_tables(tables) if tables else None
@@ -98,31 +110,44 @@ class ColumnOutput:
 
 def keyed_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
     """The panes as values, key by key."""
-    names = key_names(plan, stepped.keys)
-    pairs = chain.from_iterable(panes_of(one, _rows(plan, one)) for one in stepped.panes)
+    return [pane for one in stepped.passes for pane in _panes_of_keys(plan, one)]
+
+
+def _panes_of_keys(plan: Plan, one: Pass) -> list[KeyedEffect]:
+    names = key_names(plan, one.keys)
+    pairs = chain.from_iterable(panes_of(panes, _rows(plan, panes)) for panes in one.panes)
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
 
 
 def panes_as_they_are(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedEffect]:
     """The panes with the values that the folds have made, in the order in which they came out."""
-    names = key_names(plan, stepped.keys)
-    for one in stepped.panes:
-        values = zip(*(column.to_pylist() for column in one.values), strict=True)
-        yield from ((names[key], pane) for key, pane in panes_of(one, values))
+    for one in stepped.passes:
+        names = key_names(plan, one.keys)
+        for panes in one.panes:
+            values = zip(*(column.to_pylist() for column in panes.values), strict=True)
+            yield from ((names[key], pane) for key, pane in panes_of(panes, values))
 
 
 def keyed_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
     """The merges as values."""
-    if stepped.merges is None or not len(stepped.merges.key):
-        return []
-    names = key_names(plan, stepped.keys)
-    return [(names[key], merged) for key, merged in merges_of(stepped.merges)]
+    found = list[KeyedMerge]()
+    for one in stepped.passes:
+        if one.merges is not None and len(one.merges.key):
+            names = key_names(plan, one.keys)
+            found += ((names[key], merged) for key, merged in merges_of(one.merges))
+    return found
 
 
 def key_names(plan: Plan, keys: Numbered) -> list[Key]:
     """The keys by their numbers."""
     columns = (column.to_pylist() for column in keys.columns)
     return list(zip(*columns, strict=True)) if plan.keys else [()]
+
+
+def drops_of_step(plan: Plan, stepped: ColumnsStepped) -> Iterator[tuple[Key, Drop]]:
+    """The drops of all passes as values."""
+    for one in stepped.passes:
+        yield from keyed_drops(plan, one.drops, one.arrived, one.judged_at)
 
 
 def keyed_drops(

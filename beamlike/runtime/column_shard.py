@@ -1,7 +1,10 @@
-"""One shard's step by the columnar machine: all of its keys in one pass.
+"""One shard's step by the columnar machine: all of its keys in one pass, or in several.
 
 The order within a step is that of `beamlike.runtime.shard`, and so are index and state: a query may
 continue with the other machine where this one stopped.
+
+Arrow holds two gigabytes of a column in one piece. A shard that has more takes its keys in several
+passes, each with some of its buckets.
 """
 
 from collections.abc import Sequence
@@ -23,10 +26,10 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.column_state import ColumnState, withdrawn_at
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages, Rows, Store
-from beamlike.runtime.store.room import in_one
+from beamlike.runtime.store.room import below, in_one
 from beamlike.runtime.store.state import with_bucket
 
-__all__ = ["ARRIVAL", "CLOCK", "WATERMARK", "ColumnShard", "ColumnsStepped"]
+__all__ = ["ARRIVAL", "CLOCK", "WATERMARK", "ColumnShard", "ColumnsStepped", "Pass"]
 
 CLOCK, ARRIVAL, WATERMARK = range(3)
 """In this order a micro-batch moves a shard whose watermark comes from updates."""
@@ -36,8 +39,8 @@ Emitted = tuple[int, Panes]
 
 
 @attrs.frozen
-class ColumnsStepped:
-    """What came out of a step, in columns, and the shard's output watermark (ms) after it.
+class Pass:
+    """What came out of a pass over some of the keys, in columns.
 
     ``phases`` says of each of ``panes`` what brought it out: `CLOCK`, `ARRIVAL` or `WATERMARK`.
     ``merges`` are live windows that became one, None if nothing arrived. ``arrived`` are the rows
@@ -51,8 +54,23 @@ class ColumnsStepped:
     keys: Numbered
     arrived: pa.Table | None
     judged_at: int
+
+
+@attrs.frozen
+class ColumnsStepped:
+    """What came out of a step, and the shard's output watermark (ms) after it."""
+
+    passes: list[Pass]
     output_watermark: int
     status: ShardStatus
+
+
+@attrs.frozen
+class _Written:
+    """What a pass writes: rows that are gone, by their places in the pages, and new ones."""
+
+    gone: Ints
+    new: pa.Table
 
 
 class ColumnShard:
@@ -75,49 +93,87 @@ class ColumnShard:
         arrivals: Sequence[pa.Table],
         updates: Sequence[WatermarkUpdate],
         clock: int,
+        passes: int = 1,
     ) -> ColumnsStepped:
         """Take one shard through one micro-batch; as `beamlike.runtime.shard.Shard.step`.
+
+        Args:
+            store: See there, as for the next three.
+            arrivals: Rows, or combined elements, in order of arrival.
+            updates: Updates of the watermark.
+            clock: Processing time (ms).
+            passes: How many to take. Each has every ``passes``-th bucket.
 
         Raises:
             StateError: The state was written by another plan.
             OutgrownError: A value outgrew its type.
+            UnsupportedError: A pass has more than fits in one piece.
         """
         index = Index.load(self.plan, store.read_index())
         judged_at = index.at.begin(updates).watermark
         to = index.at.after(self.plan, updates, clock)
+        touched = bool(arrivals) or bool(index.due(to))
+        made = list[Pass]()
+        if touched:
+            pages = Pages(self._schema, store, index.contents)
+            rows = pages.read()
+            index.forget_deadlines()
+            written = list[_Written]()
+            for place in range(passes):
+                one, writes = self._pass(
+                    *_some(rows, arrivals, place, passes), index, judged_at, to
+                )
+                made.append(one)
+                written.append(writes)
+                index.merges += 0 if one.merges is None else one.merges.merged_away
+            gone = np.concatenate([it.gone for it in written])
+            pages.replace(rows, gone, below([it.new for it in written]))
+            index.contents = pages.contents
+        if touched or to != index.at:
+            index.move(to, self.plan.clocks)
+            store.write_index(index.dump(self.plan))
+        return ColumnsStepped(made, index.output, index.status)
+
+    def _pass(
+        self,
+        rows: Rows,
+        places: Ints | None,
+        arrivals: Sequence[pa.Table],
+        index: Index,
+        judged_at: int,
+        to: Clock,
+    ) -> tuple[Pass, _Written]:
+        """The step for some of the keys. Notes in the index what they wait for.
+
+        Args:
+            rows: Their saved rows.
+            places: Where these are among all; None: they are all.
+            arrivals: What they get.
+            index: The shard's.
+            judged_at: The watermark (ms) that judges what arrives.
+            to: The clocks after the step.
+        """
         arrived, buckets = None, np.zeros(0, np.int64)
         if arrivals:
             arrived = in_one(arrivals)  # those without carried windows lack the columns of these
             buckets = arrived.column("bucket").to_numpy()
-        panes, drops, keys = list[Emitted](), list[Drops](), Numbered(buckets, [], 0)
-        merges: Merges | None = None
-        touched = arrived is not None or bool(index.due(to))
-        if touched:
-            pages = Pages(self._schema, store, index.contents)
-            rows = pages.read()
-            saved_state = self._saved_state(rows, index)
-            deadlines = next_timers(self.machine.rules, saved_state)
-            active, keys = self._active(rows, deadlines, arrived, to)
-            before = self._load(rows, saved_state, active, keys)
-            after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
-            index.merges = 0 if merges is None else merges.merged_away
-            bucket = self._buckets(rows, active, before, keys, buckets)
-            saved = self.layout.save(after, keys)
-            saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
-            pages.replace(rows, np.nonzero(active)[0], saved)
-            index.contents = pages.contents
-            index.forget_deadlines()
-            inactive = rows.lives & ~active
-            bucket_of_row = rows.table.column("bucket").to_numpy()
-            holds = self._holds(saved_state, rows.table)
-            _note(index, saved_state, (*deadlines, holds), bucket_of_row, inactive)
-            everywhere = np.ones(len(after.table), np.bool_)
-            deadlines = next_timers(self.machine.rules, after)
-            _note(index, after, (*deadlines, self._holds(after, saved)), bucket, everywhere)
-        if touched or to != index.at:
-            index.move(to, self.plan.clocks)
-            store.write_index(index.dump(self.plan))
-        return ColumnsStepped(
+        saved_state = self._saved_state(rows, index)
+        deadlines = next_timers(self.machine.rules, saved_state)
+        active, keys = self._active(rows, deadlines, arrived, to)
+        before = self._load(rows, saved_state, active, keys)
+        after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
+        bucket = self._buckets(rows, active, before, keys, buckets)
+        saved = in_one([self.layout.save(after, keys)])
+        saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
+        inactive = rows.lives & ~active
+        bucket_of_row = rows.table.column("bucket").to_numpy()
+        holds = self._holds(saved_state, rows.table)
+        _note(index, saved_state, (*deadlines, holds), bucket_of_row, inactive)
+        everywhere = np.ones(len(after.table), np.bool_)
+        deadlines = next_timers(self.machine.rules, after)
+        _note(index, after, (*deadlines, self._holds(after, saved)), bucket, everywhere)
+        gone = np.nonzero(active)[0]
+        return Pass(
             [one for _, one in panes],
             [phase for phase, _ in panes],
             drops,
@@ -125,9 +181,7 @@ class ColumnShard:
             keys,
             arrived,
             judged_at,
-            index.output,
-            index.status,
-        )
+        ), _Written(gone if places is None else places[gone], saved)
 
     def _saved_state(self, rows: Rows, index: Index) -> State:
         """The timers and holds of all rows, also deleted ones, each as if it had its own key."""
@@ -233,6 +287,25 @@ class ColumnShard:
         bucket[before.table.key] = rows.table.column("bucket").to_numpy()[active]
         bucket[keys.number[: len(arrived)]] = arrived
         return bucket
+
+
+def _some(
+    rows: Rows, arrivals: Sequence[pa.Table], place: int, passes: int
+) -> tuple[Rows, Ints | None, list[pa.Table]]:
+    """The rows and arrivals of one pass, and where these rows are among all; None: everywhere.
+
+    Raises:
+        UnsupportedError: These rows do not fit in one piece.
+    """
+    if passes == 1 and rows.table.column("bucket").num_chunks <= 1:
+        return rows, None, list(arrivals)
+    mine = rows.lives & (rows.table.column("bucket").to_numpy() % passes == place)
+    some = Rows(in_one([rows.table.filter(pa.array(mine))]), rows.lives[mine])
+    arrived = [
+        table.filter(pa.array(table.column("bucket").to_numpy() % passes == place))
+        for table in arrivals
+    ]
+    return some, np.nonzero(mine)[0], [table for table in arrived if table.num_rows]
 
 
 def _note(

@@ -18,7 +18,7 @@ from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.runtime.column_output import (
     ColumnOutput,
-    keyed_drops,
+    drops_of_step,
     keyed_merges,
     panes_as_they_are,
 )
@@ -32,7 +32,7 @@ from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages, Store, Trial
 from beamlike.runtime.store.recording import Recorder
-from beamlike.runtime.store.room import check_blob, in_room
+from beamlike.runtime.store.room import in_blobs, in_room, overfull
 from beamlike.runtime.store.state import StateLayout, with_bucket
 
 __all__ = ["ONE_BY_ONE", "Choice", "Stepper", "choose_machine", "stepper_of"]
@@ -42,16 +42,17 @@ ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
 beyond the calendar, an aggregate that outgrows its type or the one that its user declared, a
 function of the user's that raises."""
 
-_Out = tuple[pa.Table | None, ShardStatus]
+_Out = tuple[list[pa.Table], ShardStatus]
 Result = TypeVar("Result")
 
 
 class Stepper:
     """Steps the shards of one plan, by the columnar machine if that can do it.
 
-    A step in which something does not fit is done once more, key by key, with a check of each
-    element, and the log of the worker says so. Of the first attempt nothing stays: both machines
-    read the same state.
+    A step that does not fit in two gigabytes of a column is done once more, in several passes over
+    the keys. One in which an element does not fit is done key by key, with a check of each element,
+    and the log of the worker says so. Of the first attempt nothing stays: both machines read the
+    same state.
 
     Args:
         plan: The plan.
@@ -64,6 +65,8 @@ class Stepper:
         self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
         self._checking = Shard(plan, checks=True)
         self._recorder = Recorder(plan, plan.record) if plan.record else None
+        self._passes = 1
+        """How many the last step by the columnar machine took."""
 
     def step(
         self,
@@ -75,7 +78,8 @@ class Stepper:
     ) -> _Out:
         """Take one shard through one micro-batch.
 
-        Returns what comes out as rows, None if nothing does, and the status of the shard then.
+        Returns what comes out as rows, in tables that fit in a blob each, and the status of the
+        shard then.
 
         Args:
             store: See `beamlike.runtime.shard.Shard.step`, as for the next three.
@@ -89,31 +93,32 @@ class Stepper:
             UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
         """
 
-        def by_columns(columns: ColumnShard, trial: Store) -> _Out:
-            stepped = columns.step(trial, arrivals, updates, clock)
-            table = self._output.build(stepped, self._report(shard, stepped.output_watermark))
+        def by_columns(columns: ColumnShard, trial: Store, passes: int) -> _Out:
+            stepped = columns.step(trial, arrivals, updates, clock, passes)
+            report = self._report(shard, stepped.output_watermark)
+            made = self._output.build(stepped, report)
+            tables = [blob for table in made for blob in in_blobs(table)]
             if logs_all():
                 self._log(keyed_merges(self.plan, stepped))
-            return table, stepped.status
+            return tables, stepped.status
 
         def by_key(keys: Shard, trial: Store) -> _Out:
             out = keys.step(trial, arrivals, updates, clock)
             report = self._report(shard, out.output_watermark)
             silent = not out.effects and report is None
-            table = None if silent else self._rows.build(out.effects, report)
+            tables = [] if silent else [*in_blobs(self._rows.build(out.effects, report))]
             if logs_all():
                 self._log(out.merges)
-            return table, out.status
+            return tables, out.status
 
         record = None
         if self._recorder is not None:
             record = self._recorder.watch(store, arrivals, updates, clock)
         with in_room(self.plan, shard, lambda: [*arrivals, *self._saved(store)]):
-            table, status = self.attempt(store, by_columns, by_key)
-            check_blob(table)
+            tables, status = self.attempt(store, by_columns, by_key)
         if record is not None:
             record()
-        return table, status
+        return tables, status
 
     def effects(
         self,
@@ -124,9 +129,9 @@ class Stepper:
     ) -> list[KeyedEffect]:
         """The same step. Returns what comes out as values: of each key drops, then panes."""
 
-        def by_columns(columns: ColumnShard, trial: Store) -> list[KeyedEffect]:
-            stepped = columns.step(trial, arrivals, updates, clock)
-            dropped = keyed_drops(self.plan, stepped.drops, stepped.arrived, stepped.judged_at)
+        def by_columns(columns: ColumnShard, trial: Store, passes: int) -> list[KeyedEffect]:
+            stepped = columns.step(trial, arrivals, updates, clock, passes)
+            dropped = drops_of_step(self.plan, stepped)
             return [*dropped, *panes_as_they_are(self.plan, stepped)]
 
         def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
@@ -137,14 +142,14 @@ class Stepper:
     def attempt(
         self,
         store: Store,
-        by_columns: Callable[[ColumnShard, Store], Result],
+        by_columns: Callable[[ColumnShard, Store, int], Result],
         by_key: Callable[[Shard, Store], Result],
     ) -> Result:
         """A step all at once; and if something in it does not fit, key by key.
 
         Args:
             store: The shard's state. It is written to only when the step is known to be good.
-            by_columns: The step by the columnar machine.
+            by_columns: The step by the columnar machine, in so many passes.
             by_key: The same by the reference machine.
         """
         trial = Trial(store)
@@ -152,13 +157,26 @@ class Stepper:
             if self.columns is None:
                 out = by_key(self._key_by_key, trial)
             else:
-                out = by_columns(self.columns, trial)
+                out, trial = self._in_passes(self.columns, store, by_columns)
         except ONE_BY_ONE as error:
             log_key_by_key(self.plan.name, error.__cause__ or error)
             trial = Trial(store)
             out = by_key(self._checking, trial)
         trial.keep()
         return out
+
+    def _in_passes(
+        self, columns: ColumnShard, store: Store, step: Callable[[ColumnShard, Store, int], Result]
+    ) -> tuple[Result, Trial]:
+        """A step in as few passes as it fits in, each over some of the shard's buckets."""
+        while True:
+            trial = Trial(store)
+            try:
+                return step(columns, trial, self._passes), trial
+            except (UnsupportedError, pa.ArrowInvalid, pa.ArrowCapacityError) as error:
+                if not overfull(error) or self._passes >= self.plan.buckets:
+                    raise
+                self._passes = min(4 * self._passes, self.plan.buckets)
 
     def _saved(self, store: Store) -> Iterator[pa.Table]:
         """All rows of the shard's state, if they can be read."""

@@ -168,9 +168,7 @@ class Dots:
         for life in self._scene.lives:
             if not life.opened <= mark.at <= life.ended:
                 continue
-            start, end = (
-                self._labels.to_pixels(at, 0)[0] for at in self._scene.edges(life.window)
-            )
+            start, end = (self._labels.to_pixels(at, 0)[0] for at in self._scene.edges(life.window))
             if life.window.end <= mark.event:
                 left = max(left, min(end, here))
             elif mark.event < life.window.start:

@@ -178,10 +178,12 @@ def test_retractions_come_right_before_what_replaces_them_and_repeat_what_they_w
 
 def run_in_columns(plan: Plan, *steps: tuple[pa.Table | None, int]) -> list[pa.Table | None]:
     stepper, store = stepper_of(attrs.evolve(plan, machine_name="columnar")), DictStore()
-    return [
-        stepper.step(store, [] if table is None else [table], [HostWatermark(watermark)], 0, 3)[0]
-        for table, watermark in steps
-    ]
+    outputs = []
+    for table, watermark in steps:
+        arrivals = [] if table is None else [table]
+        tables, _ = stepper.step(store, arrivals, [HostWatermark(watermark)], 0, 3)
+        outputs.append(tables[0] if tables else None)
+    return outputs
 
 
 def test_what_merges_is_withdrawn_in_the_order_in_which_a_reader_needs_it() -> None:

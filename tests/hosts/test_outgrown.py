@@ -267,10 +267,10 @@ def stepped(plan: Plan, *batches: pa.Table) -> list[dict[str, Any]]:
     store, stepper, out = DictStore(), stepper_of(plan), list[dict[str, Any]]()
     for watermark, batch in enumerate([*batches, None], -len(batches)):
         arrivals = [] if batch is None else [batch]
-        rows, _ = stepper.step(
+        tables, _ = stepper.step(
             store, arrivals, [HostWatermark(10 if batch is None else watermark)], 0
         )
-        out += [] if rows is None else rows.to_pylist()
+        out += [row for table in tables for row in table.to_pylist()]
     return out
 
 

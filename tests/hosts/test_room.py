@@ -1,5 +1,6 @@
 """What a shard cannot hold is said of the shard, before Arrow or Spark fail."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import attrs
@@ -12,10 +13,12 @@ from beamlike.model.combine import Collect, Max
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import ListColumn, PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store import room
+from tests.support.machines.either import forgetful
 from tests.support.machines.in_shard import DictStore
 
 TEXT, NUMBER = pa.string(), pa.int64()
@@ -78,9 +81,8 @@ def test_rows_that_arrive_in_one_micro_batch_may_be_too_large() -> None:
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("machine", ["columnar", "reference"])
-def test_windows_may_be_too_large_together_and_the_state_stays(machine: Any) -> None:
-    plan, store = plan_of(WORDS, machine=machine), DictStore()
+def test_the_windows_of_a_bucket_may_be_too_large_together_and_the_state_stays() -> None:
+    plan, store = plan_of(WORDS), DictStore()
     stepper = stepper_of(plan)
     stepper.step(store, [rows(["x" * 600])], [HostWatermark(0)], 0, 3)
     before = dict(store.buckets), store.index
@@ -92,7 +94,7 @@ def test_windows_may_be_too_large_together_and_the_state_stays(machine: Any) -> 
     assert (store.buckets, store.index) == before
     # With less it goes on.
     stepper.step(store, [rows(["y" * 400])], [HostWatermark(0)], 0, 3)
-    out, _ = stepper.step(store, [], [HostWatermark(100)], 0, 3)
+    (out,), _ = stepper.step(store, [], [HostWatermark(100)], 0, 3)
     assert [len("".join(row["words"])) for row in out.to_pylist()] == [1_000]
 
 
@@ -103,7 +105,7 @@ def test_rows_that_were_replaced_are_cleared_away_before_they_take_room() -> Non
     stepper = stepper_of(plan)
     for letter in "abcdefgh":
         stepper.step(store, [rows([letter * 300])], [HostWatermark(0)], 0, 3)
-    out, _ = stepper.step(store, [], [HostWatermark(100)], 0, 3)
+    (out,), _ = stepper.step(store, [], [HostWatermark(100)], 0, 3)
     assert [row["longest"] for row in out.to_pylist()] == ["h" * 300]
 
 
@@ -132,7 +134,69 @@ def test_the_output_of_a_step_may_be_too_large(machine: Any) -> None:
     assert problem.startswith(
         "shard 3 of the 4 of 'beamlike' cannot hold what it is given: aggregate 'n0' would have "
     )
-    assert problem.endswith(f"bytes of the step's output, {ADVICE}")
+    assert problem.endswith(f"bytes of a row of the output, {ADVICE}")
+
+
+def many(keys: int, letter: str, length: int) -> pa.Table:
+    """A text for each of some keys, that are spread over eight buckets."""
+    tables = [rows([letter * length], key=f"key {at:02}") for at in range(keys)]
+    table = pa.concat_tables(tables)
+    buckets = pa.array([at % 8 for at in range(keys)], pa.int32())
+    return table.set_column(table.column_names.index("bucket"), "bucket", buckets)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+@pytest.mark.parametrize("remembers", [True, False])
+def test_a_shard_has_more_in_a_column_than_fits_in_one_piece(machine: Any, remembers: bool) -> None:
+    """Five thousand bytes where a thousand fit: the shard takes its buckets one after another."""
+    plan, store = attrs.evolve(plan_of(WORDS, machine=machine), buckets=8), DictStore()
+    with nullcontext() if remembers else forgetful():
+        for letter in "abcde":
+            out, status = stepper_of(plan).step(
+                store, [many(20, letter, 50)], [HostWatermark(0)], 0, 3
+            )
+            assert (out, status.windows_open) == ([], 20)
+        out, status = stepper_of(plan).step(store, [], [HostWatermark(100)], 0, 3)
+
+    found = {row["user"]: row["words"] for table in out for row in table.to_pylist()}
+    assert found == {f"key {at:02}": [letter * 50 for letter in "abcde"] for at in range(20)}
+    assert (len(out) > 1, status.windows_open) == (True, 0)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_micro_batch_brings_more_than_fits_in_one_piece() -> None:
+    plan, store = attrs.evolve(plan_of(LONGEST), buckets=8), DictStore()
+    arrivals = [many(20, "a", 60), many(20, "b", 70)]
+
+    out, _ = stepper_of(plan).step(store, arrivals, [HostWatermark(0)], 0, 3)
+    ended, _ = stepper_of(plan).step(store, [], [HostWatermark(100)], 0, 3)
+
+    assert out == []
+    found = {row["user"]: row["longest"] for table in ended for row in table.to_pylist()}
+    assert found == {f"key {at:02}": "b" * 70 for at in range(20)}
+
+
+@pytest.mark.usefixtures("small")
+def test_what_does_not_fit_is_taken_in_passes_and_never_key_by_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken = []
+    step = ColumnShard.step
+
+    def counted(shard: ColumnShard, *args: Any) -> Any:
+        taken.append(args[-1])
+        return step(shard, *args)
+
+    monkeypatch.setattr(ColumnShard, "step", counted)
+    plan = attrs.evolve(plan_of(WORDS), buckets=8)
+    stepper, store = stepper_of(plan), DictStore()
+    stepper.step(store, [many(20, "a", 40)], [HostWatermark(0)], 0, 3)
+    stepper.step(store, [many(20, "b", 40)], [HostWatermark(0)], 0, 3)
+    stepper.step(store, [many(20, "c", 40)], [HostWatermark(0)], 0, 3)
+
+    # The first step fits. The second does not, and the third begins where that one ended.
+    assert taken == [1, 1, 4, 4]
 
 
 @pytest.mark.parametrize("problem", [pa.ArrowInvalid, pa.ArrowCapacityError])

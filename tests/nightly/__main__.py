@@ -23,6 +23,7 @@ TRIALS: Final = {
     "beam_suite": ("tests.beam_suite",),
     "dialects": ("tests.dialects",),
     "fuzz": ("tests.fuzz", "--minutes", "30"),
+    "large": ("tests.large",),
     "benchmarks": ("tests.benchmarks",),
     "lower bounds": ("tests.lower_bounds", "--write"),
     "compatibility": ("tests.compatibility", "--write"),

@@ -11,6 +11,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.pack import Arrived, read_blobs
+from beamlike.hosts.spark.unpack import OutputBlobs
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -18,7 +19,6 @@ from beamlike.runtime.jumps import jump_of
 from beamlike.runtime.logs import log_jump, log_rows, log_silent, logs_drops
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import Stepper, stepper_of
-from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Store
 from beamlike.runtime.tally import EXAMPLES, METRICS, TALLY_TYPE, Tally
@@ -180,7 +180,7 @@ def stepped_shard(
     `Stepper`."""
     plan = stepper.plan
     out, status = stepper.step(store, arrived.tables, updates, clock, shard)
-    tables = [*arrived.finished, *([] if out is None else [out])]
+    tables = [*arrived.finished, *out]
     jump = jump_of(plan, arrived.delivered, status)
     if shard == 0:  # the others see the same
         log_silent(plan.name, status.silent)
@@ -197,7 +197,7 @@ class ShardProcessor(GroupProcessor):
 
     def open(self, handle: StatefulProcessorHandle) -> None:
         self._store = SparkStore(blobs_of(handle))
-        self._stepper = stepper_of(self._plan)
+        self._stepper, self._output = stepper_of(self._plan), OutputBlobs()
 
     def step(
         self,
@@ -215,7 +215,7 @@ class ShardProcessor(GroupProcessor):
             tables, tally = stepped_shard(
                 self._stepper, self._store, shard, arrived, updates, clock
             )
-            blobs = [pack_blob(table, {"kind": "out"}) for table in tables]
+            blobs = [self._output.of(table) for table in tables]
         yield from (_ROW(blob, *_UNCOUNTED) for blob in blobs)
         yield _ROW(None, *tally.columns)
 

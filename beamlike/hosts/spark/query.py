@@ -100,9 +100,10 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
         stepped, _ = stepper_of(plan).step(
             NoStore(), arrived.tables, [HostWatermark(MAX_TIMESTAMP)], 0
         )
-        tables = [*arrived.finished, *([] if stepped is None else [stepped])]
-        blobs = [pack_blob(table, {"kind": "out"}) for table in tables]
-        return pa.table({"blob": pa.array(blobs, pa.binary())})
+        blobs = [pack_blob(table, {"kind": "out"}) for table in (*arrived.finished, *stepped)]
+        # Together they may be more than fits in one piece.
+        pieces = [pa.array([blob], pa.binary()) for blob in blobs]
+        return pa.table({"blob": pa.chunked_array(pieces, pa.binary())})
 
     return run
 

@@ -22,8 +22,8 @@ from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 from beamlike.runtime.changes import strategy_words, unnumbered
-from beamlike.runtime.column_output import key_names, keyed_drops, keyed_merges
-from beamlike.runtime.column_shard import ARRIVAL, ColumnsStepped
+from beamlike.runtime.column_output import drops_of_step, key_names, keyed_merges
+from beamlike.runtime.column_shard import ARRIVAL, ColumnsStepped, Pass
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
@@ -251,8 +251,8 @@ class Stage:
         with self._keys_named(tables):
             stepped = self._stepper.attempt(
                 store,
-                lambda columns, trial: self._of_columns(
-                    columns.step(trial, tables, updates, clock)
+                lambda columns, trial, passes: self._of_columns(
+                    columns.step(trial, tables, updates, clock, passes)
                 ),
                 lambda _, trial: self._key_by_key(trial, tables, updates, clock),
             )
@@ -263,24 +263,26 @@ class Stage:
 
     def _of_columns(self, stepped: ColumnsStepped) -> StageStepped:
         plan = self.plan
-        blobs = [blob for (blob,) in key_names(plan, stepped.keys)]
-        keys = _Keys(blobs, self.key_of)
-        out = Bundle()
-        for phase, panes in zip(stepped.phases, stepped.panes, strict=True):
-            found = _bundle(panes, keys)
-            if self.seen is not None:
-                found = found.at(self._in_order(phase, panes, blobs))
-            out.extend(found)
-        drops = list(keyed_drops(plan, stepped.drops, stepped.arrived, stepped.judged_at))
+        out, panes = Bundle(), list[tuple[Pass, list[bytes]]]()
+        for one in stepped.passes:
+            blobs = [blob for (blob,) in key_names(plan, one.keys)]
+            keys = _Keys(blobs, self.key_of)
+            panes.append((one, blobs))
+            for phase, came in zip(one.phases, one.panes, strict=True):
+                found = _bundle(came, keys)
+                if self.seen is not None:
+                    found = found.at(self._in_order(phase, came, blobs))
+                out.extend(found)
+        drops = list(drops_of_step(plan, stepped))
         return StageStepped(
             out,
             [(self.key_of(blob), drop) for (blob,), drop in drops],
             [*self._named(keyed_merges(plan, stepped))],
             stepped.output_watermark,
             stepped.status,
-            lambda: [*((ARRIVAL, blob, drop) for (blob,), drop in drops), *_panes(stepped, blobs)],
+            lambda: [*((ARRIVAL, blob, drop) for (blob,), drop in drops), *_panes(panes)],
             [],
-            lambda: [(self.key_of(blob), pane) for _, blob, pane in _panes(stepped, blobs)],
+            lambda: [(self.key_of(blob), pane) for _, blob, pane in _panes(panes)],
         )
 
     def _in_order(self, phase: int, panes: Panes, blobs: Sequence[bytes]) -> list[int]:
@@ -381,8 +383,9 @@ def _bundle(panes: Panes, keys: _Keys) -> Bundle:
     )
 
 
-def _panes(stepped: ColumnsStepped, blobs: Sequence[bytes]) -> Iterator[tuple[int, bytes, Pane]]:
+def _panes(passes: Iterable[tuple[Pass, Sequence[bytes]]]) -> Iterator[tuple[int, bytes, Pane]]:
     """Each pane with its phase and its key in bytes."""
-    for phase, panes in zip(stepped.phases, stepped.panes, strict=True):
-        found = panes_of(panes, panes.values[0].to_pylist())
-        yield from ((phase, blobs[key], pane) for key, pane in found)
+    for one, blobs in passes:
+        for phase, panes in zip(one.phases, one.panes, strict=True):
+            found = panes_of(panes, panes.values[0].to_pylist())
+            yield from ((phase, blobs[key], pane) for key, pane in found)

@@ -26,7 +26,7 @@ import pyarrow as pa
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
-from beamlike.runtime.store.room import has_room, in_one
+from beamlike.runtime.store.room import below
 
 __all__ = ["Contents", "NoStore", "Pages", "Rows", "Store", "Trial"]
 
@@ -35,6 +35,9 @@ PAGE: Final = 8 * 2**20
 
 FEW: Final = 1_000
 """So many rows are always written anew."""
+
+LONGEST: Final = 2**30
+"""Bytes of a blob of a log at most, before it is compressed."""
 
 LOG: Final = 64
 """Blobs of a log at most: reading takes them all, and the index names them all."""
@@ -146,7 +149,10 @@ class Contents:
 
 @attrs.frozen(eq=False)
 class Rows:
-    """All rows of a shard, in the order in which they were written, and which of them live."""
+    """All rows of a shard, in the order in which they were written, and which of them live.
+
+    They are in one piece where they fit.
+    """
 
     table: pa.Table
     lives: Bools
@@ -161,14 +167,14 @@ class Rows:
         lives = np.ones(len(self.lives) + new.num_rows, np.bool_)
         lives[: len(self.lives)] = self.lives
         lives[gone] = False
-        return type(self)(in_one([self.table, new]), lives)
+        return type(self)(below([self.table, new]), lives)
 
     def living(self, gone: Ints, new: pa.Table) -> Self:
         """The same, and only those that live."""
         stays = self.lives.copy()
         stays[gone] = False
         old = self.table.filter(pa.array(stays))
-        table = in_one([old, new])
+        table = below([old, new])
         return type(self)(table, np.ones(table.num_rows, np.bool_))
 
 
@@ -210,7 +216,6 @@ class Pages:
 
         Raises:
             StateError: Some are not where the index says, or not what was written.
-            UnsupportedError: They do not fit in one piece.
         """
         contents = self.contents
         if not contents.digests:
@@ -223,7 +228,7 @@ class Pages:
             blobs = [self._blob(number) for number in contents.pages]
             _check(contents.digests[0], blobs)
             tables = [_rows_of(blob)[0] for blob in blobs]
-            table = in_one([self._schema.empty_table(), *tables])
+            table = below([self._schema.empty_table(), *tables])
             rows = Rows(table, np.ones(table.num_rows, np.bool_))
         chain = zip(contents.log[known:], pairwise(contents.digests[known:]), strict=True)
         for number, (before, digest) in chain:
@@ -236,19 +241,14 @@ class Pages:
         return rows
 
     def replace(self, rows: Rows, gone: Ints, new: pa.Table) -> None:
-        """Write that some rows are gone, by their places, and that others came.
-
-        Raises:
-            UnsupportedError: Those that live do not fit in one piece. Nothing was written.
-        """
+        """Write that some rows are gone, by their places, and that others came."""
         before = self.contents
         if not len(gone) and not new.num_rows:
             return
         dead, logged = before.dead + len(gone), before.logged + new.num_rows
         living = len(rows.lives) + new.num_rows - dead
         is_cheap = logged + dead <= living and len(before.log) < LOG
-        # Rows that are gone take room, until pages are written anew.
-        if before.pages and living > FEW and is_cheap and has_room([rows.table, new]):
+        if before.pages and living > FEW and is_cheap and new.nbytes <= LONGEST:
             rows = rows.after(gone, new)
             self._append(gone, new, logged, dead, living)
         else:
@@ -262,7 +262,7 @@ class Pages:
     def _append(self, gone: Ints, new: pa.Table, logged: int, dead: int, living: int) -> None:
         before = self.contents
         places = b64encode(gone.astype(np.int64).tobytes()).decode()
-        blob = pack_blob(new, {"gone": places}, small=True)
+        blob = pack_blob(new.combine_chunks(), {"gone": places}, small=True)
         self._store.write(before.next, blob)
         self.contents = Contents(
             before.pages,

@@ -18,7 +18,7 @@ import pyarrow.types as pt
 from beamlike.errors import UnsupportedError
 from beamlike.runtime.plan import Plan
 
-__all__ = ["check_blob", "check_message", "has_room", "in_one", "in_room"]
+__all__ = ["below", "check_message", "in_blobs", "in_one", "in_room", "overfull"]
 
 MOST: Final = 2**31 - 1
 """Bytes of text, or items of lists, of one column in one piece; bytes of a blob."""
@@ -58,21 +58,37 @@ def in_one(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="default").combine_chunks()
 
 
-def has_room(tables: Sequence[pa.Table]) -> bool:
-    """Whether each column of these tables, below each other, fits in one piece."""
-    return _overfull(tables) is None
+def below(tables: Sequence[pa.Table]) -> pa.Table:
+    """Rows below each other, in one piece if they fit, else in as many as they are now."""
+    if len(tables) == 1:
+        return tables[0]
+    together = pa.concat_tables(tables, promote_options="default")
+    return together.combine_chunks() if _overfull(tables) is None else together
 
 
-def check_blob(table: pa.Table | None) -> None:
-    """Refuse rows that do not fit in one blob.
+def overfull(error: Exception) -> bool:
+    """Whether something did not fit in one piece: what Arrow says of it, or one of these checks."""
+    if isinstance(error, pa.ArrowInvalid | pa.ArrowCapacityError):
+        return _OVERFLOWS.search(str(error)) is not None
+    return isinstance(error, _OverfullError)
+
+
+def in_blobs(table: pa.Table) -> Iterator[pa.Table]:
+    """The rows in tables that fit in a blob each.
 
     Raises:
-        UnsupportedError: They do not.
+        UnsupportedError: A row does not.
     """
-    if table is not None and table.nbytes > MOST - _BESIDES:
+    if table.nbytes <= MOST - _BESIDES:
+        yield table
+    elif table.num_rows > 1:
+        half = table.num_rows // 2
+        yield from in_blobs(table.slice(0, half))
+        yield from in_blobs(table.slice(half))
+    else:
         widest = max(table.column_names, key=lambda name: table.column(name).nbytes)
         size = table.column(widest).nbytes
-        held = f"{size:,} of the {table.nbytes:,} bytes of the step's output"
+        held = f"{size:,} of the {table.nbytes:,} bytes of a row of the output"
         raise _OverfullError(widest, held)
 
 
@@ -109,7 +125,7 @@ def in_room(
     except _OverfullError as error:
         raise UnsupportedError(_words(plan, shard, error.column, error.held)) from None
     except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
-        if not _OVERFLOWS.search(str(error)):
+        if not overfull(error):
             raise
         sizes = [(size, name, unit) for name, size, unit in _sizes(tables())]
         size, widest, unit = max(sizes, default=(0, None, "bytes"))

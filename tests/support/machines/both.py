@@ -62,10 +62,8 @@ class BothMachines:
         raised: list[BeamlikeError] = []
         for stepper, store in zip(self._steppers, stores, strict=True):
             try:
-                table, status = stepper.step(
-                    store, tables, [HostWatermark(watermark)], clock, shard
-                )
-                said.append(self._by_window(table))
+                out, status = stepper.step(store, tables, [HostWatermark(watermark)], clock, shard)
+                said.append(self._by_window(out))
                 stood.append(status)
             except BeamlikeError as error:
                 raised.append(error)
@@ -102,13 +100,13 @@ class BothMachines:
         with forgetful():
             return int(Pages(with_bucket(schema), store, index.contents).read().lives.sum())
 
-    def _by_window(self, table: pa.Table | None) -> dict[str, list[tuple[dict[str, Any], str]]]:
+    def _by_window(self, out: list[pa.Table]) -> dict[str, list[tuple[dict[str, Any], str]]]:
         """Rows with their words, for each window of each key in the order in which they came.
 
         Windows of a key come in no promised order.
         """
         found: dict[str, list[tuple[dict[str, Any], str]]] = {}
-        for row in [] if table is None else table.to_pylist():
+        for row in (row for table in out for row in table.to_pylist()):
             names = [*self.plan.keys, "window", *(["session"] if "session" in row else [])]
             marks = row[MARKS]  # the bounds of a window that SQL cannot show, and what was dropped
             exactly = marks["start"], marks["end"], marks["dropped"]
