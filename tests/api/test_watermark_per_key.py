@@ -282,6 +282,16 @@ def test_the_plan_says_why_it_runs_key_by_key() -> None:
     assert "each key has a watermark of its own" in said[0]
 
 
+@pytest.mark.spark
+def test_bounded_rows_come_out_as_ever_and_may_be_grouped_again(spark: Any) -> None:
+    rows = [("a", "2020-01-01 12:05:00", 1), ("b", "2020-01-01 03:05:00", 1)]
+    readings = spark.createDataFrame(rows, "device string, at string, v int")
+    per_key, usual = (hours(readings, watermark_per_key=each) for each in (True, False))
+    counts = per_key.group([], {"n": bl.sum("n")}, name="all")
+    assert sorted(per_key.rows.collect()) == sorted(usual.rows.collect())
+    assert sum(row.n for row in counts.rows.collect()) == 2
+
+
 # -- what is refused -------------------------------------------------------------------------
 
 

@@ -156,6 +156,7 @@ def _read(blob: bytes | None, digest: int) -> pa.Table:
     if blob is None or _digest(blob) != digest:
         raise StateError(damaged(blob or b"", "it is not what was written of its keys' watermarks"))
     table = unpack_blob(blob)[0].replace_schema_metadata(None)
+    table.validate(full=True)  # the file may be hostile: no offset may lead out of its buffer
     for name in _FIELDS:
         column = table.column(name)
         if column.type != pa.int64() or column.null_count:
