@@ -62,14 +62,17 @@ class Case:
     """A grouping, how its keys' watermarks follow their rows, and what happens."""
 
     strategy: dict[str, Any]
-    delay: int
-    idle: dict[str, Any]
+    follows: tuple[int, dict[str, Any]]
+    """The delay (ms) of the watermark, and what happens when no row comes."""
+    then: tuple[int, dict[str, Any]]
+    """The same from the first restart on."""
     steps: Sequence[tuple[int, Sequence[tuple[str, int]], bool]]
     """Each with a stretch of processing time (ms), rows by device and time, and a restart."""
     lift: bool
 
-    def grouped(self, rows: Any, **options: Any) -> bl.Stream:
-        source = bl.stream(rows, timestamp="at", watermark=f"{self.delay} ms", **self.idle)
+    def grouped(self, rows: Any, restarted: bool, **options: Any) -> bl.Stream:
+        delay, idle = self.then if restarted else self.follows
+        source = bl.stream(rows, timestamp="at", watermark=f"{delay} ms", **idle)
         return source.window(**self.strategy).group(
             "device", {"n": bl.count()}, shards=2, buckets=2, **options
         )
@@ -91,14 +94,8 @@ def any_case(random: Random, *, restarts: bool = True) -> Case:
         strategy["late_check"] = "assigned"
     if trigger == bl.AfterWatermark():  # it finishes with the window
         strategy["allowed_lateness"] = "0 s"
-    idle = random.choice(
-        [
-            {},
-            {"idle_after": "10 minutes"},
-            {"idle_after": "10 minutes", "idle": "advance"},
-            {"idle_after": "1 minute", "idle": "advance"},
-        ]
-    )
+    follows = _any_rule(random)
+    then = follows if random.randrange(2) else _any_rule(random)
     # Devices are hours apart, and each goes its own way at its own pace.
     reached = {device: START + random.randrange(600) * MINUTE for device in DEVICES}
     steps = []
@@ -116,21 +113,32 @@ def any_case(random: Random, *, restarts: bool = True) -> Case:
         and strategy["late_check"] != "element"
         and random.randrange(3) == 0
     )
-    return Case(strategy, random.choice([0, 1, 5]) * MINUTE, idle, steps, lift)
+    return Case(strategy, follows, then, steps, lift)
+
+
+def _any_rule(random: Random) -> tuple[int, dict[str, Any]]:
+    idle = random.choice(
+        [
+            {},
+            {"idle_after": "10 minutes"},
+            {"idle_after": "10 minutes", "idle": "advance"},
+            {"idle_after": "1 minute", "idle": "advance"},
+        ]
+    )
+    return random.choice([0, 1, 5]) * MINUTE, idle
 
 
 def played(case: Case, devices: str, **how: Any) -> list[Row]:
     """All rows that come out of the grouping when these devices send, and no others."""
-    query = QueryTest(
-        lambda rows: case.grouped(rows, **({"lift": case.lift} | how)), SCHEMA, clock=CLOCK
-    )
+    given = {"lift": case.lift} | how
+    query = QueryTest(lambda rows: case.grouped(rows, False, **given), SCHEMA, clock=CLOCK)
     for stretch, rows, restart in case.steps:
         query.advance_processing_time(stretch)
         own = [{"device": device, "at": at} for device, at in rows if device in devices]
         if own:
             query.send(*own)
         if restart:
-            query.restart()
+            query.restart(lambda rows: case.grouped(rows, True, **given))
     query.advance_watermark_to_infinity()
     return query.rows
 
@@ -151,9 +159,8 @@ def test_a_key_is_as_if_nobody_else_sent_anything(random: Random) -> None:
 def script(case: Case, device: str) -> Iterator[ScriptStep]:
     """What happens to a key, with its watermark computed from its rows."""
     watermark, clock, greatest, active = MIN_TIMESTAMP, CLOCK, None, 0
-    idle = case.idle if case.idle.get("idle") == "advance" else {}
-    patience = {"10 minutes": 10, "1 minute": 1}.get(idle.get("idle_after"), 10**9) * MINUTE
-    for stretch, rows, _ in case.steps:
+    (delay, patience), then = _numbers(*case.follows), _numbers(*case.then)
+    for stretch, rows, restart in case.steps:
         clock += stretch
         yield AdvanceClock(clock)
         for times in ([], [at for other, at in rows if other == device]):
@@ -162,9 +169,17 @@ def script(case: Case, device: str) -> Iterator[ScriptStep]:
                 greatest, active = max([*times, greatest or MIN_TIMESTAMP]), clock
             if greatest is not None:
                 silent = max(0, clock - active - patience)
-                watermark = max(watermark, greatest - case.delay + silent)
+                watermark = max(watermark, greatest - delay + silent)
                 yield AdvanceWatermark(watermark)
+        if restart:
+            delay, patience = then
     yield AdvanceWatermark(MAX_TIMESTAMP)
+
+
+def _numbers(delay: int, idle: dict[str, Any]) -> tuple[int, int]:
+    """A rule in milliseconds: the delay, and after how long a silence the clock moves on."""
+    known = {"10 minutes": 10 * MINUTE, "1 minute": MINUTE}
+    return delay, known[idle["idle_after"]] if idle.get("idle") == "advance" else 10**15
 
 
 def effects(case: Case, script: Script) -> list[Any]:

@@ -12,12 +12,14 @@ from typing import Any, Final
 import attrs
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import NEVER, Ints
 from beamlike.machine.key_clock import KeyClock
 from beamlike.machine.reference.next_timers import NextTimers
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
@@ -93,7 +95,7 @@ class BucketClocks:
         self.known = known
         if source != before:  # none may go back to what the new rule would have said
             self.known = {key: clock.at(before, at.clock) for key, clock in known.items()}
-        self._source, self._at = source, at
+        self._source, self._before, self._at = source, before, at
 
     def step(
         self, key: Key, greatest: int | None, begin: Clock, to: Clock
@@ -108,7 +110,7 @@ class BucketClocks:
         """
         before = self.known.get(key)
         if before is not None:
-            before = before.at(self._source, self._at.clock)
+            before = before.at(self._before, self._at.clock)
         reached = self._at.watermark if before is None else before.watermark
         at = attrs.evolve(self._at, watermark=max(reached, self._at.watermark))
         begin = attrs.evolve(begin, watermark=max(at.watermark, begin.watermark))
@@ -161,6 +163,9 @@ def _read(blob: bytes | None, digest: int) -> pa.Table:
         column = table.column(name)
         if column.type != pa.int64() or column.null_count:
             raise ValueError(f"{name} is {column.type} with {column.null_count} nulls")
+        least, greatest = pc.min_max(column).as_py().values()
+        if least < MIN_TIMESTAMP or greatest > MAX_TIMESTAMP:
+            raise ValueError(f"{name} is no instant")
     return table
 
 
