@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 import attrs
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -128,10 +129,12 @@ def _any_rule(random: Random) -> tuple[int, dict[str, Any]]:
     return random.choice([0, 1, 5]) * MINUTE, idle
 
 
-def played(case: Case, devices: str, **how: Any) -> list[Row]:
+def played(case: Case, devices: str, host: Any = "local", **how: Any) -> list[Row]:
     """All rows that come out of the grouping when these devices send, and no others."""
     given = {"lift": case.lift} | how
-    query = QueryTest(lambda rows: case.grouped(rows, False, **given), SCHEMA, clock=CLOCK)
+    query = QueryTest(
+        lambda rows: case.grouped(rows, False, **given), SCHEMA, clock=CLOCK, host=host
+    )
     for stretch, rows, restart in case.steps:
         query.advance_processing_time(stretch)
         own = [{"device": device, "at": at} for device, at in rows if device in devices]
@@ -140,6 +143,7 @@ def played(case: Case, devices: str, **how: Any) -> list[Row]:
         if restart:
             query.restart(lambda rows: case.grouped(rows, True, **given))
     query.advance_watermark_to_infinity()
+    query.close()
     return query.rows
 
 
@@ -154,6 +158,19 @@ def test_a_key_is_as_if_nobody_else_sent_anything(random: Random) -> None:
     alone = [row for device in DEVICES for row in played(case, device)]
     together = played(case, DEVICES, watermark_per_key=True)
     assert in_any_order(together) == in_any_order(alone)
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(3))
+def test_so_it_is_on_spark(spark: Any, seed: int) -> None:
+    case = any_case(Random(seed))
+    # That the clock moves on is a source of ticks, and Spark goes on with the sources that it had.
+    case = attrs.evolve(case, then=case.follows, steps=case.steps[:5])
+    together = played(case, DEVICES, watermark_per_key=True)
+    assert together
+    on_spark = played(case, DEVICES, host="spark", watermark_per_key=True)
+    assert in_any_order(on_spark) == in_any_order(together)
 
 
 def script(case: Case, device: str) -> Iterator[ScriptStep]:
