@@ -66,8 +66,9 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         BeamlikeError: It cannot be done.
     """
-    from beamlike.hosts.spark.repartition import repartition
+    from beamlike.hosts.spark.repartition import check_stopped, repartition
 
+    check_stopped(args.checkpoint, args.output)  # before Spark starts, which takes seconds
     with quiet_session("beamlike repartition") as spark:
         number = repartition(spark, args.checkpoint, args.partitions, args.output)
     print(

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
+import attrs
 import pyarrow as pa
 
 from beamlike.inspect.state.choice import SavedWindow, largest, oldest, windows_of
 from beamlike.inspect.state.functions import SavedFunction
+from beamlike.inspect.state.key_clocks import KeyOfState
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage
@@ -54,6 +56,7 @@ def document(
 
 def _json_stage(state: SavedState, stage: SavedStage) -> dict[str, Any]:
     shards, windows = state.shards_of(stage), stage.windows
+    of_keys = {"key_watermarks": list(map(_json_key, stage.of_keys))} if stage.of_keys else {}
     return {
         "name": stage.name,
         "operator": stage.operator,
@@ -63,7 +66,13 @@ def _json_stage(state: SavedState, stage: SavedStage) -> dict[str, Any]:
         "oldest": _json_which(oldest(windows)) if windows.num_rows else None,
         "largest": _json_which(largest(windows)) if windows.num_rows else None,
         "shards": [_json_shard(shard, it) for shard, it in zip(stage.shards, shards, strict=True)],
+        **of_keys,
     }
+
+
+def _json_key(it: KeyOfState) -> dict[str, Any]:
+    instants = attrs.asdict(it.clock)
+    return {"key": it.key} | {name: _iso(at) for name, at in instants.items()}
 
 
 def _json_which(window: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,20 +1,20 @@
 """Saved state as text, for a terminal."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from beamlike.cli.state_watermarks import escaped, inputs_of, instant, keys_of
 from beamlike.inspect.state.choice import SavedWindow, largest, oldest, windows_of
 from beamlike.inspect.state.functions import SavedCell, SavedFunction, SavedTimer
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.stage import SavedStage, milliseconds
 from beamlike.inspect.state.trigger import node_in_words
-from beamlike.machine.clocks import PartState
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
-from beamlike.model.time import show_duration, show_instant
+from beamlike.model.time import show_duration
 from beamlike.model.windows import IntervalWindow
 from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.shortening import cut_all
@@ -36,7 +36,6 @@ _DEFAULTS: Final = {
 """Values that are not shown."""
 _OF_NO_USE: Final = frozenset(("layout version", "buckets", "shards", "transform"))
 _SHARDS_SHOWN: Final = 16
-_PARTS_SHOWN: Final = 3
 _NUMBERS: Final = "shard windows keys new bytes stored"
 _KEY_WIDTH: Final = 40
 _HELD_WIDTH: Final = 1_000
@@ -67,7 +66,7 @@ def listing(
     """
     first, last = state.batches
     there = "the only one" if first == last else f"there are {first} to {last}"
-    yield f"{_escaped(state.path)}, after batch {state.batch} ({there})"
+    yield f"{escaped(state.path)}, after batch {state.batch} ({there})"
     for stage in [state.stage(name) for name in stages] or state.stages:
         yield ""
         yield from _stage(state, stage)
@@ -95,7 +94,7 @@ def listing(
 
 def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
     windows = stage.windows
-    yield f"stage {_escaped(stage.name)}, operator {stage.operator} of the query"
+    yield f"stage {escaped(stage.name)}, operator {stage.operator} of the query"
     lines = dict(_totals(state, stage))
     if windows.num_rows:
         lines["oldest"] = _which(oldest(windows))
@@ -104,7 +103,7 @@ def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
     for what, value in stage.identity.items():
         if what not in _OF_NO_USE and value != _DEFAULTS.get(what):
             length = milliseconds(value)
-            lines[_escaped(what)] = _escaped(value) if length is None else show_duration(length)
+            lines[escaped(what)] = escaped(value) if length is None else show_duration(length)
     width = max(map(len, lines)) + 2
     yield from (f"  {what:<{width}}{fact}" for what, fact in lines.items())
     yield ""
@@ -128,27 +127,29 @@ def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
         f"shard{'s' * (of != '1')}{f' ({closed:,} closed)' if closed else ''}, {size:,} bytes "
         f"({stored:,} stored)",
     )
-    yield "watermark", _instant(stage.watermark)
-    for at, progress in enumerate(_inputs(stage), 1):
+    yield "watermark", instant(stage.watermark)
+    for at, progress in enumerate(inputs_of(stage), 1):
         yield f"  of input {at}", progress
+    if stage.of_keys:
+        yield "  of its keys", keys_of(stage.of_keys)
     yield "output watermark", _output(stage, shards)
     for what, unit in (("next_event", "the watermark reaches"), ("next_clock", "the clock passes")):
         due = min((it[what] for it in shards if it[what] is not None), default=None)
         if due is not None:
             yield (
                 f"next, by {'watermark' if what == 'next_event' else 'clock'}",
-                (f"something changes once {unit} {_instant(due)}"),
+                (f"something changes once {unit} {instant(due)}"),
             )
 
     side = min((it.next_side for it in stage.shards if it.next_side is not None), default=None)
     if side is not None:
-        yield "next, by side", f"something changes once the side input is past {_instant(side)}"
+        yield "next, by side", f"something changes once the side input is past {instant(side)}"
 
 
 def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
     """Where the output watermark is, and what holds it there."""
     reached = stage.output_watermark
-    watermark = _instant(reached)
+    watermark = instant(reached)
     held = [
         it
         for shard, it in zip(stage.shards, shards, strict=True)
@@ -162,43 +163,6 @@ def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
     return f"{watermark}, held back{f' {behind}' if behind else ''} by {by}{more}"
 
 
-def _inputs(stage: SavedStage) -> Iterator[str]:
-    """The watermark of each input, of a grouping whose inputs have watermarks of their own."""
-    for at in range(max(len(shard.at.inputs) for shard in stage.shards)):
-        states = [shard.at.inputs[at] for shard in stage.shards if at < len(shard.at.inputs)]
-        updates = _instant(max(it.active_at for it in states))
-        if states[0].shards:
-            by_shard = zip(*(it.shards for it in states), strict=True)
-            watermarks = [max(of_shard) for of_shard in by_shard]
-            least = min(watermarks)
-            yield (
-                f"{_instant(least)}, of a grouping (its shard {watermarks.index(least)}), "
-                f"updated at {updates}"
-            )
-            continue
-        greatest = max((it.greatest for it in states if it.greatest is not None), default=None)
-        if greatest is None:
-            yield "a source that has delivered nothing yet"
-        else:
-            parts = _parts({it.part: it for state in states for it in state.parts}.values())
-            yield (
-                f"a source whose latest event is of {_instant(greatest)}, updated at {updates}"
-                f"{parts}"
-            )
-
-
-def _parts(parts: Collection[PartState]) -> str:
-    """The parts of a source that have watermarks of their own, those that are behind first."""
-    if not parts:
-        return ""
-    slowest = sorted(parts, key=lambda it: it.greatest)
-    shown = (
-        f"{it.part!r} at {_instant(it.greatest)}, updated at {_instant(it.active_at)}"
-        for it in slowest[:_PARTS_SHOWN]
-    )
-    return f"; {how_many(len(slowest), 'part')}, the last {'; '.join(shown)}"
-
-
 def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:
     yield (
         *("shard", "windows", "keys", "bytes", "stored", "watermark", "output watermark"),
@@ -209,8 +173,8 @@ def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:
         yield (
             str(it["shard"]),
             *(f"{it[what]:,}" for what in ("windows", "keys", "bytes", "stored")),
-            _instant(shard.at.watermark),
-            _instant(shard.output_watermark),
+            instant(shard.at.watermark),
+            instant(shard.output_watermark),
             "-" if it["held_until"] is None else _holder(it),
         )
 
@@ -230,17 +194,17 @@ def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[R
         *stage,
         *("key", "window", "new", "last pane", "watermark", "clock", "bytes", "waits for"),
     )
-    keys = cut_all([_escaped(it.facts["key"]) or "(all)" for it in windows], _KEY_WIDTH)
+    keys = cut_all([escaped(it.facts["key"]) or "(all)" for it in windows], _KEY_WIDTH)
     for it, key in zip(windows, keys, strict=True):
         facts = it.facts
         yield (
-            *((_escaped(it.stage.name),) if several else ()),
+            *((escaped(it.stage.name),) if several else ()),
             key,
             show_window(it.window),
             _number(facts["new_elements"]),
             _pane(facts),
-            _instant(facts["due_event"]),
-            _instant(facts["due_clock"]),
+            instant(facts["due_event"]),
+            instant(facts["due_clock"]),
             f"{facts['bytes']:,}",
             _waits_for(it),
         )
@@ -266,7 +230,7 @@ def _next_of(function: SavedFunction) -> str:
 
 def _timer_name(timer: SavedTimer) -> str:
     tag = f" ({timer.tag!r})" if timer.tag else ""
-    return _escaped(f"timer {timer.name!r}{tag}")
+    return escaped(f"timer {timer.name!r}{tag}")
 
 
 def _function(function: SavedFunction) -> Iterator[str]:
@@ -274,9 +238,9 @@ def _function(function: SavedFunction) -> Iterator[str]:
     if function.cells:
         yield "  states"
         names = [f"{it.name}, {it.kind or 'of an unknown kind'}" for it in function.cells]
-        width = max(map(len, map(_escaped, names))) + 2
+        width = max(map(len, map(escaped, names))) + 2
         for name, cell in zip(names, function.cells, strict=True):
-            yield f"    {_escaped(name):<{width}}{_cut(_shown(cell), _HELD_WIDTH)}"
+            yield f"    {escaped(name):<{width}}{_cut(_shown(cell), _HELD_WIDTH)}"
     if function.timers:
         yield "  timers"
         names = [_timer_name(it) for it in function.timers]
@@ -286,9 +250,9 @@ def _function(function: SavedFunction) -> Iterator[str]:
     if function.waiting:
         first, last = function.waiting[0], function.waiting[-1]
         span = (
-            f"at {_instant(first)}"
+            f"at {instant(first)}"
             if first == last
-            else (f"from {_instant(first)} to {_instant(last)}")
+            else (f"from {instant(first)} to {instant(last)}")
         )
         yield "  waiting"
         yield f"    {how_many(len(function.waiting), 'element')} {span}"
@@ -297,7 +261,7 @@ def _function(function: SavedFunction) -> Iterator[str]:
 def _shown(cell: SavedCell) -> str:
     if cell.kind != "ordered list":
         return repr(cell.value)
-    return ", ".join(f"{_instant(at)}: {value!r}" for at, value in cell.value)
+    return ", ".join(f"{instant(at)}: {value!r}" for at, value in cell.value)
 
 
 def _fires(timer: SavedTimer) -> str:
@@ -305,8 +269,8 @@ def _fires(timer: SavedTimer) -> str:
     clock = clocks.get(timer.domain or "", "its clock")
     held = "holds nothing"
     if timer.output is not None:
-        held = f"holds the output watermark at {_instant(timer.output)}"
-    return f"fires once {clock} is past {_instant(timer.at)}, {held}"
+        held = f"holds the output watermark at {instant(timer.output)}"
+    return f"fires once {clock} is past {instant(timer.at)}, {held}"
 
 
 def _in_full(it: SavedWindow) -> Iterator[str]:
@@ -315,7 +279,7 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
     closed = "; closed: it takes no more elements" if facts["closed"] else ""
     standing = facts["standing"]
     lines = {
-        "stage": f"{_escaped(it.stage.name)}, shard {facts['shard']}",
+        "stage": f"{escaped(it.stage.name)}, shard {facts['shard']}",
         "new elements": None
         if it.function is not None
         else f"{_number(facts['new_elements'])} since the last pane{closed}",
@@ -324,7 +288,7 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
         "standing panes": None if standing is None else f"{standing:,} not withdrawn yet",
         "holds back": None
         if facts["hold"] is None
-        else f"the output watermark at {_instant(facts['hold'])}",
+        else f"the output watermark at {instant(facts['hold'])}",
         "changes when": _deadlines(facts),
         "size": f"{facts['bytes']:,} bytes",
     }
@@ -337,7 +301,7 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
         yield from _function(it.function)
     if it.holds:
         yield "  holds"
-        holds = {_escaped(name): value for name, value in it.holds.items()}
+        holds = {escaped(name): value for name, value in it.holds.items()}
         width = max(map(len, holds)) + 2
         for name, value in holds.items():
             text = repr(value) if not isinstance(value, str) else value
@@ -348,25 +312,21 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
 def _deadlines(facts: Mapping[str, Any]) -> str:
     both = []
     if facts["due_event"] is not None:
-        both.append(f"the watermark reaches {_instant(facts['due_event'])}")
+        both.append(f"the watermark reaches {instant(facts['due_event'])}")
     if facts["due_clock"] is not None:
-        both.append(f"the clock passes {_instant(facts['due_clock'])}")
+        both.append(f"the clock passes {instant(facts['due_clock'])}")
     return ", or ".join(both) or "an element comes"
 
 
 def _pane(facts: Mapping[str, Any]) -> str:
     timing = facts["timing"]
-    return "-" if timing is None else f"{_escaped(timing)} {facts['index']}"
+    return "-" if timing is None else f"{escaped(timing)} {facts['index']}"
 
 
 def _span(start: int | None, end: int | None) -> str:
     if start is None or end is None:
         return "global"
     return show_window(IntervalWindow(start, end))
-
-
-def _instant(at: int | None) -> str:
-    return "-" if at is None else show_instant(at)
 
 
 def _number(number: int | None) -> str:
@@ -377,13 +337,8 @@ def _key(text: str, room: int = _KEY_WIDTH) -> str:
     return _cut(text, room) if text else "(all)"
 
 
-def _escaped(text: str) -> str:
-    """A text of the checkpoint, which may have any, on one line that moves no cursor."""
-    return text if text.isprintable() else text.encode("unicode_escape").decode()
-
-
 def _cut(text: str, room: int) -> str:
-    return cut(_escaped(text), room)
+    return cut(escaped(text), room)
 
 
 def _table(rows: Sequence[Row], right: str) -> Iterator[str]:

@@ -75,6 +75,30 @@ class SourceClock:
     max_ahead: int | None = None
     by_part: bool = False
 
+    def watermark(self, greatest: int | None, active_at: int, clock: int) -> int | None:
+        """The watermark (ms) of rows that came; None if they are idle.
+
+        Args:
+            greatest: Their greatest event time (ms), as far as it is `believed`; None: none came.
+            active_at: Processing time when the last of them came (ms).
+            clock: Processing time now (ms).
+        """
+        idle_for = 0 if self.idle_after is None else clock - active_at - self.idle_after
+        if idle_for > 0 and (self.idle is Idle.RELEASE or greatest is None):
+            return None
+        if greatest is None:
+            return MIN_TIMESTAMP
+        moved = max(0, idle_for) if self.idle is Idle.ADVANCE else 0
+        return min(max(greatest - self.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)
+
+    def to_json(self) -> list[Any]:
+        return [self.delay, self.idle_after, self.idle.value, self.max_ahead, self.by_part]
+
+    @classmethod
+    def from_json(cls, saved: Sequence[Any]) -> Self:
+        delay, idle_after, idle, max_ahead, by_part = saved
+        return cls(delay, idle_after, Idle(idle), max_ahead, by_part)
+
 
 @attrs.frozen
 class StageClock:
@@ -290,13 +314,7 @@ class Clocks:
         active = [part.greatest for part in state.parts if not part.is_idle(it, clock)]
         if active and it.by_part:  # else they are of before a restart
             return min(max(min(active) - it.delay, MIN_TIMESTAMP), MAX_TIMESTAMP)
-        idle_for = 0 if it.idle_after is None else clock - state.active_at - it.idle_after
-        if idle_for > 0 and (it.idle is Idle.RELEASE or state.greatest is None):
-            return None
-        if state.greatest is None:
-            return MIN_TIMESTAMP
-        moved = max(0, idle_for) if it.idle is Idle.ADVANCE else 0
-        return min(max(state.greatest - it.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)
+        return it.watermark(state.greatest, state.active_at, clock)
 
 
 def _of_whole_source(update: SourceProgress | ShardWatermark) -> bool:

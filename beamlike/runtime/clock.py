@@ -20,7 +20,9 @@ class Clock:
     field          stored                                     cleared
     =============  =========================================  ============================
     ``watermark``  the input watermark, ms; with a side       never, only forward
-                   input that of the main input
+                   input that of the main input. Where keys
+                   have watermarks of their own: what all
+                   of them are at least
     ``clock``      processing time, ms                        never, only forward
     ``inputs``     what is known of each input's own          never, see `InputState`
                    watermark; none if the host knows it
@@ -51,7 +53,8 @@ class Clock:
         if plan.clocks is not None:
             of_inputs = [it for it in updates if not isinstance(it, HostWatermark)]
             inputs, of_all = plan.clocks.update(inputs, of_inputs, clock)
-            watermark = max(watermark, of_all)
+            if plan.key_clock is None:  # else only the host moves all keys, as at the end
+                watermark = max(watermark, of_all)
             side = plan.clocks.of_side(inputs, watermark, clock)
         for it in updates:
             if isinstance(it, HostWatermark):

@@ -164,6 +164,7 @@ class PlanOptions(TypedDict, total=False):
     has_downstream: bool
     record: int
     clock: int | None
+    key_clock: SourceClock | None
 
 
 @attrs.frozen(slots=False)
@@ -191,6 +192,9 @@ class Plan:
 
     ``clock`` is the processing time (ms) at which a query starts that gets its time from a script,
     in the blobs that trigger its shards; None: each micro-batch has the time of day.
+
+    ``key_clock`` says how each key's own elements move a watermark of its own; None: there is one
+    watermark for all keys.
     """
 
     strategy: WindowingStrategy
@@ -212,6 +216,7 @@ class Plan:
     has_downstream: bool = True
     record: int = 0
     clock: int | None = None
+    key_clock: SourceClock | None = None
 
     @property
     def needs_ticks(self) -> bool:
@@ -286,7 +291,7 @@ class Plan:
             "buckets": str(self.buckets),
             # Its groups remember which watermark judged their rows; new ones would not know.
             "hot key fanout": str(self.fanout or "none"),
-        }
+        } | ({} if self.key_clock is None else {"watermarks": "one for each key"})
 
     @cached_property
     def about(self) -> dict[str, str | int | None]:

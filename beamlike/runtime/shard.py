@@ -36,6 +36,7 @@ from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.index import Index, ShardStatus
+from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.pages import Pages, Rows, Store
 from beamlike.runtime.store.state import Key, StateLayout, with_bucket
 
@@ -122,22 +123,36 @@ class Shard:
         """Step the keys of some buckets, write what changed, and note it in the index."""
         pages = Pages(self._schema, store, index.contents)
         states, gone, rows = self._load(pages, touched, index)
+        own = None
+        if self.plan.key_clock is not None:
+            own = KeyClocks(self.plan, self.plan.key_clock, store, index)
         encoded: list[pa.Table] = []
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         for bucket in sorted(touched):
             of_bucket, arrived = states.get(bucket, {}), bundles.get(bucket, {})
             deadlines: list[NextTimers] = []
+            of_keys = None if own is None else own.load(bucket)
             for key in [*of_bucket, *(key for key in arrived if key not in of_bucket)]:
+                clocks = index.at, begin, to
+                if of_keys is not None:
+                    clocks = of_keys.step(key, _greatest(arrived.get(key)), begin, to)
+                    if key in of_bucket:
+                        at = clocks[0]
+                        of_bucket[key] = of_bucket[key].at(at.watermark, at.clock)
                 try:
                     out, merged, next_timers = self._step_key(
-                        of_bucket, key, arrived.get(key), (index.at, begin, to)
+                        of_bucket, key, arrived.get(key), clocks
                     )
                 except (UserFunctionError, OutgrownError) as error:
                     # The machine does not know the key's name.
                     raise error.of_key(key) from error.__cause__
                 effects += out
                 merges += merged
+                if of_keys is not None:
+                    next_timers = of_keys.deadlines(key, next_timers)
                 deadlines.append(next_timers)
+            if own is not None and of_keys is not None:
+                own.save(bucket, of_keys)
             encoded.append(self._save(bucket, of_bucket))
             _note(index, bucket, of_bucket, deadlines, self.plan.strategy.allowed_lateness)
         pages.replace(rows, gone, pa.concat_tables(encoded))
@@ -214,6 +229,11 @@ class Shard:
         table = self.layout.encode(states)
         buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
         return table.append_column("bucket", buckets)
+
+
+def _greatest(arrived: Iterable[Item] | None) -> int | None:
+    """The greatest event time of elements (ms); None if there are none."""
+    return max((item.timestamp for item in arrived or ()), default=None)
 
 
 def _live(before: KeyState, trace: Iterable[TraceEvent]) -> Iterator[Merged]:

@@ -287,6 +287,13 @@ class QueryTest:
                 "the watermark must stay before the end of time; write "
                 "advance_watermark_to_infinity()"
             )
+        own = [it.name for it in self._run.described.groupings if it.key_clock is not None]
+        if own:
+            raise TestStreamError(
+                f"each key of {own[0]!r} has a watermark of its own, which its own rows move: send "
+                'a later row of the key, advance the clock where the input says idle="advance", '
+                "or write advance_watermark_to_infinity()"
+            )
         for name in inputs:
             clocks = [it.clock for it in self._run.described.sources if name in it.inputs]
             if not clocks:

@@ -21,7 +21,9 @@ from beamlike.errors import StateError
 from beamlike.inspect.state.functions import Specs
 from beamlike.inspect.state.keys import arrow_text, key_texts, keys_as_values, meant_by, rows_of
 from beamlike.inspect.state.stage import SavedStage
+from beamlike.machine.clocks import SourceClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
+from beamlike.machine.key_clock import KeyClock
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
 from beamlike.model.sessions import Sessions
@@ -31,7 +33,7 @@ from beamlike.model.trigger_text import trigger_of
 from beamlike.model.window_text import window_fn_of
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
-from beamlike.runtime.store.recording import Moment, Record
+from beamlike.runtime.store.recording import OWN, Moment, Record
 from beamlike.testing.scenarios.files import AGGREGATIONS
 from beamlike.testing.scenarios.shrinking import shrunk
 from beamlike.testing.scenarios.writing import write_scenario
@@ -273,15 +275,28 @@ def _steps(
     stage: SavedStage, record: Record, own: Callable[[pa.Table], pa.Array]
 ) -> Iterator[_Step]:
     """The steps of a shard from the first row of a key on, with the rows of this key."""
-    began = False
+    began, known = False, None
     for step in record.steps:
         rows = step.rows.filter(own(step.rows))
         began = began or rows.num_rows > 0
+        judged_at, after = step.judged_at, step.after
         if rows.num_rows:
             _check(stage, rows)
+        if step.key_clock is not None:  # the watermark is that of the key
+            if rows.num_rows:
+                begins, *after_it = (rows.column(name)[0].as_py() for name in OWN)
+                judged_at, known = max(judged_at, begins), (KeyClock(*after_it), step.key_clock)
+            if known is not None:
+                after = _own(after, *known)
         if began:
-            yield _Step(step.judged_at, step.after, rows)
-    yield _Step(record.until.watermark, record.until, pa.table({}))
+            yield _Step(judged_at, after, rows)
+    until = record.until if known is None else _own(record.until, *known)
+    yield _Step(until.watermark, until, pa.table({}))
+
+
+def _own(at: Moment, key: KeyClock, source: SourceClock) -> Moment:
+    """The clocks of a key that has a watermark of its own, when its shard stands there."""
+    return Moment(max(at.watermark, key.at(source, at.clock).watermark), at.clock)
 
 
 def _check(stage: SavedStage, rows: pa.Table) -> None:

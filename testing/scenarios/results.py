@@ -310,7 +310,8 @@ def _causes(pane: Entry, retraction: Entry) -> bool:
     new, old = pane["window"], retraction["window"]
     if new == "global" or old == "global":
         return bool(new == old)
-    return bool(new[0] <= old[0] and old[1] <= new[1])
+    # Mostly it has grown. A session that an event ends is shorter than it was.
+    return bool(new[0] < old[1] and old[0] < new[1])
 
 
 def _whereabouts(entry: Entry) -> str:

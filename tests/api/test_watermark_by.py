@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from beamlike.cli.state_text import _inputs
+from beamlike.cli.state_watermarks import inputs_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.machine.clocks import Clocks, SourceClock, SourceProgress
 from beamlike.model.strategy import WindowingStrategy
@@ -146,7 +146,7 @@ def test_saved_state_shows_the_parts_that_are_behind() -> None:
     query = QueryTest(hours, HITS)
     query.send(hit("12:05", 0), hit("12:06", 1), hit("12:01", 2), hit("12:07", 3))
     (stage,) = saved_stages(query)
-    (progress,) = _inputs(stage)
+    (progress,) = inputs_of(stage)
     head, _, parts = progress.partition("; ")
     assert head.startswith("a source whose latest event is of 12:07:00, updated at ")
     assert [part.partition(", updated")[0] for part in parts.split("; ")] == [

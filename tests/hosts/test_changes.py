@@ -135,6 +135,10 @@ EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
         (plan(), plan(("n", "mean"))),
         (plan(), plan(more={"values": {**plan().values, "whole": pa.int32()}})),
     ],
+    "`watermark_per_key`": [
+        (plan(), plan(more={"key_clock": SourceClock(0)})),
+        (plan(more={"key_clock": SourceClock(0)}), plan()),
+    ],
     "`shards`, `buckets`, `hot_key_fanout`": [
         (plan(), plan(more={"shards": 2})),
         (plan(), plan(more={"buckets": 2})),

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,27 @@ def test_panes_that_withdraw_others_land_by_their_window(place: Place, table: st
     changes = [pane("ann", 5, 1, True), pane("ann", 9, 4, False), pane("bob", 5, 1, True)]
     write(pa.Table.from_pylist(changes, schema), 8)
     assert standing(place, table) == [("ann", 9, 4, 1.0)]
+
+
+def test_old_states_of_an_iceberg_table_may_be_expired(tmp_path: Path) -> None:
+    from pyiceberg.catalog import load_catalog
+
+    place = places("iceberg", tmp_path, "visits")
+    write = bl.upsert_into(place.target, "user")
+    rows = batch(put("ann", 0, 10, 1)), batch(put("ann", 0, 10, 2), put("bob", 1, 11, 1))
+    for number, each in enumerate(rows):
+        write(each, number)
+    target: Any = place.target
+    visits = load_catalog("tests", **target.properties).load_table("web.visits")
+    assert len(visits.metadata.snapshots) > 2
+    tomorrow = datetime.now() + timedelta(days=1)
+    visits.maintenance.expire_snapshots().older_than(tomorrow).commit()
+    assert len(visits.refresh().metadata.snapshots) == 1
+
+    write(batch(gone("bob", 1)), 1)  # this number has landed
+    assert [(name, n) for name, _, n, _ in standing(place, "visits")] == [("ann", 2), ("bob", 1)]
+    write(batch(gone("bob", 1)), 2)
+    assert [(name, n) for name, _, n, _ in standing(place, "visits")] == [("ann", 2)]
 
 
 def test_what_cannot_land_is_refused(tmp_path: Path) -> None:

@@ -312,3 +312,19 @@ def test_sessions_that_an_event_ends_are_captured_with_the_values_that_end_them(
                 capture(saved_stages(query), "ann", **given)
     assert of_scenario(captured) == expected
     assert "+ EARLY 12:00-12:01 4" in expected
+
+
+def test_a_session_that_an_event_cuts_short_withdraws_the_longer_one() -> None:
+    def job(rows: Any) -> bl.Stream:
+        return visits(rows, bl.Sessions("10 minutes", ends_with=9), window_input="v")
+
+    with QueryTest(job, SCHEMA) as query:
+        played(query, [hit("ann", "12:00:00", 1), hit("ann", "12:01:00", 2)])
+        played(query, [hit("ann", "12:05:00", 9)])
+        query.advance_watermark_to_infinity()
+        captured = capture(saved_stages(query), "ann", aggregation="sum", column="v")
+        assert of_scenario(captured) == in_short(query.rows, "ann")
+    assert "- EARLY 12:00-12:11 3" in of_scenario(captured)
+    (scenario,) = transcripts_of(scenario_text(captured.document()), "captured").scenarios
+    local = run_in_local(scenario.strategy, scenario.combine, scenario.script)
+    assert differences(scenario, local) == []

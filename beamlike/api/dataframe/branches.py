@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Self
 import attrs
 
 from beamlike.api.dataframe.stage_plan import StagePlan
-from beamlike.errors import WindowingError
+from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
 from beamlike.hosts.frames import Frames
 from beamlike.machine.clocks import SourceClock
@@ -77,6 +77,8 @@ class Branch:
         repeated: What is to be known if some rows repeat what others hold.
         stages: The groupings that these rows went through, by name: two streams may share a
             grouping, but two groupings no name.
+        per_key: The grouping that they come from, if each of its keys has a watermark of its own;
+            None: there is one that holds for all of these rows.
     """
 
     rows: "DataFrame"
@@ -86,6 +88,7 @@ class Branch:
     retracting: Retracting | None = None
     repeated: Repeated | None = None
     stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
+    per_key: str | None = None
 
     @property
     def by_part(self) -> bool:
@@ -132,8 +135,22 @@ class Inputs:
 
     @property
     def clocks(self) -> "Clocks | None":
-        """Where the watermark comes from; None: from Spark."""
+        """Where the watermark comes from; None: from Spark.
+
+        Raises:
+            UnsupportedError: There is none that holds for all rows.
+        """
         from beamlike.hosts.spark.bind import clocks_of
+
+        for branch in self.branches:
+            if branch.per_key is not None:
+                raise UnsupportedError(
+                    f"the rows of {branch.per_key!r} come at the watermarks of their keys "
+                    "(watermark_per_key=True), and what follows it in the query would need one "
+                    "that holds for all of them: a key that is hours behind would be late there. "
+                    "Write these rows to a table, and have another query read it; or leave "
+                    "watermark_per_key out, and give bl.stream watermark_by="
+                )
 
         return clocks_of(branch.clock for branch in self.branches)
 

@@ -23,6 +23,7 @@ from beamlike.api.dataframe.arguments import (
     positive_duration,
 )
 from beamlike.api.dataframe.branches import Branch, Inputs
+from beamlike.api.dataframe.key_clocks import key_clock_of
 from beamlike.api.dataframe.keyed import KeyedSteps
 from beamlike.api.dataframe.regrouping import repeated_by, retracted_by
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
@@ -296,6 +297,7 @@ class Stream(KeyedSteps, metaclass=Readable):
         buckets: int = BUCKETS,
         machine: MachineName = "auto",
         record: int = 0,
+        watermark_per_key: bool = False,
         name: str | None = None,
     ) -> "Stream":
         """Group by key and window: a row for each pane that Beam would emit.
@@ -304,6 +306,14 @@ class Stream(KeyedSteps, metaclass=Readable):
         strategy is the same with the continuation of the trigger; sessions count as merged.
 
         Args:
+            watermark_per_key: Each key has the watermark that the input would have if it sent the
+                rows of this key alone: its windows end by it, and its rows are late by it, however
+                far other keys are. For keys that are devices with clocks and delays of their own.
+                A key that falls silent keeps its windows open, unless the input says
+                ``idle="advance"``: then its watermark follows the clock after ``idle_after``. It
+                groups rows of one source, key by key on the reference machine, and remembers each
+                key for ever. What comes out can be written, and not grouped again. No effect on
+                bounded data.
             name: The name of this grouping in drops and in the query's progress. Default:
                 ``beamlike``, and ``beamlike 2`` and so on for those that follow. Streams that
                 were grouped apart can meet later only if these groupings have names of their own.
@@ -316,12 +326,25 @@ class Stream(KeyedSteps, metaclass=Readable):
             TimeError: A duration cannot be read.
             UnsupportedError: Rows that withdraw others, and sessions or an aggregate that cannot
                 take them back; accumulating panes of a grouping before that emits several for a
-                window; sessions whose gap depends on the element, without ``window_input``.
+                window; sessions whose gap depends on the element, without ``window_input``;
+                ``watermark_per_key`` with rows of a grouping, of several inputs or with
+                ``watermark_by``, or with ``hot_key_fanout``; rows of a grouping with it.
 
         Warns:
             UnwiseStrategyWarning: As `beamlike.windowed`.
 
         Source: Beam ``GroupByKey``, ``Combine.perKey``.
+
+        >>> import beamlike as bl
+        >>> from beamlike.testing import QueryTest
+        >>> def per_hour(readings):
+        ...     rows = bl.stream(readings, timestamp="at", watermark="0 s")
+        ...     hours = rows.window(bl.FixedWindows("1 hour"))
+        ...     return hours.group("device", {"n": bl.count()}, watermark_per_key=True)
+        >>> query = QueryTest(per_hour, "device string, at timestamp")
+        >>> rows = query.send({"device": "a", "at": "12:05:00"}, {"device": "b", "at": "03:05:00"})
+        >>> [(row["device"], row["n"]) for row in query.send({"device": "b", "at": "04:00:00"})]
+        [('b', 1)]
         """
         keys, wanted = column_names(key, "key"), aggregates(aggregate)
         warn_of_numbers("Stream.group", wake_every=wake_every)
@@ -344,6 +367,11 @@ class Stream(KeyedSteps, metaclass=Readable):
         )
         options["clocks"] = self.inputs.clocks
         options["reports"] = self.inputs.is_streaming
+        per_key = None
+        if watermark_per_key:
+            options["key_clock"] = key_clock_of(self.inputs, own, hot_key_fanout)
+            per_key = own if self.inputs.is_streaming else None
+            options["reports"] = False
         grouped, stage = group_rows(
             self.inputs,
             self.strategy,
@@ -360,6 +388,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             retracting=retracted_by(self.strategy, own, render),
             repeated=repeated_by(self.strategy, own, self.inputs.is_streaming),
             stages={**taken, own: stage},
+            per_key=per_key,
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))
 

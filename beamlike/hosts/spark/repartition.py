@@ -18,7 +18,7 @@ from beamlike.hosts.spark.drain import last_batch, unfinished
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["repartition"]
+__all__ = ["check_stopped", "repartition"]
 
 _LOG: Final = "_spark_metadata"
 _INTERVAL: Final = "spark.sql.streaming.fileSink.log.compactInterval"
@@ -37,10 +37,7 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
     from pyspark.errors import PySparkException
 
     manager = _manager(spark)
-    last, has_ended = last_batch(path)
-    if not has_ended:
-        raise unfinished(path, last, "repartition it")
-    log = None if output is None else _log_of(output, last)
+    last, log = check_stopped(path, output)
     try:
         manager.repartition(path, partitions, True)
     except (PySparkException, Py4JError) as error:
@@ -51,6 +48,19 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
     if log is not None:
         _note(log, number, int(spark.conf.get(_INTERVAL, "10") or 10))
     return number
+
+
+def check_stopped(path: str, output: str | None) -> tuple[int, Path | None]:
+    """The last micro-batch of a checkpoint, and where Spark's file sink notes it. Needs no Spark.
+
+    Raises:
+        StateError: There is no checkpoint, its last micro-batch has not ended, or ``output`` is no
+            folder of Spark's file sink.
+    """
+    last, has_ended = last_batch(path)
+    if not has_ended:
+        raise unfinished(path, last, "repartition it")
+    return last, None if output is None else _log_of(output, last)
 
 
 def _manager(spark: "SparkSession") -> Any:

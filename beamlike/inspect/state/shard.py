@@ -15,7 +15,8 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import LAYOUT_VERSION
 from beamlike.runtime.store.blobs import unpack_blob
-from beamlike.runtime.store.index import UNREADABLE, deadlines, open_index
+from beamlike.runtime.store.index import UNREADABLE, deadlines, digests_of_keys, open_index
+from beamlike.runtime.store.key_clocks import saved_clocks
 from beamlike.runtime.store.pages import Contents, Pages
 from beamlike.runtime.store.recording import Record
 
@@ -54,6 +55,8 @@ class SavedShard:
         rows: Its windows, see `beamlike.runtime.store.state`.
         stored: Bytes of all its blobs.
         record: What it was sent, if that was recorded.
+        of_keys: The watermark of each key, where each has its own; see
+            `beamlike.runtime.store.key_clocks`.
     """
 
     group: int
@@ -69,6 +72,7 @@ class SavedShard:
     rows: pa.Table
     stored: int
     record: Record | None = None
+    of_keys: pa.Table | None = None
 
     @classmethod
     def of(cls, group: int, partition: int, blobs: Mapping[int, bytes]) -> "SavedShard":
@@ -103,6 +107,7 @@ class SavedShard:
                 _living(contents, blobs),
                 sum(map(len, blobs.values())),
                 Record.read(blobs.get),
+                saved_clocks(blobs.get, digests_of_keys(table)),
             )
         except (StateError, *UNREADABLE) as error:
             raise _unreadable(group, error) from error

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.inspect.state.functions import SavedFunction, Specs, saved_column
+from beamlike.inspect.state.key_clocks import KeyOfState, clocks_of_keys
 from beamlike.inspect.state.keys import key_texts
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.sizes import row_sizes
@@ -116,6 +117,15 @@ class SavedStage:
     def output_watermark(self) -> int:
         """The least output watermark of its shards (ms): what the stage after it waits for."""
         return min(shard.output_watermark for shard in self.shards)
+
+    @cached_property
+    def of_keys(self) -> Sequence[KeyOfState]:
+        """The watermarks of its keys, if each has its own, as of their last steps.
+
+        Raises:
+            StateError: They are none that beamlike writes.
+        """
+        return clocks_of_keys(self.shards, in_bytes=self.in_pipeline)
 
     @cached_property
     def trigger(self) -> SavedTrigger | None:

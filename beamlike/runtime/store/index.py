@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import Clocks, next_output_watermark
+from beamlike.machine.clocks import Clocks, SourceClock, next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
@@ -18,7 +18,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.pages import Contents
 
-__all__ = ["UNREADABLE", "Index", "ShardStatus", "deadlines", "open_index"]
+__all__ = ["UNREADABLE", "Index", "ShardStatus", "deadlines", "digests_of_keys", "open_index"]
 
 UNREADABLE: Final = (
     *(AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError),
@@ -72,6 +72,11 @@ class Index:
                    the output watermark, ms
     ``side``       per bucket, the event time that the   when no key waits for the side
                    side input's watermark has to pass    input
+    ``own``        per bucket, the digest of the clocks  never
+                   of its keys; only where each has a
+                   watermark of its own
+    ``key_clock``  how these followed their elements     never
+                   until now; None: in no step yet
     ``merges``     not at all: windows that became part  with the step
                    of another in the step that is made
     ``known``      not at all: the greatest event time   with the step
@@ -88,6 +93,8 @@ class Index:
     timer: Any
     hold: Any
     side: Any
+    own: Any = attrs.field(kw_only=True)
+    key_clock: SourceClock | None = attrs.field(default=None, kw_only=True)
     merges: int = attrs.field(default=0, kw_only=True)
     known: tuple[int | None, ...] = attrs.field(default=(), kw_only=True)
     silent: tuple[str, ...] = attrs.field(default=(), kw_only=True)
@@ -100,8 +107,8 @@ class Index:
             StateError: It is damaged, or was written by another plan.
         """
         if blob is None:
-            none: list[Any] = [np.full(plan.buckets, NEVER, np.int64) for _ in _PER_BUCKET]
-            return cls(Clock(), MIN_TIMESTAMP, Contents(), *none)
+            *none, own = (np.full(plan.buckets, NEVER, np.int64) for _ in (*_PER_BUCKET, _OWN))
+            return cls(Clock(), MIN_TIMESTAMP, Contents(), *none, own=own)
         try:
             return cls._loaded(plan, blob)
         except UNREADABLE as error:
@@ -117,7 +124,11 @@ class Index:
             ask = np.full(table.num_rows, MIN_TIMESTAMP, np.int64)
             table = table.append_column("side", pa.array(ask))
         columns = [deadlines(table, name).copy() for name in _PER_BUCKET]
-        index = cls(Clock.from_json(header), header["output"], contents, *columns)
+        own = digests_of_keys(table)
+        index = cls(Clock.from_json(header), header["output"], contents, *columns, own=own)
+        if _KEY_CLOCK in header:
+            index.key_clock = SourceClock.from_json(header[_KEY_CLOCK])
+            changed = changed or index.key_clock != plan.key_clock
         if changed:
             # Deadlines are those of the words before. Now every bucket is due, and sets its own.
             for column in (index.event, index.timer, index.side):
@@ -166,12 +177,17 @@ class Index:
     def dump(self, plan: Plan) -> bytes:
         """As `load` reads it back."""
         table = pa.table({name: getattr(self, name) for name in _PER_BUCKET})
+        of_keys: dict[str, Any] = {}
+        if plan.key_clock is not None:
+            table = table.append_column(_OWN, pa.array(self.own))
+            of_keys[_KEY_CLOCK] = plan.key_clock.to_json()
         header = {
             "plan": plan.identity,
             "about": plan.about,
             "output": self.output,
             "contents": self.contents.to_json(),
             **self.at.to_json(),
+            **of_keys,
         }
         return pack_blob(table, header | {_SEAL: _seal(table, header)})
 
@@ -203,6 +219,17 @@ def deadlines(table: pa.Table, name: str) -> Any:
     return column.to_numpy()
 
 
+def digests_of_keys(table: pa.Table) -> Any:
+    """The digest of each bucket's clocks of keys; `NEVER` where there are none.
+
+    Raises:
+        ValueError: They are no whole numbers.
+    """
+    if _OWN not in table.column_names:
+        return np.full(table.num_rows, NEVER, np.int64)
+    return deadlines(table, _OWN).copy()
+
+
 def _seal(table: pa.Table, header: Mapping[str, Any]) -> str:
     """A digest of all that an index says: one wrong number would be windows that never end."""
     digest = blake2b(json.dumps(header).encode(), digest_size=16)
@@ -218,3 +245,5 @@ def _least(deadlines: Any) -> int | None:
 
 _SEAL = "digest"
 _PER_BUCKET = ("event", "timer", "hold", "side")
+_OWN = "own"
+_KEY_CLOCK = "key_clock"

@@ -11,6 +11,9 @@ blob        holds                                                  cleared
             begins, and the clocks after the last step
 -3 - n      step n: its rows, and its clocks                       when the record is full
 ==========  =====================================================  ==========================
+
+Where each key has a watermark of its own, a row says too which one judged it, and how it stood
+after the step.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,15 +23,22 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import WatermarkUpdate
+from beamlike.machine.clocks import SourceClock, WatermarkUpdate
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, Index
+from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.pages import Store
 from beamlike.runtime.store.room import in_one
+from beamlike.runtime.store.state import Key, key_tuples
 
-__all__ = ["Moment", "Record", "RecordedStep", "Recorder"]
+__all__ = ["OWN", "Moment", "Record", "RecordedStep", "Recorder"]
+
+OWN: Final = ("own_judged_at", "own_watermark", "own_greatest", "own_active_at")
+"""Columns of a recorded row, of its key: the watermark (ms) that judged it, and the fields of
+`KeyClock` after the step."""
 
 _CONTENTS: Final = -2
 _FIRST: Final = -3
@@ -50,12 +60,15 @@ class RecordedStep:
     Args:
         judged_at: The watermark as it began, which decided which rows were late (ms).
         after: The clocks at its end. Processing time stands there for all of the step.
-        rows: What arrived, in order, as `beamlike.runtime.shard.Shard.step` takes it.
+        rows: What arrived, in order, as `beamlike.runtime.shard.Shard.step` takes it. Where each
+            key has a watermark of its own, also how it stands, in the columns of `OWN`.
+        key_clock: How such watermarks follow their rows; None: there is one for all keys.
     """
 
     judged_at: int
     after: Moment
     rows: pa.Table
+    key_clock: SourceClock | None = None
 
 
 @attrs.frozen
@@ -115,7 +128,9 @@ class Record:
             steps = []
             for number in range(contents.first, contents.first + len(contents.sizes)):
                 rows, header = unpack_blob(blob_at(_FIRST - number) or b"")
-                steps.append(RecordedStep(header["judged_at"], Moment(**header["after"]), rows))
+                after, own = Moment(**header["after"]), header.get("key_clock")
+                source = None if own is None else SourceClock.from_json(own)
+                steps.append(RecordedStep(header["judged_at"], after, rows, source))
             return cls(steps, contents.since, contents.until)
         except UNREADABLE as error:
             raise StateError(f"the record of a shard is damaged: {error}") from error
@@ -147,11 +162,17 @@ class Recorder:
         after = Moment(to.watermark, to.clock)
         matters = bool(arrivals) or bool(index.due(to))
         contents = self._contents(store, None if saved is None else index)
+        rows = in_one(arrivals) if arrivals else _NOTHING
+        source = self._plan.key_clock
+        if source is not None and arrivals:
+            clocks = KeyClocks(self._plan, source, store, index)
+            rows = _with_own(rows, clocks, len(self._plan.keys), index.at.begin(updates), to)
 
         def record() -> None:
             if matters:
                 header: dict[str, Any] = {"judged_at": judged_at, "after": attrs.asdict(after)}
-                rows = in_one(arrivals) if arrivals else _NOTHING
+                if source is not None:
+                    header["key_clock"] = source.to_json()
                 self._append(store, contents, pack_blob(rows, header, small=True), after)
             elif after != contents.until:
                 store.write(_CONTENTS, attrs.evolve(contents, until=after).dump())
@@ -182,3 +203,28 @@ class Recorder:
             del sizes[0]
             first += 1
         store.write(_CONTENTS, _Contents(first, tuple(sizes), since, after).dump())
+
+
+def _with_own(rows: pa.Table, clocks: KeyClocks, width: int, begin: Clock, to: Clock) -> pa.Table:
+    """The rows of a step, each with the watermark of its key.
+
+    Args:
+        rows: What arrived.
+        clocks: Those of the shard's keys before the step.
+        width: How many columns a key has.
+        begin: The clocks of the shard as the step begins.
+        to: The same as it ends.
+    """
+    keys = key_tuples(rows.columns[:width], rows.num_rows)
+    greatest = dict[tuple[int, Key], int]()
+    at = list(zip(rows.column("bucket").to_pylist(), keys, strict=True))
+    for place, timestamp in zip(at, rows.column("ts").to_pylist(), strict=True):
+        greatest[place] = max(timestamp, greatest.get(place, timestamp))
+    opened = {bucket: clocks.load(bucket) for bucket in {bucket for bucket, _ in greatest}}
+    own = dict[tuple[int, Key], tuple[int, ...]]()
+    for (bucket, key), reached in greatest.items():
+        _, begins, _ = opened[bucket].step(key, reached, begin, to)
+        own[bucket, key] = (begins.watermark, *attrs.astuple(opened[bucket].known[key]))
+    for name, values in zip(OWN, zip(*(own[place] for place in at), strict=True), strict=True):
+        rows = rows.append_column(name, pa.array(values, pa.int64()))
+    return rows

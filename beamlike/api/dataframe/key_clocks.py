@@ -1,0 +1,45 @@
+"""Groupings in which each key has a watermark of its own."""
+
+from beamlike.api.dataframe.branches import Inputs
+from beamlike.errors import UnsupportedError
+from beamlike.machine.clocks import SourceClock
+
+__all__ = ["key_clock_of"]
+
+_ASKED = "watermark_per_key=True"
+
+
+def key_clock_of(inputs: Inputs, name: str, fanout: int | None) -> SourceClock | None:
+    """How the watermark of a key follows its own rows; None: the rows are bounded.
+
+    Args:
+        inputs: What the grouping takes.
+        name: Its name.
+        fanout: What is asked for as ``hot_key_fanout``.
+
+    Raises:
+        UnsupportedError: The rows are not those of one source, as it sends them; or they would be
+            judged before they reach their key.
+    """
+    if fanout is not None:
+        raise UnsupportedError(
+            f"{_ASKED} in {name!r}: the groups of hot_key_fanout judge rows of all keys by one "
+            "watermark; leave one of the two out, or take lift=True"
+        )
+    if not inputs.is_streaming:
+        return None
+    clocks = [it.clock for it in inputs.branches]
+    source = clocks[0]
+    if len(clocks) > 1 or not isinstance(source, SourceClock):
+        raise UnsupportedError(
+            f"{_ASKED} in {name!r}: the watermark of a key follows the rows that one source sends "
+            "of it, and this takes "
+            + ("several inputs" if len(clocks) > 1 else "the panes of a grouping")
+            + "; use it in a grouping of bl.stream(...), or leave it out"
+        )
+    if source.by_part:
+        raise UnsupportedError(
+            f"{_ASKED} in {name!r}: the input has watermark_by=, and the keys would need none of "
+            "its watermarks; leave one of the two out"
+        )
+    return source

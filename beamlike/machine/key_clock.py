@@ -1,0 +1,72 @@
+"""A watermark of one key, that its own elements move.
+
+Sources are devices, say, each with a clock, a link and a delay of its own: one is hours behind, and
+what it sends is not late because others are ahead. So a key has the watermark that its input would
+have if nobody else sent anything. The rules are those of a source, see `beamlike.machine.clocks`.
+"""
+
+from typing import Self
+
+import attrs
+
+from beamlike.machine.clocks import Idle, SourceClock, believed
+from beamlike.model.time import MIN_TIMESTAMP
+
+__all__ = ["KeyClock"]
+
+
+@attrs.frozen
+class KeyClock:
+    """How far the elements of a key have brought its watermark.
+
+    =============  ===================================================  ===================
+    field          stored                                               cleared
+    =============  ===================================================  ===================
+    ``watermark``  the watermark after the key's last step, ms          never, only forward
+    ``greatest``   the greatest event time of its elements, ms, as far  never, only forward
+                   as it is `believed`
+    ``active_at``  processing time of its last element, ms              never, only forward
+    =============  ===================================================  ===================
+
+    It is there from the key's first element on, and stays when the key has no windows: what comes
+    late for them is late also when they are gone.
+    """
+
+    watermark: int
+    greatest: int
+    active_at: int
+
+    @classmethod
+    def after(cls, before: Self | None, greatest: int, source: SourceClock, clock: int) -> Self:
+        """The clock of a key once elements have come.
+
+        Args:
+            before: Its clock before them, see `at`; None: they are its first.
+            greatest: The greatest of their event times (ms).
+            source: How a watermark follows the elements.
+            clock: Processing time (ms).
+        """
+        greatest = believed(greatest, source, clock)
+        reached = MIN_TIMESTAMP
+        if before is not None:
+            greatest, reached = max(greatest, before.greatest), before.watermark
+        return cls(reached, greatest, clock).at(source, clock)
+
+    def at(self, source: SourceClock, clock: int) -> Self:
+        """The clock of a key at this processing time (ms), if no element has come since."""
+        reached = source.watermark(self.greatest, self.active_at, clock)
+        if reached is None or reached <= self.watermark:
+            return self
+        return attrs.evolve(self, watermark=reached)
+
+    def due(self, source: SourceClock, event: int) -> int | None:
+        """The processing time (ms) past which the watermark is past an event time; None: no
+        processing time will bring it there.
+
+        Args:
+            source: How the watermark follows.
+            event: An event time (ms) that the watermark has not passed.
+        """
+        if source.idle_after is None or source.idle is not Idle.ADVANCE:
+            return None
+        return event - self.greatest + source.delay + self.active_at + source.idle_after
