@@ -1,9 +1,10 @@
-"""How much a shard can hold: two gigabytes of one column, and as much in the output of a step.
+"""How much is stepped in one piece: two gigabytes of one column, and as much in a blob of output.
 
 Arrow counts the bytes of texts and the items of lists in a column with 31 bits, and Java the bytes
-of a blob. That limits what a shard has in one column: of a key or a value among the rows of one
-micro-batch, and of a key or an aggregate among all of its windows. Here it is reported before
-Arrow, Spark or Java fail, and in their place where only Arrow detects it.
+of a blob. That limits what a pass over a shard has in one column: of a key or a value among the
+rows of one micro-batch, and of a key or an aggregate among its windows. With more, the shard takes
+its keys in more passes. What fits in none is reported before Arrow, Spark or Java fail, and in
+their place where only Arrow detects it.
 """
 
 import re
