@@ -20,7 +20,7 @@ from beamlike.api.pipelines.type_checks import check_given, type_made
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
 from beamlike.api.pipelines.visiting import PipelineVisitor, TransformTree
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.coders import keys_by
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
@@ -334,7 +334,7 @@ class PCollection(Elements, Generic[T_co]):
     if not TYPE_CHECKING:  # a type checker knows that there is neither
 
         def __iter__(self) -> NoReturn:
-            raise PipelineError(
+            raise PipelineTypeError(
                 f"{self!r} has no elements before the pipeline runs, and none to iterate over; "
                 "apply FlatMap(...) or Map(...) to it, or look at the result of run() with "
                 "out_of(collection.edge)"
@@ -382,7 +382,7 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
     """
     if not isinstance(transform, PTransform):
         call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
-        raise PipelineError(f"| needs a transform such as Map(f), got {transform!r}{call}")
+        raise PipelineTypeError(f"| needs a transform such as Map(f), got {transform!r}{call}")
     pipelines = list(dict.fromkeys(pipelines_of(given, transform.label)))
     if not pipelines and getattr(transform, "pipeline", None) is not None:
         pipelines = [transform.pipeline]  # type: ignore[attr-defined]

@@ -27,6 +27,8 @@ Field = str | Callable[[Any], Any]
 class Row:
     """An element with named fields: ``Row(user="joe", score=3).score``. Not to be changed.
 
+    What named tuples have it has, too: rows of Beam that come from files are such.
+
     Source: Beam ``Row``.
     """
 
@@ -38,6 +40,16 @@ class Row:
         return dict(self.__dict__)
 
     _asdict = as_dict
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        return tuple(self.__dict__)
+
+    def __len__(self) -> int:
+        return len(self.__dict__)
+
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self.__dict__.values())[at]
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Row cannot be changed; make another with {name}={value!r}")

@@ -106,4 +106,4 @@ def _finite(kind: Callable[[Any], T], seconds: Any, argument: str) -> T:
 def _advising(error: TimeError, advice: str) -> TimeError:
     """The error of the core, with what to write where numbers count seconds."""
     problem, hint, _ = str(error).partition("; write ")
-    return TimeError(f"{problem}; write {advice}") if hint else error
+    return type(error)(f"{problem}; write {advice}") if hint else error
