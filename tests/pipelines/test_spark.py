@@ -1,11 +1,14 @@
 """Pipelines on a real streaming query, many side by side: the same comes out as in memory."""
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 import pytest
 
+from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.spark.graph import query
 from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
 from tests.support.generated.pipelines import any_pipeline
 from tests.support.pipelines.results_of_runs import readable_run
@@ -15,7 +18,19 @@ pytestmark = pytest.mark.spark
 
 @pytest.mark.nightly
 def test_random_pipelines_give_on_spark_what_they_give_in_memory(spark: Any) -> None:
-    pipelines = [any_pipeline(Random(seed)) for seed in range(40)]
+    compared([any_pipeline(Random(seed)) for seed in range(40)], spark)
+
+
+def test_random_pipelines_that_end_give_the_same_in_one_job(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "_playing", None)  # no streaming query is started
+
+    compared([any_pipeline(Random(seed), ends=True) for seed in range(40)], spark)
+
+
+def compared(pipelines: Sequence[Pipeline], spark: Any) -> None:
+    """Run pipelines on Spark and in memory, and compare all that comes out."""
     in_memory = [run_pipeline(pipeline.nodes) for pipeline in pipelines]
     scripted = [
         Scripted(pipeline.nodes, list(run.came))

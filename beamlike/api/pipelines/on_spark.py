@@ -181,7 +181,7 @@ def run_on_spark(
         sinks: Where elements go as rows.
         options: How it runs.
         writes: Whether functions of it write, to files.
-        keeps: Whether all that comes out is kept, also where it writes.
+        keeps: Whether all that comes out is kept, also where it writes: it is a test's.
 
     Raises:
         TransformError: A function of the user's raised, while a script was played.
@@ -204,7 +204,7 @@ def run_on_spark(
     sources = [node for node in nodes if isinstance(node, ReadNode)]
     if all(node.bounded or isinstance(node.origin, tuple) for node in sources):
         _refuse_what_only_streams_take(options)
-    spark = options.spark or SparkSession.getActiveSession() or local_session()
+    spark = options.spark or SparkSession.getActiveSession() or local_session(short_lived=keeps)
     scripts = [node for node in sources if isinstance(node.origin, tuple)]
     is_over = writes and not keeps and all(node.bounded for node in scripts)
     if len(scripts) == len(sources) and not sinks and not is_over:

@@ -41,10 +41,6 @@ class Row:
 
     _asdict = as_dict
 
-    @property
-    def _fields(self) -> tuple[str, ...]:
-        return tuple(self.__dict__)
-
     def __len__(self) -> int:
         return len(self.__dict__)
 
@@ -55,6 +51,8 @@ class Row:
         raise AttributeError(f"a Row cannot be changed; make another with {name}={value!r}")
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_fields":  # the class has none, since each row has its own
+            return tuple(self.__dict__)
         raise AttributeError(f"{self!r} has no field {name!r}")
 
     def __eq__(self, other: object) -> bool:

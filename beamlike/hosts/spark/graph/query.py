@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
+from beamlike.hosts.spark.graph.job import answers_of_job
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
 from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
 from beamlike.hosts.spark.graph.stages import (
@@ -128,6 +129,8 @@ def run_pipelines_on_spark(
 ) -> list[PipelineRun]:
     """Play pipelines side by side on one real streaming query, a step in each micro-batch.
 
+    If all of them come to an end by themselves, on one batch job.
+
     What comes out is that of `beamlike.hosts.memory.pipeline.run_pipeline`, and so is what is
     known of the inside of groupings: the workers note it.
 
@@ -146,6 +149,12 @@ def run_pipelines_on_spark(
     wanted = [edge for pipeline in pipelines for edge in edges_of(pipeline.ends, pipeline.wanted)]
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     answers = Answers(layers, pipelines)
+    if all(source.bounded for source in layers.sources):
+        messages = [*messages_of(layers, *answers.sources)]
+        with _raising():
+            for answer in answers_of_job(spark, layers, messages, shards=shards, buckets=buckets):
+                answers.add(answer)
+        return answers.runs()
     with _playing(spark, layers, shards, buckets) as play:
         for message in messages_of(layers, *answers.sources):
             answers.add(play(message))
@@ -236,10 +245,8 @@ def _playing(
         hidden = inbox / f".{next(numbers):08}.parquet"
         pq.write_table(pa.table({"blob": pa.array([layers.dump(message)], pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
-        try:
+        with _raising():
             query.processAllAvailable()
-        except Exception as failure:
-            raise as_raised(failure) from failure
         blobs = [bytes(row.blob) for row in spark.table(table).collect()]
         new, seen = blobs[seen:], len(blobs)
         return layers.load(new)
@@ -250,6 +257,14 @@ def _playing(
         query.stop()
         spark.catalog.dropTempView(table)
         shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def _raising() -> Iterator[None]:
+    try:
+        yield
+    except Exception as failure:
+        raise as_raised(failure) from failure
 
 
 def as_raised(failure: Exception) -> Exception:
