@@ -204,6 +204,10 @@ class MissingMethodError(PipelineError, NotImplementedError):
     """A class of the user's lacks the method that says what it does."""
 
 
+class UnpicklableError(PipelineError, RuntimeError):
+    """A function of a pipeline holds what cannot go to another process."""
+
+
 class TypeCheckError(PipelineTypeError):
     """Elements are of another type than a type hint declares."""
 

@@ -173,7 +173,8 @@ def run_on_spark(
     """Run a pipeline on Spark.
 
     One that reads scripts only and writes nothing is played step by step, and all that comes out
-    is kept. Any other is one query, over data that ends or over streams.
+    is kept: in a batch job if the scripts end by themselves, else in a streaming query. Any other
+    is one query, over data that ends or over streams.
 
     Args:
         nodes: All of it.

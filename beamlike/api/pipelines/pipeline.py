@@ -24,6 +24,7 @@ from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.coders import keys_by
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.graph.sending import check_sendable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -189,6 +190,8 @@ class Pipeline(Start):
         self, node: Node, windowing: WindowingStrategy, is_bounded: bool, tag: str = MAIN
     ) -> "PCollection[Any]":
         """A node of the graph, made by the transform that is being applied; its output."""
+        if self.host == "spark":  # a run would refuse it too, and not where it is applied
+            check_sendable(node)
         self.nodes.append(node)
         return self._collections(self, Edge(node, tag), windowing, is_bounded)
 
@@ -213,7 +216,8 @@ class Pipeline(Start):
         Args:
             host: ``"local"``, the runtime of production in this process; ``"memory"``, the
                 reference machine, which explains what it did; or ``"spark"``: one query, in which
-                each step of a test stream is a micro-batch. None: as the pipeline's runner says,
+                each step of a test stream is a micro-batch; one batch job, if all that it reads
+                comes to an end. None: as the pipeline's runner says,
                 which is ``"local"`` by default.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
             checkpoint: The folder that a query over streams continues from, see `SparkOptions`;
