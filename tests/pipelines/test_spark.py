@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from beamlike.api.pipelines.elements import Create, FlatMap, Map
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.errors import PipelineTypeError
 from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.hosts.spark.graph import query
 from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
@@ -42,3 +44,22 @@ def compared(pipelines: Sequence[Pipeline], spark: Any) -> None:
     for seed, (found, wanted) in enumerate(zip(on_spark, in_memory, strict=True)):
         assert readable_run(found) == readable_run(wanted), f"seed {seed}"
         assert found.metrics == wanted.metrics, f"seed {seed}"
+
+
+@pytest.mark.parametrize(
+    ("transform", "kind", "words"),
+    [
+        (Map(lambda number: 1 / number), ZeroDivisionError, "'Fails' raised ZeroDivisionError: "),
+        (Map(lambda number: {}[number]), KeyError, "'Fails' raised KeyError: 0"),
+        (FlatMap(lambda number: number), PipelineTypeError, "'Fails' returned 0 for one element"),
+    ],
+)
+def test_what_a_worker_raises_has_the_type_that_it_has_in_this_process(
+    transform: Any, kind: type[Exception], words: str, spark: Any
+) -> None:
+    pipeline = Pipeline()
+    _ = pipeline | Create([0]) | "Fails" >> transform
+
+    for host in ("local", "spark"):
+        with pytest.raises(kind, match=words):
+            pipeline.run(host, spark if host == "spark" else None)

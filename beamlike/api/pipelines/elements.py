@@ -201,6 +201,19 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         made: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
         return made
 
+    def with_error_handler(self, error_handler: Any, **how: Any) -> PTransform[Any, Any]:
+        """The same, where a handler takes the failures; itself if that is None.
+
+        Args:
+            error_handler: An `ErrorHandler`, or None.
+            how: As `with_exception_handling`.
+
+        Source: Beam Python ``ParDo.with_error_handler``.
+        """
+        if error_handler is None:
+            return self
+        return self.with_exception_handling(error_handler=error_handler, **how)
+
     def default_type_hints(self) -> IOTypeHints | None:
         return self.fn.get_type_hints()
 

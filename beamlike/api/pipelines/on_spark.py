@@ -1,8 +1,8 @@
 """Pipelines on Spark: which query they become, and what it reports while it runs."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -138,19 +138,6 @@ def _counted(report: "RunReport", nodes: Sequence[Node]) -> Mapping[tuple[str, s
     return counts
 
 
-@contextmanager
-def _as_raised() -> Iterator[None]:
-    """What a worker raised, in place of what Spark makes of it."""
-    from pyspark.errors import PySparkException
-
-    from beamlike.hosts.spark.graph.query import as_raised
-
-    try:
-        yield
-    except PySparkException as failure:
-        raise as_raised(failure) from failure
-
-
 def _refuse_what_only_streams_take(options: SparkOptions) -> None:
     for name in ("checkpoint", "trigger", "wake_every"):
         value = getattr(options, name)
@@ -198,6 +185,7 @@ def run_on_spark(
 
     from beamlike.hosts.spark.graph.frames import clock_of, is_stream
     from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
+    from beamlike.hosts.spark.graph.raised import as_raised
     from beamlike.hosts.spark.graph.running import run_bounded, start
     from beamlike.hosts.spark.session import local_session
     from beamlike.runtime.graph.layers import Layers
@@ -220,7 +208,7 @@ def run_on_spark(
         )
     layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
     if not is_stream(layers):
-        with _as_raised() if writes else nullcontext():
+        with as_raised() if writes else nullcontext():
             found = run_bounded(spark, layers, sinks, shards=options.groups)
         run = PipelineRun({}, _named(found.lost, layers.nodes), found.metrics)
         return PipelineResult(run, _counted(found, layers.nodes))

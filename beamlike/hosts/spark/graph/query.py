@@ -12,10 +12,10 @@ import attrs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
 from beamlike.hosts.spark.graph.job import answers_of_job
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
+from beamlike.hosts.spark.graph.raised import as_raised
 from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
@@ -42,7 +42,7 @@ from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Answers", "Entry", "Scripted", "as_raised", "run_pipelines_on_spark", "stepped_through"]
+__all__ = ["Answers", "Entry", "Scripted", "run_pipelines_on_spark", "stepped_through"]
 
 _SENT = "shard int, blob binary"
 _PARTITIONS = "spark.sql.shuffle.partitions"
@@ -151,7 +151,7 @@ def run_pipelines_on_spark(
     answers = Answers(layers, pipelines)
     if all(source.bounded for source in layers.sources):
         messages = [*messages_of(layers, *answers.sources)]
-        with _raising():
+        with as_raised():
             for answer in answers_of_job(spark, layers, messages, shards=shards, buckets=buckets):
                 answers.add(answer)
         return answers.runs()
@@ -245,7 +245,7 @@ def _playing(
         hidden = inbox / f".{next(numbers):08}.parquet"
         pq.write_table(pa.table({"blob": pa.array([layers.dump(message)], pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
-        with _raising():
+        with as_raised():
             query.processAllAvailable()
         blobs = [bytes(row.blob) for row in spark.table(table).collect()]
         new, seen = blobs[seen:], len(blobs)
@@ -257,28 +257,3 @@ def _playing(
         query.stop()
         spark.catalog.dropTempView(table)
         shutil.rmtree(home, ignore_errors=True)
-
-
-@contextmanager
-def _raising() -> Iterator[None]:
-    try:
-        yield
-    except Exception as failure:
-        raise as_raised(failure) from failure
-
-
-def as_raised(failure: Exception) -> Exception:
-    """What a worker raised, of which Spark only hands on the words."""
-    words = str(failure)
-    for kind in (TransformError, PipelineError):
-        marker = f"{kind.__module__}.{kind.__name__}: "
-        if marker in words:
-            problem = words.split(marker, 1)[1].splitlines()[0]
-            return PipelineError(problem) if kind is PipelineError else _transform_error(problem)
-    return failure
-
-
-def _transform_error(text: str) -> TransformError:
-    label, _, rest = text.partition(" raised ")
-    problem, _, place = rest.rpartition(" for ")
-    return TransformError(label.strip("'"), problem, place)
