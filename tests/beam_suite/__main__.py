@@ -16,6 +16,7 @@ from tests.beam_suite.checkout import checkout_version, learning
 from tests.beam_suite.environment import beam_folder, environment, version_of
 from tests.beam_suite.names import TARGET, names_of, written
 from tests.beam_suite.programs import write_programs
+from tests.beam_suite.rows import write_rows
 from tests.beam_suite.stubs import FOLDER, write_stubs
 from tests.beam_suite.table import compared, text_of
 from tests.beam_suite.units import programs, tests
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         target = HERE / "PROGRAMS.md"
         kept, only = work / f"programs-{version}.json", options.only or ""
         print(write_programs(python, beam / "examples", version, kept, target, only))
+        return 0
+    if options.rows:
+        print(write_rows(python, version, HERE / "ROWS.md"))
         return 0
     sources = Path(options.sources) if options.sources else None
     checkout = Path(options.checkout) if options.checkout else None
@@ -148,6 +152,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--host", choices=("local", "spark"), default="local", help="where to run")
     parser.add_argument("--list", action="store_true", help="say which files are run, and run none")
     parser.add_argument("--programs", action="store_true", help="run programs as they are")
+    parser.add_argument("--rows", action="store_true", help="play the runners' table with Beam")
     parser.add_argument("--names", action="store_true", help="write the names that Beam has")
     return parser.parse_args(arguments)
 
