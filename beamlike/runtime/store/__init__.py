@@ -2,6 +2,6 @@
 
 Read in this order: `blobs` (tables as bytes), `state` (the layout of saved state), `column_state`
 (the same from columns), `room` (how much a shard can hold), `pages` (where state is stored, and
-what a step writes of it), `in_dict` (a store in memory), `index` (what is known without reading it), `recording` (what reached the
-shard, beside it).
+what a step writes of it), `in_dict` (a store in memory), `index` (what is known without reading
+it), `recording` (what reached the shard, beside it).
 """
