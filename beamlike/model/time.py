@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol, runtime_checkable
 
-from beamlike.errors import TimeError, TimeTypeError
+from beamlike.errors import TimeError
 
 __all__ = [
     "END_OF_GLOBAL_WINDOW",
@@ -120,7 +120,7 @@ def duration_ms(value: DurationLike, argument: str) -> int:
         case _:
             milliseconds = None
     if milliseconds is None:
-        raise TimeTypeError(
+        raise TimeError(
             f"{argument} is not a duration: {_shown(value)}; write 600000 (milliseconds), "
             'timedelta(minutes=10), "10 minutes", "1h 30m" or "00:10:00"'
         )
@@ -179,7 +179,7 @@ def instant_ms(value: InstantLike, argument: str) -> int:
         case _:
             pass
     if milliseconds is None:
-        raise TimeTypeError(
+        raise TimeError(
             f"{argument} is not an instant: {_shown(value)}; write epoch milliseconds, a datetime, "
             '"2013-01-01T06:00:00Z", or a time of day such as "00:01:30"'
         )
