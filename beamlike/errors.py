@@ -48,6 +48,10 @@ class TimeError(BeamlikeError, ValueError):
     """A duration or an instant cannot be read, or lies outside what Beam can represent."""
 
 
+class TimeTypeError(TimeError, TypeError):
+    """What was given as a duration or an instant is of another type, or a text that says none."""
+
+
 class WindowError(BeamlikeError, ValueError):
     """A window or a window function was given parameters that make no windows."""
 
@@ -194,6 +198,14 @@ class PipelineError(BeamlikeError, ValueError):
 
 class PipelineTypeError(PipelineError, TypeError):
     """A part of a pipeline was given something of another type."""
+
+
+class MissingMethodError(PipelineError, NotImplementedError):
+    """A class of the user's lacks the method that says what it does."""
+
+
+class UnpicklableError(PipelineError, RuntimeError):
+    """A function of a pipeline holds what cannot go to another process."""
 
 
 class TypeCheckError(PipelineTypeError):

@@ -16,6 +16,7 @@ from tests.beam_suite.checkout import checkout_version, learning
 from tests.beam_suite.environment import beam_folder, environment, version_of
 from tests.beam_suite.names import TARGET, names_of, written
 from tests.beam_suite.programs import write_programs
+from tests.beam_suite.rows import write_rows
 from tests.beam_suite.stubs import FOLDER, write_stubs
 from tests.beam_suite.table import compared, text_of
 from tests.beam_suite.units import programs, tests
@@ -39,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kept, only = work / f"programs-{version}.json", options.only or ""
         print(write_programs(python, beam / "examples", version, kept, target, only))
         return 0
+    if options.rows:
+        print(write_rows(python, version, HERE / "ROWS.md"))
+        return 0
     sources = Path(options.sources) if options.sources else None
     checkout = Path(options.checkout) if options.checkout else None
     units = [*tests(beam), *programs(beam, sources), *(learning(checkout) if checkout else ())]
@@ -51,17 +55,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run(python, "beam", [it for it in units if "file" in it], work / f"beam-{version}-again.jsonl")
     local = options.host == "local"
     mine = work / ("beamlike.jsonl" if local else f"beamlike-{options.host}.jsonl")
-    if not options.resume:
+    if not (options.resume or options.table):
         forget(mine, units)
     if not local:  # a program prints where its functions run, which is in another process
         units = [
             it | {"limit": 10 * it["limit"], "whole": 3600} for it in units if "file" not in it
         ]
-    run(python, "beamlike", units, mine, options.host)
+    if not options.table:
+        run(python, "beamlike", units, mine, options.host)
     real = stable(entries(kept), entries(work / f"beam-{version}-again.jsonl"))
     of_checkout = checkout_version(checkout) if checkout else ""
-    found = compared(units, real, entries(mine))
-    table = text_of(found, version, of_checkout, options.host, options.only or "")
+    done = entries(mine)
+    found, left = (
+        compared(units, real, done),
+        [it["unit"] for it in units if it["unit"] not in done],
+    )
+    table = text_of(found, version, of_checkout, options.host, options.only or "", left)
     print(table)
     if not options.only or not local:  # Spark takes long: a part of the files says something, too
         (HERE / ("LATEST.md" if local else "SPARK.md")).write_text(table, encoding="utf-8")
@@ -145,9 +154,11 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--checkout", metavar="DIR", help="a checkout of Beam's repository")
     parser.add_argument("--only", metavar="TEXT", help="files with this in their names")
     parser.add_argument("--resume", action="store_true", help="go on with a run of beamlike")
+    parser.add_argument("--table", action="store_true", help="run nothing, and write what is known")
     parser.add_argument("--host", choices=("local", "spark"), default="local", help="where to run")
     parser.add_argument("--list", action="store_true", help="say which files are run, and run none")
     parser.add_argument("--programs", action="store_true", help="run programs as they are")
+    parser.add_argument("--rows", action="store_true", help="play the runners' table with Beam")
     parser.add_argument("--names", action="store_true", help="write the names that Beam has")
     return parser.parse_args(arguments)
 

@@ -68,6 +68,7 @@ def text_of(
     learning: str = "",
     host: str = "local",
     only: str = "",
+    left: Sequence[str] = (),
 ) -> str:
     """The table, in Markdown.
 
@@ -77,6 +78,7 @@ def text_of(
         learning: The version of the checkout with the katas and the Tour of Beam.
         host: Where pipelines ran.
         only: What the names of all files have in them; empty: all files are there.
+        left: Files that did not run to their end.
     """
     command = "" if host == "local" else f" --host {host}"
     command += f" --only {only}" if only else ""
@@ -87,6 +89,9 @@ def text_of(
         f"network. Written by `python -m tests.beam_suite{command}`.",
         "",
     ]
+    if left:
+        names = ", ".join(f"`{it.removeprefix('apache_beam.')}`" for it in left)
+        lines += [f"Not run to the end: {names}.", ""]
     if any(it.unit.startswith("learning/") for it in found):
         of_version = f" of {learning}" if learning else ""
         lines += [

@@ -136,3 +136,9 @@ def test_what_users_need_is_not_left_out():
     assert (
         left_out("apache_beam.transforms.util_test.BatchElementsTest.test_grows_to_max_batch") == ""
     )
+
+
+def test_files_that_did_not_run_to_their_end_are_named():
+    table = text_of([], "9.9", host="spark", left=["apache_beam.pvalue_test"])
+
+    assert "Not run to the end: `pvalue_test`." in table.splitlines()

@@ -170,7 +170,7 @@ def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
         beam.GroupIntoBatches(0)
     with pytest.raises(
         PipelineError,
-        match=r"batches by key need pairs .* got 'a'; make pairs before it with WithKeys",
+        match=r"violation at GroupIntoBatches: expected Tuple.* got <class 'str'>; make pairs",
     ):
         _ = ["a"] | beam.GroupIntoBatches(1)
     with pytest.raises(PipelineError) as refusal:

@@ -269,7 +269,7 @@ def test_a_timestamp_is_moved_back_by_no_more_than_the_allowed_skew():
 
 
 def test_an_instant_that_cannot_be_read_names_the_transform():
-    with pytest.raises(TransformError, match=r"'WithTimestamps\(.*\)/AddTimestamps' raised TimeE"):
+    with pytest.raises(TransformError, match=r"'WithTimestamps\(.*\)/AddTimestamps' raised TimeT"):
         values(created("a") | beam.WithTimestamps(lambda _: "yesterday"))
 
 

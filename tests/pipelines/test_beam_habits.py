@@ -359,6 +359,20 @@ def test_an_error_handler_takes_what_fails_in_several_transforms() -> None:
     assert sorted(map(str, (it.element.value for it in result.out_of(failed.edge)))) == ["1", "two"]
 
 
+def test_with_error_handler_is_the_same_and_without_one_nothing_is_handled() -> None:
+    pipeline = beam.Pipeline()
+    texts = pipeline | beam.Create(["1", "two"])
+    with ErrorHandler(beam.MapTuple(lambda element, _: element)) as handler:
+        numbers = texts | beam.Map(int).with_error_handler(handler, exc_class=ValueError)
+    failed = handler.output()
+
+    result = pipeline.run()
+    assert [it.element.value for it in result.out_of(numbers.edge)] == [1]
+    assert [it.element.value for it in result.out_of(failed.edge)] == ["two"]
+    plain = beam.Map(int)
+    assert plain.with_error_handler(None) is plain
+
+
 def test_a_pipeline_does_not_run_with_an_open_error_handler() -> None:
     pipeline = beam.Pipeline()
     handler = ErrorHandler(beam.Map(print))

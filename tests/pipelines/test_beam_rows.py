@@ -85,6 +85,17 @@ def test_a_row_is_a_value():
         row.score = 4
 
 
+def test_a_row_has_what_a_named_tuple_has():
+    row = beam.Row(user="joe", score=3)
+    user, score = row
+    assert (user, score, row[0], row[-1], row[:1]) == ("joe", 3, "joe", 3, ("joe",))
+    assert (len(row), row._fields, row._asdict()) == (
+        2,
+        ("user", "score"),
+        {"user": "joe", "score": 3},
+    )
+
+
 def test_grouping_by_nothing_makes_one_group():
     [(key, games)] = of(beam.GroupBy())
     assert (key, sorted(game.score for game in games)) == ((), [1, 3, 5])

@@ -354,8 +354,8 @@ def test_a_time_that_is_none_names_the_transform() -> None:
     with pytest.raises(TransformError) as failure:
         values(stamped(1) | "Stamp" >> beam.Map(lambda it: TimestampedValue(it, "soon")))
     assert str(failure.value) == (
-        "'Stamp' raised TimeError: TimestampedValue timestamp is not an instant: 'soon'; write 90 "
-        '(seconds), Timestamp(90), a datetime, "2013-01-01T06:00:00Z" or "00:01:30" for 1 at '
+        "'Stamp' raised TimeTypeError: TimestampedValue timestamp is not an instant: 'soon'; write "
+        '90 (seconds), Timestamp(90), a datetime, "2013-01-01T06:00:00Z" or "00:01:30" for 1 at '
         "00:00:01"
     )
     with pytest.raises(TimeError, match="TimestampedValue timestamp must lie between"):

@@ -34,6 +34,20 @@ def test_every_kind_of_view():
     assert seen_by("x", beam.AsMultiMap, ("a", 1), ("a", 2)) == [("x", {"a": [1, 2]})]
 
 
+def test_a_multi_map_has_an_empty_list_for_a_key_that_is_not_there():
+    pipeline = beam.Pipeline()
+    side = pipeline | "Side" >> beam.Create([("a", 1), ("a", 2)])
+
+    def looked_up(key: str, found: Any) -> tuple[str, list[int], bool]:
+        return key, sorted(found[key]), key in found
+
+    keys = pipeline | beam.Create(["a", "b"])
+    assert values(keys | beam.Map(looked_up, beam.AsMultiMap(side))) == [
+        ("a", [1, 2], True),
+        ("b", [], False),
+    ]
+
+
 def test_a_view_of_nothing():
     assert seen_by("x", beam.AsList) == [("x", [])]
     assert seen_by("x", beam.AsDict) == [("x", {})]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from beamlike.beam.coders.coders import TimestampCoder
 from beamlike.beam.utils.timestamp import MAX_TIMESTAMP, MIN_TIMESTAMP, Duration, Timestamp
 
 
@@ -137,3 +138,11 @@ def test_they_can_be_pickled() -> None:
     for value in (Timestamp(1.5), Timestamp(1, 5, precision=9), Duration(1.5)):
         again = pickle.loads(pickle.dumps(value))
         assert (repr(again), again) == (repr(value), value)
+
+
+def test_instants_as_bytes_are_those_of_beam_java() -> None:
+    coder = TimestampCoder()
+    assert coder.encode(Timestamp(1.5)) == b"\x80\x00\x00\x00\x00\x00\x05\xdc"
+    assert coder.encode(Timestamp(-1.5)) == b"\x7f\xff\xff\xff\xff\xff\xfa$"
+    assert coder.decode(coder.encode(Timestamp(-1.5))) == Timestamp(-1.5)
+    assert coder.is_deterministic()

@@ -1,5 +1,6 @@
 """Values with a declared coder, values without one, and values that cannot travel."""
 
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, make_dataclass
@@ -248,6 +249,22 @@ class ShoutingTokens(TokenCoder):
 
     def is_deterministic(self) -> bool:
         return True
+
+
+def test_a_coder_of_a_class_that_another_process_lacks_stays_behind() -> None:
+    module = ModuleType("module_of_the_driver")
+    module.Lost = type("Lost", (), {"__module__": module.__name__})  # type: ignore[attr-defined]
+    sys.modules[module.__name__] = module
+    registry.register_coder(Money, MoneyCoder)
+    registry.register_coder(module.Lost, MoneyCoder)
+    sent = pickle.dumps(Wire.declared())
+
+    del sys.modules[module.__name__]
+    received: Wire = pickle.loads(sent)
+
+    assert module.Lost not in received.coders.by_type
+    assert received.coders.by_type[Money] == MoneyCoder()
+    assert received.loads(Wire.declared().dumps(Money(5))) == Money(5)
 
 
 def test_what_has_no_equality_is_known_by_its_bytes_if_they_tell() -> None:

@@ -104,6 +104,22 @@ def test_what_can_go_goes() -> None:
     assert [node.label for node in copied.nodes] == [node.label for node in layers.nodes]
 
 
+def test_a_pipeline_that_is_to_run_on_spark_refuses_it_where_it_is_applied() -> None:
+    pipeline = beam.Pipeline("SparkRunner")
+    numbers = pipeline | beam.Create([1]) | "Same" >> beam.Map(lambda number: number)
+
+    with pytest.raises(RuntimeError, match=r"^'Locked' cannot go to another process: the global"):
+        numbers | "Locked" >> beam.Map(lambda number: LOCK.locked())
+
+    assert [node.label for node in pipeline.nodes] == ["Create", "Same"]
+
+
+def test_in_this_process_it_runs() -> None:
+    with TestPipeline() as p:
+        free = p | beam.Create([1]) | beam.Map(lambda number: LOCK.locked())
+        beam.testing.util.assert_that(free, beam.testing.util.equal_to([False]))
+
+
 @pytest.mark.spark
 def test_nothing_starts_on_spark_with_a_function_that_cannot_go(spark: Any) -> None:
     numbers = TestPipeline() | beam.Create([1]) | "Locked" >> beam.Map(lambda n: LOCK.locked())

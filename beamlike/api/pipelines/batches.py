@@ -15,6 +15,7 @@ from beamlike.api.pipelines.buffered_batches import BufferedBatches
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.keyed_batches import BatchByKey
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.shared import Shared
@@ -295,6 +296,9 @@ class GroupIntoBatches(PTransform[Any, Any]):
     Source: Beam ``GroupIntoBatches``.
     """
 
+    takes = forms.form(tuple, forms.K, forms.V)
+    makes = forms.form(tuple, forms.K, forms.form(Iterable, forms.V))
+
     def __init__(
         self,
         batch_size: int,
@@ -322,6 +326,8 @@ class GroupIntoBatches(PTransform[Any, Any]):
 
         Source: Beam Python ``GroupIntoBatches.WithShardedKey``.
         """
+
+        takes = forms.form(tuple, forms.K, forms.V)
 
         def __init__(
             self, batch_size: int, max_buffering_duration_secs: float | None = None

@@ -182,7 +182,7 @@ def combine_fn(
     kwargs = {} if kwargs is None else kwargs
     if isinstance(given, type) and not _is_plain(given):
         if owner != "aggregate_field":  # which takes the class, too, as Beam does
-            raise PipelineError(
+            raise PipelineTypeError(
                 f"{owner} needs a combine function; write {owner}({given.__name__}())"
             )
         given = given()
@@ -197,7 +197,7 @@ def combine_fn(
         return Stepwise(steps, args, kwargs)
     if callable(given):
         return _OfAll(fn=given, args=args, kwargs=kwargs)
-    raise PipelineError(f"{owner} needs a combine function or a function, got {given!r}")
+    raise PipelineTypeError(f"{owner} needs a combine function or a function, got {given!r}")
 
 
 def _has_life(given: Any) -> bool:

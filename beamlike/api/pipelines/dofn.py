@@ -16,7 +16,7 @@ from beamlike.api.pipelines.hints.forms import item_of, parts_of
 from beamlike.api.pipelines.hints.inference import infer_return_type
 from beamlike.api.pipelines.user_timers import Clockface
 from beamlike.api.pipelines.variables import In, T
-from beamlike.errors import PipelineError, PipelineTypeError
+from beamlike.errors import MissingMethodError, PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
 from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.time import (
@@ -309,7 +309,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
         Raises:
             PipelineError: The subclass does not say.
         """
-        raise PipelineError(
+        raise MissingMethodError(
             f"{type(self).__name__} has no process method; write def process(self, element) "
             "that yields what the element becomes"
         )

@@ -127,7 +127,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         if not isinstance(fn, DoFn):
             if isinstance(fn, type) or not callable(fn):
                 call = f"; write ParDo({fn.__name__}())" if isinstance(fn, type) else ""
-                raise PipelineError(f"ParDo needs a DoFn or a function, got {fn!r}{call}")
+                raise PipelineTypeError(f"ParDo needs a DoFn or a function, got {fn!r}{call}")
             fn = Calling(fn)  # a function that lists what comes out, as in Beam
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
@@ -200,6 +200,19 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         """
         made: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
         return made
+
+    def with_error_handler(self, error_handler: Any, **how: Any) -> PTransform[Any, Any]:
+        """The same, where a handler takes the failures; itself if that is None.
+
+        Args:
+            error_handler: An `ErrorHandler`, or None.
+            how: As `with_exception_handling`.
+
+        Source: Beam Python ``ParDo.with_error_handler``.
+        """
+        if error_handler is None:
+            return self
+        return self.with_exception_handling(error_handler=error_handler, **how)
 
     def default_type_hints(self) -> IOTypeHints | None:
         return self.fn.get_type_hints()
@@ -329,7 +342,7 @@ class _OfFunction(ParDo[In, T]):
 
     def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         if not callable(fn):
-            raise PipelineError(f"{type(self).__name__} needs a function, got {fn!r}")
+            raise PipelineTypeError(f"{type(self).__name__} needs a function, got {fn!r}")
         super().__init__(self.calling(fn), *args, **kwargs)
         self.function: Callable[..., Any] = fn
 

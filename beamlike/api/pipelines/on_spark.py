@@ -1,8 +1,8 @@
 """Pipelines on Spark: which query they become, and what it reports while it runs."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -138,19 +138,6 @@ def _counted(report: "RunReport", nodes: Sequence[Node]) -> Mapping[tuple[str, s
     return counts
 
 
-@contextmanager
-def _as_raised() -> Iterator[None]:
-    """What a worker raised, in place of what Spark makes of it."""
-    from pyspark.errors import PySparkException
-
-    from beamlike.hosts.spark.graph.query import as_raised
-
-    try:
-        yield
-    except PySparkException as failure:
-        raise as_raised(failure) from failure
-
-
 def _refuse_what_only_streams_take(options: SparkOptions) -> None:
     for name in ("checkpoint", "trigger", "wake_every"):
         value = getattr(options, name)
@@ -173,7 +160,8 @@ def run_on_spark(
     """Run a pipeline on Spark.
 
     One that reads scripts only and writes nothing is played step by step, and all that comes out
-    is kept. Any other is one query, over data that ends or over streams.
+    is kept: in a batch job if the scripts end by themselves, else in a streaming query. Any other
+    is one query, over data that ends or over streams.
 
     Args:
         nodes: All of it.
@@ -181,7 +169,7 @@ def run_on_spark(
         sinks: Where elements go as rows.
         options: How it runs.
         writes: Whether functions of it write, to files.
-        keeps: Whether all that comes out is kept, also where it writes.
+        keeps: Whether all that comes out is kept, also where it writes: it is a test's.
 
     Raises:
         TransformError: A function of the user's raised, while a script was played.
@@ -197,6 +185,7 @@ def run_on_spark(
 
     from beamlike.hosts.spark.graph.frames import clock_of, is_stream
     from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
+    from beamlike.hosts.spark.graph.raised import as_raised
     from beamlike.hosts.spark.graph.running import run_bounded, start
     from beamlike.hosts.spark.session import local_session
     from beamlike.runtime.graph.layers import Layers
@@ -204,7 +193,7 @@ def run_on_spark(
     sources = [node for node in nodes if isinstance(node, ReadNode)]
     if all(node.bounded or isinstance(node.origin, tuple) for node in sources):
         _refuse_what_only_streams_take(options)
-    spark = options.spark or SparkSession.getActiveSession() or local_session()
+    spark = options.spark or SparkSession.getActiveSession() or local_session(short_lived=keeps)
     scripts = [node for node in sources if isinstance(node.origin, tuple)]
     is_over = writes and not keeps and all(node.bounded for node in scripts)
     if len(scripts) == len(sources) and not sinks and not is_over:
@@ -219,7 +208,7 @@ def run_on_spark(
         )
     layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
     if not is_stream(layers):
-        with _as_raised() if writes else nullcontext():
+        with as_raised() if writes else nullcontext():
             found = run_bounded(spark, layers, sinks, shards=options.groups)
         run = PipelineRun({}, _named(found.lost, layers.nodes), found.metrics)
         return PipelineResult(run, _counted(found, layers.nodes))

@@ -10,10 +10,13 @@ from typing import Any, Generic, Protocol, overload
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
 from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.hints.inference import infer_return_type
+from beamlike.api.pipelines.hints.values import type_of
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
-from beamlike.errors import PipelineError
+from beamlike.api.pipelines.views import argument_type
+from beamlike.errors import PipelineError, PipelineTypeError
 
 __all__ = [
     "FlatMapTuple",
@@ -105,10 +108,17 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
         return f"WithKeys({function_label(self.key)})"
 
     def expand(self, given: PCollection[T]) -> PCollection[tuple[K, T]]:
-        key = self.key
-        if not callable(key):
-            return given | "AddKey" >> Map(lambda element: (key, element))
-        return given | "AddKeys" >> ParDo(_AddKeys(key), *self.args, **self.kwargs)
+        key, kind = self.key, given.element_type
+        made: PCollection[tuple[K, T]]
+        if callable(key):
+            made = given | "AddKeys" >> ParDo(_AddKeys(key), *self.args, **self.kwargs)
+            key_type = infer_return_type(key, [kind, *map(argument_type, self.args)])
+        else:
+            made = given | "AddKey" >> Map(lambda element: (key, element))
+            key_type = type_of(key)
+        if kind is not None:  # types are checked
+            made.element_type = forms.form(tuple, key_type, kind)
+        return made
 
 
 class _AddKeys(DoFn[Any, Any]):
@@ -146,7 +156,7 @@ class _Opened:
 
     def __init__(self, fn: Callable[..., Any], owner: str) -> None:
         if not callable(fn):
-            raise PipelineError(f"{owner} needs a function, got {fn!r}")
+            raise PipelineTypeError(f"{owner} needs a function, got {fn!r}")
         self.fn = fn
         # It is the function's own parameters that say what it asks for.
         self.__wrapped__ = fn
@@ -193,7 +203,7 @@ class Partition(PTransform[Any, Any]):
         self.args, self.kwargs = args, kwargs
         called = getattr(fn, "partition_for", fn)
         if not callable(called):
-            raise PipelineError(f"Partition needs a function, got {fn!r}")
+            raise PipelineTypeError(f"Partition needs a function, got {fn!r}")
         self.called: Callable[..., int] = called
 
     def default_label(self) -> str:

@@ -20,10 +20,11 @@ from beamlike.api.pipelines.type_checks import check_given, type_made
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
 from beamlike.api.pipelines.visiting import PipelineVisitor, TransformTree
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.coders import keys_by
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.graph.sending import check_sendable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -189,6 +190,8 @@ class Pipeline(Start):
         self, node: Node, windowing: WindowingStrategy, is_bounded: bool, tag: str = MAIN
     ) -> "PCollection[Any]":
         """A node of the graph, made by the transform that is being applied; its output."""
+        if self.host == "spark":  # a run would refuse it too, and not where it is applied
+            check_sendable(node)
         self.nodes.append(node)
         return self._collections(self, Edge(node, tag), windowing, is_bounded)
 
@@ -213,7 +216,8 @@ class Pipeline(Start):
         Args:
             host: ``"local"``, the runtime of production in this process; ``"memory"``, the
                 reference machine, which explains what it did; or ``"spark"``: one query, in which
-                each step of a test stream is a micro-batch. None: as the pipeline's runner says,
+                each step of a test stream is a micro-batch; one batch job, if all that it reads
+                comes to an end. None: as the pipeline's runner says,
                 which is ``"local"`` by default.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
             checkpoint: The folder that a query over streams continues from, see `SparkOptions`;
@@ -334,7 +338,7 @@ class PCollection(Elements, Generic[T_co]):
     if not TYPE_CHECKING:  # a type checker knows that there is neither
 
         def __iter__(self) -> NoReturn:
-            raise PipelineError(
+            raise PipelineTypeError(
                 f"{self!r} has no elements before the pipeline runs, and none to iterate over; "
                 "apply FlatMap(...) or Map(...) to it, or look at the result of run() with "
                 "out_of(collection.edge)"
@@ -382,7 +386,7 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
     """
     if not isinstance(transform, PTransform):
         call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
-        raise PipelineError(f"| needs a transform such as Map(f), got {transform!r}{call}")
+        raise PipelineTypeError(f"| needs a transform such as Map(f), got {transform!r}{call}")
     pipelines = list(dict.fromkeys(pipelines_of(given, transform.label)))
     if not pipelines and getattr(transform, "pipeline", None) is not None:
         pipelines = [transform.pipeline]  # type: ignore[attr-defined]

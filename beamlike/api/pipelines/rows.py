@@ -27,6 +27,8 @@ Field = str | Callable[[Any], Any]
 class Row:
     """An element with named fields: ``Row(user="joe", score=3).score``. Not to be changed.
 
+    What named tuples have it has, too: rows of Beam that come from files are such.
+
     Source: Beam ``Row``.
     """
 
@@ -39,10 +41,18 @@ class Row:
 
     _asdict = as_dict
 
+    def __len__(self) -> int:
+        return len(self.__dict__)
+
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self.__dict__.values())[at]
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Row cannot be changed; make another with {name}={value!r}")
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_fields":  # the class has none, since each row has its own
+            return tuple(self.__dict__)
         raise AttributeError(f"{self!r} has no field {name!r}")
 
     def __eq__(self, other: object) -> bool:

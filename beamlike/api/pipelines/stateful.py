@@ -9,7 +9,7 @@ from typing import Any, Generic
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import R
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.graph import StatefulMapNode
 
 __all__ = ["ApplyPerKey"]
@@ -36,7 +36,7 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
 
     def __init__(self, fn: Callable[[Any, Any, int], tuple[Any, Iterable[R]]]) -> None:
         if not callable(fn):
-            raise PipelineError(
+            raise PipelineTypeError(
                 f"ApplyPerKey needs a function, got {fn!r}; write fn(state, pair, timestamp) that "
                 "returns (state, outputs)"
             )

@@ -11,7 +11,7 @@ from beamlike.api.pipelines.elements import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import T
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineTypeError
 from beamlike.model.time import DurationLike, InstantLike, duration_ms
 
 __all__ = ["WithTimestamps"]
@@ -36,7 +36,7 @@ class WithTimestamps(PTransform[Any, Any]):
         self, fn: Callable[[Any], InstantLike | float], allowed_timestamp_skew: DurationLike = 0
     ) -> None:
         if not callable(fn):
-            raise PipelineError(f"WithTimestamps needs a function, got {fn!r}")
+            raise PipelineTypeError(f"WithTimestamps needs a function, got {fn!r}")
         self.fn = fn
         self.skew = duration_ms(allowed_timestamp_skew, "WithTimestamps allowed_timestamp_skew")
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 from beamlike.api.pipelines.given import collections_in
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, of_collections
 from beamlike.api.pipelines.hints.wanted import check_collections, made_type
-from beamlike.errors import PipelineError
+from beamlike.errors import MissingMethodError, PipelineError
 from beamlike.model.fingerprint import stable_repr
 
 _LONGEST: Final = 19
@@ -118,7 +118,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         Raises:
             PipelineError: The subclass does not say how.
         """
-        raise PipelineError(
+        raise MissingMethodError(
             f"{type(self).__name__} does not say what it does: write def expand(self, pcoll) that "
             "applies other transforms to pcoll and returns the result"
         )

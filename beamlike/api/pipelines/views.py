@@ -219,14 +219,23 @@ class AsDict(_OfPairs[T]):
         return found
 
 
+class _Lists(dict[Any, list[Any]]):
+    """Lists by key: an empty one for a key that is not there, which stays out."""
+
+    def __missing__(self, _key: Any) -> list[Any]:
+        return []
+
+
 class AsMultiMap(_OfPairs[T]):
     """The pairs of a collection in a window as a mapping from keys to lists of values.
+
+    A key that is not there has an empty list.
 
     Source: Beam ``AsMultiMap``.
     """
 
     def seen(self, items: list[Any], label: str) -> dict[Any, list[Any]]:
-        found: dict[Any, list[Any]] = {}
+        found = _Lists()
         for key, value in self._pairs(items, label):
             found.setdefault(key, []).append(value)
         return found

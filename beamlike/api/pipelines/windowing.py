@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import forms
-from beamlike.api.pipelines.pipeline import PCollection, rewindowed
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline, rewindowed
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.types import declared_type
 from beamlike.api.pipelines.variables import T
@@ -158,9 +158,10 @@ class Flatten(PTransform[Any, Any]):
         return pcoll
 
     def expand(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
-        if isinstance(given, PCollection):
+        if isinstance(given, PCollection | Pipeline):
+            what = "one" if isinstance(given, PCollection) else "none"
             raise PipelineTypeError(
-                f"{given.pipeline.label!r} needs several collections, got one; write "
+                f"{given.pipeline.label!r} needs several collections, got {what}; write "
                 "(one, other) | Flatten(), or FlatMap(lambda items: items) to open lists"
             )
         collections = list(given)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from beamlike.hosts.local.scripts import DictStore
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
@@ -23,6 +22,7 @@ from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run
+from beamlike.runtime.store.in_dict import DictStore
 
 __all__ = ["local_worker_of"]
 

@@ -13,31 +13,9 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.runtime.scripted import ScriptedStage, Staged
 from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.store.in_dict import DictStore
 
-__all__ = ["DictStore", "LocalStage", "run_in_local"]
-
-
-class DictStore:
-    """The state of a shard: blobs by number, and the index."""
-
-    def __init__(self) -> None:
-        self.buckets: dict[int, bytes] = {}
-        self.index: bytes | None = None
-
-    def read(self, number: int) -> bytes | None:
-        return self.buckets.get(number)
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        if blob is None:
-            del self.buckets[number]
-        else:
-            self.buckets[number] = blob
-
-    def read_index(self) -> bytes | None:
-        return self.index
-
-    def write_index(self, blob: bytes) -> None:
-        self.index = blob
+__all__ = ["LocalStage", "run_in_local"]
 
 
 def run_in_local(

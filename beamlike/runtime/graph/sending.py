@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 import attrs
 import cloudpickle
 
-from beamlike.errors import PipelineError
-from beamlike.model.graph import Node
+from beamlike.errors import UnpicklableError
+from beamlike.model.graph import Node, ReadNode
 
-__all__ = ["packed"]
+__all__ = ["check_sendable", "packed"]
 
 _DEEPEST: Final = 12
 """How far inside of a function is looked for what it holds."""
@@ -29,7 +29,7 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
         nodes: The nodes among them, each after its sources.
 
     Raises:
-        PipelineError: A node holds what cannot go to another process; says which, and where.
+        UnpicklableError: A node holds what cannot go to another process; says which, and where.
     """
     try:
         pickled: bytes = cloudpickle.dumps(list(parts))
@@ -42,6 +42,22 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
     return pickled
 
 
+def check_sendable(node: Node) -> None:
+    """Refuse a node whose functions cannot go to another process, as soon as it is made.
+
+    What it reads has been looked at before. Elements and DataFrames of sources go another way.
+
+    Raises:
+        UnpicklableError: With what it holds, and where.
+    """
+    if isinstance(node, ReadNode):
+        return
+    for _, value in _attributes(node):
+        error = _refusal(value)
+        if error is not None:
+            raise _held_by(node, error) from error
+
+
 def _refusal(thing: Any) -> Exception | None:
     try:
         cloudpickle.dumps(thing)
@@ -50,11 +66,11 @@ def _refusal(thing: Any) -> Exception | None:
     return None
 
 
-def _held_by(node: Node, error: Exception) -> PipelineError:
+def _held_by(node: Node, error: Exception) -> UnpicklableError:
     place, held = "it", cast(Any, node)
     for name, value in _way(node):
         place, held = name, value
-    return PipelineError(
+    return UnpicklableError(
         f"{node.label!r} cannot go to another process: {place} is {_SHORT.repr(held)}, and "
         f"{type(error).__name__}: {error}; make it where it is used, in setup() of a DoFn or "
         "inside of the function"

@@ -129,10 +129,20 @@ class Wire:
         return [*map(self.through, values)] if self.coders else values
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"coders": self.coders}  # derived values stay behind
+        # Derived values stay behind. A class that another process lacks is not to fail the rest.
+        coders = self.coders
+        declared = [cloudpickle.dumps(each) for each in coders.by_type.items()]
+        return {"declared": declared, "others": attrs.evolve(coders, by_type={})}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        found = {}
+        for each in state["declared"]:
+            try:
+                kind, coder = cloudpickle.loads(each)
+            except (AttributeError, ImportError):
+                continue  # its class is not in this process, and so no value of it is
+            found[kind] = coder
+        self.__dict__.update(coders=attrs.evolve(state["others"], by_type=found))
 
 
 def encoded(value: Any, coder: Coder, *, checks: bool = True) -> bytes:

@@ -97,6 +97,13 @@ def test_csv_as_pandas_is_asked_to_read_it(tmp_path: Path) -> None:
         assert_that(read, equal_to(expected))
 
 
+def test_a_text_that_is_missing_is_none_and_a_number_is_not_a_number(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("name,age,city\nann,31,Rome\nbob,,\n")
+    with TestPipeline() as p:
+        read = p | ReadFromCsv(f"{tmp_path}/a.csv") | beam.Map(lambda row: repr((*row,)))
+        assert_that(read, equal_to(["('ann', 31.0, 'Rome')", "('bob', nan, None)"]))
+
+
 def test_one_list_of_json(tmp_path: Path) -> None:
     with TestPipeline() as p:
         _ = p | beam.Create(ROWS) | WriteToJson(f"{tmp_path}/all", lines=False)

@@ -34,17 +34,21 @@ __all__ = ["From", "any_pipeline"]
 Pairs = PCollection[tuple[str, int]]
 
 
-def any_pipeline(dice: Random) -> Pipeline:
+def any_pipeline(dice: Random, *, ends: bool = False) -> Pipeline:
     """A pipeline of one to three sources and up to eight transforms.
 
     Some sources are empty, and the watermarks of some are ahead of those of the others.
+
+    Args:
+        dice: What is random.
+        ends: Whether all sources come to an end by themselves; else one in four does.
     """
     pipeline = Pipeline()
     made: list[Pairs] = []
     for at in range(dice.randint(1, 3)):
-        ends = dice.randrange(4) == 0
-        script = _bounded(dice) if ends else _script(dice)
-        made.append(pipeline | f"source {at}" >> From(script, ends))
+        bounded = ends or dice.randrange(4) == 0
+        script = _bounded(dice) if bounded else _script(dice)
+        made.append(pipeline | f"source {at}" >> From(script, bounded))
     for at in range(dice.randint(1, 8)):
         grow = dice.choice(_GROW)
         try:

@@ -53,9 +53,18 @@ class _Reading(DoFn[FileMetadata, Row]):
             frame = getattr(_pandas(self._owner), self._reader)(file, **self._how)
         if self._named is not None:
             frame[self._named] = element.path
-        columns = [str(name) for name in frame.columns]
-        for values in frame.itertuples(index=False, name=None):
-            yield Row(**dict(zip(columns, values, strict=True)))
+        names = [str(name) for name in frame.columns]
+        for values in zip(*(_values(column) for _, column in frame.items()), strict=True):
+            yield Row(**dict(zip(names, values, strict=True)))
+
+
+def _values(column: Any) -> Iterator[Any]:
+    """The values of a column of pandas. A text that is missing is None, as Beam has it."""
+    if column.dtype.kind != "O":  # a number that is missing is NaN, as in pandas
+        yield from column
+        return
+    for value, gone in zip(column, column.isna(), strict=True):
+        yield None if gone else value
 
 
 class ReadFromCsv(_Read):

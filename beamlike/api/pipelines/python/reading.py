@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.errors import TimeError
+from beamlike.errors import TimeError, TimeTypeError
 from beamlike.model.time import DurationOfItsOwn, InstantOfItsOwn, duration_ms, instant_ms
 
 __all__ = ["Instant", "Length", "in_millis", "length", "moment"]
@@ -104,6 +104,9 @@ def _finite(kind: Callable[[Any], T], seconds: Any, argument: str) -> T:
 
 
 def _advising(error: TimeError, advice: str) -> TimeError:
-    """The error of the core, with what to write where numbers count seconds."""
+    """The error of the core, with what to write where numbers count seconds.
+
+    What cannot be read at all is of another type, as in Beam Python.
+    """
     problem, hint, _ = str(error).partition("; write ")
-    return TimeError(f"{problem}; write {advice}") if hint else error
+    return TimeTypeError(f"{problem}; write {advice}") if hint else error

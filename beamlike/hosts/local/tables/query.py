@@ -13,7 +13,6 @@ import pyarrow as pa
 from pyspark.sql import types as T
 
 from beamlike.hosts.describing import Source, noted
-from beamlike.hosts.local.scripts import DictStore
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, arrow_schema
 from beamlike.hosts.spark.fanout import FanoutGroup
 from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
@@ -25,6 +24,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.store.in_dict import DictStore
 
 __all__ = ["PackedTable", "Stage", "TableQuery"]
 

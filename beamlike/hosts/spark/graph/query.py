@@ -12,9 +12,10 @@ import attrs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
+from beamlike.hosts.spark.graph.job import answers_of_job
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
+from beamlike.hosts.spark.graph.raised import as_raised
 from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
@@ -41,7 +42,7 @@ from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Answers", "Entry", "Scripted", "as_raised", "run_pipelines_on_spark", "stepped_through"]
+__all__ = ["Answers", "Entry", "Scripted", "run_pipelines_on_spark", "stepped_through"]
 
 _SENT = "shard int, blob binary"
 _PARTITIONS = "spark.sql.shuffle.partitions"
@@ -128,6 +129,8 @@ def run_pipelines_on_spark(
 ) -> list[PipelineRun]:
     """Play pipelines side by side on one real streaming query, a step in each micro-batch.
 
+    If all of them come to an end by themselves, on one batch job.
+
     What comes out is that of `beamlike.hosts.memory.pipeline.run_pipeline`, and so is what is
     known of the inside of groupings: the workers note it.
 
@@ -146,6 +149,12 @@ def run_pipelines_on_spark(
     wanted = [edge for pipeline in pipelines for edge in edges_of(pipeline.ends, pipeline.wanted)]
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     answers = Answers(layers, pipelines)
+    if all(source.bounded for source in layers.sources):
+        messages = [*messages_of(layers, *answers.sources)]
+        with as_raised():
+            for answer in answers_of_job(spark, layers, messages, shards=shards, buckets=buckets):
+                answers.add(answer)
+        return answers.runs()
     with _playing(spark, layers, shards, buckets) as play:
         for message in messages_of(layers, *answers.sources):
             answers.add(play(message))
@@ -236,10 +245,8 @@ def _playing(
         hidden = inbox / f".{next(numbers):08}.parquet"
         pq.write_table(pa.table({"blob": pa.array([layers.dump(message)], pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
-        try:
+        with as_raised():
             query.processAllAvailable()
-        except Exception as failure:
-            raise as_raised(failure) from failure
         blobs = [bytes(row.blob) for row in spark.table(table).collect()]
         new, seen = blobs[seen:], len(blobs)
         return layers.load(new)
@@ -250,20 +257,3 @@ def _playing(
         query.stop()
         spark.catalog.dropTempView(table)
         shutil.rmtree(home, ignore_errors=True)
-
-
-def as_raised(failure: Exception) -> Exception:
-    """What a worker raised, of which Spark only hands on the words."""
-    words = str(failure)
-    for kind in (TransformError, PipelineError):
-        marker = f"{kind.__module__}.{kind.__name__}: "
-        if marker in words:
-            problem = words.split(marker, 1)[1].splitlines()[0]
-            return PipelineError(problem) if kind is PipelineError else _transform_error(problem)
-    return failure
-
-
-def _transform_error(text: str) -> TransformError:
-    label, _, rest = text.partition(" raised ")
-    problem, _, place = rest.rpartition(" for ")
-    return TransformError(label.strip("'"), problem, place)

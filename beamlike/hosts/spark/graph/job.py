@@ -1,0 +1,106 @@
+"""Scripts that end, played as one batch job.
+
+A streaming query takes seconds to start, and about a second for each micro-batch. Scripts that end
+by themselves need none: each task takes all steps of its part, one after the other, with its state
+in memory. A step does what a micro-batch would do, and so the same comes out.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from beamlike.hosts.spark.graph.processor import Layer
+from beamlike.hosts.spark.graph.stages import LEFT, MESSAGE, fused_stage, output_stage
+from beamlike.hosts.spark.pack import Batches
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.messages import Messages
+from beamlike.runtime.plan import spread_shards
+from beamlike.runtime.store.in_dict import DictStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["answers_of_job"]
+
+_STEP: Final = "step int"
+_STEPPED: Final = f"{_STEP}, {MESSAGE}"
+
+
+def answers_of_job(
+    spark: "SparkSession",
+    layers: Layers,
+    messages: Sequence[Messages],
+    *,
+    shards: int,
+    buckets: int,
+) -> Iterator[Messages]:
+    """What leaves a pipeline in each step, from what enters it.
+
+    Args:
+        spark: The session of the job.
+        layers: The pipeline.
+        messages: What enters it, step by step.
+        shards: The groups of Spark that share the keys of a layer.
+        buckets: See `Plan`.
+    """
+    sent = [(step, layers.dump(message)) for step, message in enumerate(messages)]
+    rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)
+    ids = spread_shards(shards)
+    for at in range(layers.depth):
+        walk = _by_step(fused_stage(layers, at, shards, buckets))
+        groups = rows.mapInArrow(walk, f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
+        layer = Layer(layers, at + 1, shards, buckets, notes=True)
+        rows = groups.applyInArrow(_steps_of_shard(layer, ids), _STEPPED)
+    left = rows.mapInArrow(_by_step(output_stage(layers)), f"{_STEP}, {LEFT}")
+    found: dict[int, list[bytes]] = defaultdict(list)
+    for row in left.select("step", "blob").collect():
+        found[row.step].append(bytes(row.blob))
+    return (layers.load(found[step]) for step, _ in sent)
+
+
+def _blobs(tables: Batches) -> dict[int, list[bytes]]:
+    """The blobs of each step, in the order of the steps."""
+    found: dict[int, list[bytes]] = defaultdict(list)
+    for table in tables:
+        steps, blobs = (table.column(name).to_pylist() for name in ("step", "blob"))
+        for step, blob in zip(steps, blobs, strict=True):
+            found[step].append(blob)
+    return dict(sorted(found.items()))
+
+
+def _by_step(run: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
+    """A function for ``mapInArrow`` that takes one step, for all steps one after the other."""
+
+    def walk(batches: Batches) -> Batches:
+        for step, blobs in _blobs(batches).items():
+            given = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
+            for made in run(iter([given])):
+                number = pa.array([step] * made.num_rows, pa.int32())
+                yield pa.RecordBatch.from_arrays(
+                    [number, *made.columns], ["step", *made.schema.names]
+                )
+
+    return walk
+
+
+def _steps_of_shard(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:
+    """The function for ``applyInArrow`` that takes a shard from the beginning to the end."""
+
+    def walk(group: pa.Table) -> pa.Table:
+        shard = ids.index(group.column("shard")[0].as_py())
+        stores = {at: DictStore() for at in layer.stages}
+        try:
+            # Without data it is the beginning of processing time, as on the other hosts.
+            done = {
+                step: layer.stepped(shard, blobs, stores, 0)
+                for step, blobs in _blobs(group.to_batches()).items()
+            }
+        finally:
+            layer.teardown()
+        return pa.table(
+            {"step": pa.array(done, pa.int32()), "blob": pa.array(done.values(), pa.binary())}
+        )
+
+    return walk
