@@ -8,6 +8,7 @@ passes, each with some of its buckets.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import attrs
 import numpy as np
@@ -33,6 +34,9 @@ __all__ = ["ARRIVAL", "CLOCK", "WATERMARK", "ColumnShard", "ColumnsStepped", "Pa
 
 CLOCK, ARRIVAL, WATERMARK = range(3)
 """In this order a micro-batch moves a shard whose watermark comes from updates."""
+
+IN_A_PASS: Final = 2**29
+"""Bytes of rows that a pass takes, about: it needs several times as much memory."""
 
 Emitted = tuple[int, Panes]
 """Panes, and what brought them out."""
@@ -102,7 +106,7 @@ class ColumnShard:
             arrivals: Rows, or combined elements, in order of arrival.
             updates: Updates of the watermark.
             clock: Processing time (ms).
-            passes: How many to take. Each has every ``passes``-th bucket.
+            passes: How many to take at least. Each has every so many-th bucket.
 
         Raises:
             StateError: The state was written by another plan.
@@ -118,6 +122,8 @@ class ColumnShard:
             pages = Pages(self._schema, store, index.contents)
             rows = pages.read()
             index.forget_deadlines()
+            size = rows.size + sum(table.nbytes for table in arrivals)
+            passes = min(max(passes, -(-size // IN_A_PASS)), self.plan.buckets)
             written = list[_Written]()
             for place in range(passes):
                 one, writes = self._pass(
