@@ -2,7 +2,8 @@
 
 Sources are devices, say, each with a clock, a link and a delay of its own: one is hours behind, and
 what it sends is not late because others are ahead. So a key has the watermark that its input would
-have if nobody else sent anything. The rules are those of a source, see `beamlike.machine.clocks`.
+have if it were the only one to send. The rules are those of a source, see
+`beamlike.machine.clocks`.
 """
 
 from typing import Self

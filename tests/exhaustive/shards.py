@@ -12,7 +12,6 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.hosts.local.scripts import DictStore
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.columnar.arrays import Ints, within
 from beamlike.machine.events import Element
@@ -22,6 +21,7 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.scripted import ScriptedStage
 from beamlike.runtime.stepping import Choice, Stepper, choose_machine, stepper_of
+from beamlike.runtime.store.in_dict import DictStore
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Contents, Pages, Rows
 from beamlike.runtime.store.state import StateLayout, with_bucket

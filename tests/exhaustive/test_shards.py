@@ -4,10 +4,10 @@ import attrs
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.local.scripts import DictStore
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.store.in_dict import DictStore
 from tests.exhaustive.events import Arrive, Watermark
 from tests.exhaustive.shards import Shards, machine_of
 from tests.exhaustive.strategies import STRATEGIES

@@ -35,31 +35,7 @@ from beamlike.runtime.store.state import StateLayout
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.laws import in_any_order
-
-
-class DictStore:
-    """A shard's state in memory, and a count of what was read and written."""
-
-    def __init__(self) -> None:
-        self.buckets: dict[int, bytes] = {}
-        self.index: bytes | None = None
-        self.reads = 0
-
-    def read(self, bucket: int) -> bytes | None:
-        self.reads += 1
-        return self.buckets.get(bucket)
-
-    def write(self, bucket: int, blob: bytes | None) -> None:
-        if blob is None:
-            del self.buckets[bucket]
-        else:
-            self.buckets[bucket] = blob
-
-    def read_index(self) -> bytes | None:
-        return self.index
-
-    def write_index(self, blob: bytes) -> None:
-        self.index = blob
+from tests.support.machines.shard_of_numbers import CountingStore
 
 
 def plan_of(strategy: WindowingStrategy, buckets: int = 3) -> Plan:
@@ -95,7 +71,7 @@ def arrivals(step: Arrive, buckets: int) -> pa.Table:
     )
 
 
-def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
+def run_in_shard(plan: Plan, script: Script, store: CountingStore) -> list[Output]:
     shard, outputs = Shard(plan), []
     watermark, clock = MIN_TIMESTAMP, 0
     for number, step in enumerate(script):
@@ -132,7 +108,7 @@ def test_a_shard_emits_what_the_memory_host_emits(seed: int) -> None:
     dice = Random(seed)
     strategy = any_strategy(dice)
     script = tupled(any_script(dice))
-    plan, store = plan_of(strategy), DictStore()
+    plan, store = plan_of(strategy), CountingStore()
 
     outputs = run_in_shard(plan, script, store)
 
@@ -154,7 +130,7 @@ def test_a_shard_keeps_counts_of_sessions_and_sessions_at_rest(seed: int) -> Non
     script = tupled(any_script(dice))
     plan = plan_of(strategy)
 
-    outputs = run_in_shard(plan, script, DictStore())
+    outputs = run_in_shard(plan, script, CountingStore())
 
     expected = run_in_memory(plan.machine, script).outputs
     assert in_any_order(outputs) == in_any_order(expected)
@@ -190,7 +166,7 @@ def element(value: int, timestamp: int) -> Element:
 
 
 def test_state_is_gone_when_the_last_window_is() -> None:
-    store = DictStore()
+    store = CountingStore()
     script = (
         Arrive((("ann", element(1, 5)), ("bob", element(2, 70_000)))),
         AdvanceWatermark(60_000),
@@ -204,7 +180,7 @@ def test_state_is_gone_when_the_last_window_is() -> None:
 
 
 def test_a_bucket_is_read_only_when_it_has_data_or_a_deadline() -> None:
-    store = DictStore()
+    store = CountingStore()
     script = (
         Arrive((("ann", element(1, 5)),)),
         AdvanceWatermark(59_999),  # one millisecond before anything is due
@@ -214,11 +190,11 @@ def test_a_bucket_is_read_only_when_it_has_data_or_a_deadline() -> None:
 
     run_in_shard(plan_of(WindowingStrategy(MINUTES)), script, store)
 
-    assert store.reads == 0
+    assert len(store.reads) == 0
 
 
 def test_a_watermark_that_a_restart_reports_too_low_is_not_believed() -> None:
-    plan, store = plan_of(WindowingStrategy(MINUTES)), DictStore()
+    plan, store = plan_of(WindowingStrategy(MINUTES)), CountingStore()
     run_in_shard(plan, (AdvanceWatermark(60_000),), store)
     late = Arrive((("ann", element(1, 5)),))
 
@@ -228,7 +204,7 @@ def test_a_watermark_that_a_restart_reports_too_low_is_not_believed() -> None:
 
 
 def test_elements_are_judged_before_the_watermark_that_they_arrive_with() -> None:
-    plan, store = plan_of(WindowingStrategy(MINUTES)), DictStore()
+    plan, store = plan_of(WindowingStrategy(MINUTES)), CountingStore()
     early = Arrive((("ann", element(1, 5)),))
 
     effects = (
@@ -249,7 +225,7 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
         Arrive((("ann", element(3, 12)),)),
     )
     memory = run_in_memory(plan_of(strategy).machine, script)
-    plan, store = plan_of(strategy, buckets=1), DictStore()
+    plan, store = plan_of(strategy, buckets=1), CountingStore()
 
     assert tuple(run_in_shard(plan, script, store)) == memory.outputs
 
@@ -310,7 +286,7 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
 
 
 def test_state_of_another_windowing_is_refused_by_name() -> None:
-    store = DictStore()
+    store = CountingStore()
     run_in_shard(plan_of(WindowingStrategy(MINUTES)), (AdvanceWatermark(0),), store)
     changed = plan_of(WindowingStrategy(FixedWindows("1 hour"), allowed_lateness="1 minute"))
 

@@ -1,7 +1,7 @@
 """Each key has a watermark of its own: what comes out of a grouping is what comes out for each of
 its keys alone.
 
-Alone twice: in the same query over the rows of that key and nobody else's, where the watermark is
+Alone twice: in the same query over the rows of that key alone, where the watermark is
 the input's and the columnar machine runs; and in memory, on the reference machine, with watermarks
 that are computed here.
 
@@ -153,7 +153,7 @@ def in_any_order(rows: Sequence[Any]) -> list[Any]:
 
 @law
 @given(chance)
-def test_a_key_is_as_if_nobody_else_sent_anything(random: Random) -> None:
+def test_a_key_is_as_if_no_other_sent_anything(random: Random) -> None:
     case = any_case(random)
     alone = [row for device in DEVICES for row in played(case, device)]
     together = played(case, DEVICES, watermark_per_key=True)

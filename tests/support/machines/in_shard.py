@@ -12,7 +12,6 @@ import attrs
 import cloudpickle
 import pyarrow as pa
 
-from beamlike.hosts.local.scripts import DictStore
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
 from beamlike.model import custom_trigger
@@ -29,6 +28,7 @@ from beamlike.runtime.columns import (
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.runtime.shard import Shard
+from beamlike.runtime.store.in_dict import DictStore
 from beamlike.runtime.values import reading
 from beamlike.testing.scenarios.files import AGGREGATIONS
 
