@@ -71,28 +71,22 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.compatible import check_flatten
 from beamlike.model.continuation import continuation
 from beamlike.model.custom_trigger import CustomTrigger
-from beamlike.model.extra_triggers import (
-    AfterDelta,
-    AfterSilence,
-    AfterTotal,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
+from beamlike.model.extra_triggers import AfterDelta, AfterSilence, AfterTotal, EveryCount
+from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.options import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    TimestampCombiner,
+    Unchanged,
 )
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.presets import early_every, every_update, final_only, live_and_corrected
 from beamlike.model.report import StrategyReport, report
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    StrategyParts,
-    TimestampCombiner,
-    Unchanged,
-    WindowingStrategy,
-)
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import DurationLike
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import (

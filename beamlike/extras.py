@@ -10,8 +10,6 @@ from typing import Final
 
 from beamlike.errors import EnvironmentProblem
 
-__all__ = ["EXTRAS", "missing", "needs"]
-
 _LOCAL: Final = ("numpy", "pyarrow")
 _SPARK: Final = (*_LOCAL, "pandas", "protobuf", "pyspark")
 

@@ -29,6 +29,7 @@ and their results), `assertions`, `dataframes` (queries fed micro-batch by micro
 pytest).
 """
 
+from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.runtime.by_clock import (
     BoundedDelay,
     IdleAfter,
@@ -116,8 +117,8 @@ from beamlike.testing.pipelines.runs import (
     expect_error,
     expect_gauge,
 )
-from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts, to_document
-from beamlike.testing.spelling import TimestampedValue
+from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
+from beamlike.testing.scenarios.results import to_document
 from beamlike.testing.streams.arrivals import arrivals_from_csv, arrivals_from_dataframe
 from beamlike.testing.streams.as_code import as_test_stream
 from beamlike.testing.streams.by_clock import stream_by_clock

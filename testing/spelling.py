@@ -4,7 +4,6 @@ import reprlib
 from collections.abc import Callable
 from typing import Any
 
-from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.api.pipelines.python.windows import BoundedWindow, model_of
 from beamlike.errors import TestStreamError, TimeError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
@@ -18,19 +17,6 @@ from beamlike.model.time import (
 )
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 from beamlike.runtime.script import Arrive, Script
-
-__all__ = [
-    "TimestampedValue",
-    "WindowLike",
-    "duration_code",
-    "duration_refused",
-    "instant_code",
-    "instant_refused",
-    "read_window",
-    "said_otherwise",
-    "script_code",
-    "window_code",
-]
 
 WindowLike = IntervalWindow | GlobalWindow | BoundedWindow | tuple[InstantLike, InstantLike] | str
 """A window, its two bounds as ``("00:00:00", "00:11:00")``, or ``"global"``."""

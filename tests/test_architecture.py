@@ -18,6 +18,8 @@ import pytest
 import beamlike
 import beamlike.testing
 import beamlike.testing.scenarios.files
+from beamlike.beam.here import HERE
+from tests.test_public_surface import MODULES as PUBLIC
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "beamlike"
@@ -306,8 +308,21 @@ def test_a_package_names_each_of_its_modules_once_to_say_in_which_order_to_read(
     )
 
 
+def test_all_stands_where_something_reads_it() -> None:
+    """Packages, public modules, and modules of which Beam's tree or a test takes every name."""
+    read = {*PUBLIC, *(it for entry in HERE.values() for it in entry.split())}
+    read |= {"beamlike.model.triggers", "beamlike.model.options"}
+    read |= {f"beamlike.testing.assertions.{name}" for name in ("matchers", "values")}
+    having = {
+        name
+        for name, path in MODULES.items()
+        if path.name != "__init__.py" and "\n__all__ = " in path.read_text(encoding="utf-8")
+    }
+    assert sorted(having - read) == []
+
+
 def test_scenarios_can_be_loaded_and_compared_with_the_harness_alone():
-    names = {"Scenario", "differences", "load_transcripts", "to_document"}
+    names = {"Scenario", "differences", "load_transcripts"}
     assert names <= set(beamlike.testing.__all__)
     assert all(
         getattr(beamlike.testing, name) is getattr(beamlike.testing.scenarios.files, name)

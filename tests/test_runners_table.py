@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing.scenarios.files import Scenario, load_transcripts, to_document
+from beamlike.testing.scenarios.files import Scenario, load_transcripts
+from beamlike.testing.scenarios.results import to_document
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "pages" / "beams_runners.md").read_text(encoding="utf-8")

@@ -4,8 +4,6 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["INSTEAD", "no_such_name"]
-
 _KEY: Final = 'the key is an argument: bl.windowed(df, key="user", ...), or .group("user", ...)'
 _OWN: Final = 'write a CombineFn of your own, and bl.combine(fn, "x")'
 _QUANTILES: Final = 'write bl.approx_quantiles("x", [0.5])'

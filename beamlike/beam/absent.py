@@ -10,8 +10,6 @@ from typing import Any, Final, NoReturn
 
 from beamlike.errors import UnsupportedError
 
-__all__ = ["AbsentError", "absent", "instead_of"]
-
 _FILES: Final = (
     "files are read with ReadFromText(...), ReadFromParquet(...) and the like; all else with "
     "FromDataFrame(spark.read...), and it is written with WriteRows(...)"

@@ -11,8 +11,6 @@ from typing import Self
 from beamlike.beam.tree import PACKAGE
 from beamlike.errors import PipelineError
 
-__all__ = ["Alias", "install_as"]
-
 
 class Alias(MetaPathFinder, Loader):
     """This package under another name, until it is removed. A context manager, too."""

@@ -10,8 +10,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-__all__ = ["HERE", "added", "found", "place_of"]
-
 _P: Final = "beamlike.api.pipelines"
 _T: Final = "beamlike.testing"
 _IO: Final = f"{_P}.io"

@@ -18,8 +18,6 @@ from typing import Any, Final
 from beamlike.beam.absent import absent
 from beamlike.beam.here import added, found, place_of
 
-__all__ = ["PACKAGE", "grow", "names", "origin_of"]
-
 PACKAGE: Final = "beamlike.beam"
 
 Origin = tuple[str, str]

@@ -2,8 +2,6 @@
 
 from importlib.resources import files
 
-__all__ = ["__version__"]
-
 
 def _version() -> str:
     first = files("beamlike.beam").joinpath("names.txt").read_text("utf-8").split(",", 1)[0]

@@ -10,8 +10,6 @@ from typing import Any, Final, NoReturn
 
 from beamlike.model.fingerprint import visible
 
-__all__ = ["REFUSED", "Parser", "as_path", "json_of", "number_of", "place", "whole_number"]
-
 REFUSED: Final = 2
 
 _MOST_DIGITS: Final = 30

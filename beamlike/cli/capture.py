@@ -10,8 +10,6 @@ from beamlike.cli.state import read_state
 from beamlike.errors import EnvironmentProblem
 from beamlike.model.fingerprint import how_many
 
-__all__ = ["add_parser", "run"]
-
 _DESCRIPTION: Final = """\
 Write a scenario of what a key got in production, and of the panes and drops
 that came out of it. The query records what its shards are sent, if it says so:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from beamlike.demo.job import Progress
     from beamlike.demo.pace import Pace
 
-__all__ = ["add_parser", "run"]
-
 _DESCRIPTION: Final = """\
 Stream the 336,776 departures scheduled from New York's airports in 2013 through
 Spark, in the order in which they really left. Each carrier's hour gives early,
@@ -104,6 +102,7 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo.pace import storm_days, write_arrivals
     from beamlike.demo.screen import screen_for
     from beamlike.hosts.spark.session import check_environment
+    from beamlike.viz.picture import figure
     from beamlike.viz.saving import draw
 
     check_environment()
@@ -143,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
     if panes:
         group = story.choose_group(panes, drops)
         scene = story.story_scene(group, panes[group], drops, flights, files, batches)
-        draw(story.figure(scene), out / "story.png")
+        draw(figure(scene), out / "story.png")
     _say("")
     _say(text)
     _say(f"{'written':<10} {out}: panes/ and dropped/ (Parquet), story.png, summary.txt")

@@ -5,8 +5,6 @@ from typing import Any, Final
 
 from beamlike.cli.argument_types import place
 
-__all__ = ["add_parser", "run"]
-
 _DESCRIPTION: Final = """\
 Have a streaming query bring all of its windows to their end at its next start.
 

@@ -17,8 +17,6 @@ from beamlike.testing.scenarios.files import Scenario
 from beamlike.viz.explain import Explanation, explain
 from beamlike.viz.recording import Recording
 
-__all__ = ["add_parser", "run"]
-
 _DESCRIPTION: Final = """\
 Replay a scenario from a transcript file in memory and say in words what
 happened and why, step by step: every merge and how near the elements were,

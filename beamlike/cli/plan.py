@@ -8,8 +8,6 @@ import attrs
 
 from beamlike.cli.argument_types import whole_number
 
-__all__ = ["Needs", "Stream", "add_parser", "needs_of", "run"]
-
 _DESCRIPTION: Final = """\
 Estimate what a streaming query needs: cores, shards, memory and state on disk,
 from how many events come, how often a micro-batch starts, and how many windows

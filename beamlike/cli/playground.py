@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from beamlike.cli.argument_types import as_path, whole_number
 
-__all__ = ["add_parser", "run"]
-
 _DESCRIPTION: Final = """\
 Serve the playground on this machine: a page on which elements and the watermark
 are dragged in event time and processing time, and the panes of any windowing

@@ -4,8 +4,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeVar
 
-__all__ = ["LONG", "counted"]
-
 Item = TypeVar("Item")
 
 LONG: Final = 20

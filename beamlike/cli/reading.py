@@ -12,8 +12,6 @@ from beamlike.errors import TranscriptError
 from beamlike.model.fingerprint import visible
 from beamlike.testing.scenarios.files import Scenario, read_transcripts
 
-__all__ = ["Reading", "read_file", "read_files"]
-
 _MOST_PROBLEMS = 5
 
 

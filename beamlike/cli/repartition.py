@@ -6,8 +6,6 @@ from typing import Any, Final
 from beamlike.cli.argument_types import place, whole_number
 from beamlike.cli.silence_spark import quiet_session
 
-__all__ = ["add_parser", "run"]
-
 _DESCRIPTION: Final = """\
 Spread the saved state of a streaming query over another number of Spark's
 partitions, so that more or fewer tasks work on it at once. The query goes on

@@ -29,14 +29,13 @@ from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import EnvironmentProblem, RecordingError, UnsupportedError
 from beamlike.model.fingerprint import visible
 from beamlike.runtime.script import Run
-from beamlike.testing.scenarios.files import Scenario, to_document
+from beamlike.testing.scenarios.files import Scenario
+from beamlike.testing.scenarios.results import to_document
 from beamlike.viz.explain import explain
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
 from beamlike.viz.table import pane_table
 from beamlike.viz.timeline import text_timeline
-
-__all__ = ["add_parser", "run"]
 
 Show = Callable[[Scenario, Run], str]
 ShowAll = Callable[[Iterator["Replay"], Sequence[str]], int]

@@ -12,8 +12,6 @@ from beamlike.runtime.script import Run
 from beamlike.testing.scenarios.files import Scenario, differences
 from beamlike.viz.sentences import wrapped
 
-__all__ = ["Replay", "lines_of"]
-
 
 @attrs.frozen
 class Replay:

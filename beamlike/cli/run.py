@@ -15,8 +15,6 @@ from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.beam.alias import install_as
 
-__all__ = ["add_parser", "run"]
-
 _DESCRIPTION: Final = """\
 Run a Python script that was written for Apache Beam, as it is: whatever it
 imports from apache_beam comes from beamlike.beam. What stands after -- are the

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
 
     from beamlike.runtime.scripted import Staged
 
-__all__ = [
-    "Outcome",
-    "in_local",
-    "in_memory",
-    "on_spark_in_turn",
-    "on_spark_side_by_side",
-    "problem_of",
-    "recorded",
-    "title_line",
-    "windowing_line",
-]
-
 Outcome = Run | Exception
 """What came of a scenario: everything that came out, or what was raised."""
 

@@ -13,8 +13,6 @@ from beamlike.model.fingerprint import visible
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["quiet_session"]
-
 _LOG_LINES: Final = 30
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from beamlike.inspect.state.report import SavedState
 
-__all__ = ["add_parser", "read_state", "run"]
-
 _SHOWN: Final = 20
 
 _DESCRIPTION: Final = """\

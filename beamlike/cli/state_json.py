@@ -17,8 +17,6 @@ from beamlike.inspect.state.stage import SavedStage
 from beamlike.model.time import show_instant
 from beamlike.viz.trigger_words import spoken
 
-__all__ = ["document"]
-
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -21,8 +21,6 @@ from beamlike.viz.shortening import cut_all
 from beamlike.viz.table import show_window
 from beamlike.viz.trigger_words import spoken
 
-__all__ = ["listing"]
-
 _SORTED: Final = {
     "oldest": "oldest first",
     "largest": "largest first",

@@ -9,8 +9,6 @@ from beamlike.machine.clocks import PartState
 from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_instant
 
-__all__ = ["escaped", "inputs_of", "instant", "keys_of"]
-
 _PARTS_SHOWN: Final = 3
 
 

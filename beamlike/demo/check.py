@@ -16,8 +16,6 @@ import pyarrow as pa
 from beamlike.demo.flights import SCHEDULED, hour_ms
 from beamlike.demo.results import Drop, Flown, Group, show_group
 
-__all__ = ["Totals", "Verdict", "check"]
-
 _TIMINGS: Final = {"EARLY": 0, "ON_TIME": 1, "LATE": 2}
 
 

@@ -24,8 +24,6 @@ import pyarrow.csv
 
 from beamlike.extras import missing
 
-__all__ = ["ARRIVED", "CANCELLED", "NEW_YORK", "SCHEDULED", "data_file", "hour_ms", "load_flights"]
-
 NEW_YORK: Final = ZoneInfo("America/New_York")
 SCHEDULED: Final = "scheduled"
 """Event time: when the flight was to leave."""

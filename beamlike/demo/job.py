@@ -19,16 +19,6 @@ from beamlike.demo.flights import SCHEDULED
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "ALLOWED_LATENESS",
-    "WATERMARK_DELAY",
-    "MicroBatch",
-    "Output",
-    "Progress",
-    "flight_panes",
-    "run_query",
-]
-
 WATERMARK_DELAY: Final = "30 minutes"
 ALLOWED_LATENESS: Final = "6 hours"
 _BATCH: Final = "batch"

@@ -22,8 +22,6 @@ import pyarrow.parquet as pq
 
 from beamlike.demo.flights import ARRIVED, CANCELLED, NEW_YORK, SCHEDULED
 
-__all__ = ["CLOSING_CARRIER", "ArrivalFile", "Pace", "storm_days", "write_arrivals"]
-
 CLOSING_CARRIER: Final = "(end)"
 """The carrier of the row that ends the stream.
 

@@ -20,8 +20,6 @@ from beamlike.demo.results import (
 )
 from beamlike.model.fingerprint import how_many
 
-__all__ = ["Latecomer", "Summary", "render", "summarise"]
-
 _SHOWN_PROBLEMS = 10
 
 

@@ -12,18 +12,6 @@ import pyarrow.compute as pc
 from beamlike.demo.flights import NEW_YORK
 from beamlike.model.time import show_duration
 
-__all__ = [
-    "HOUR_MS",
-    "Drop",
-    "Flown",
-    "Group",
-    "read_drops",
-    "read_panes",
-    "show_group",
-    "show_local",
-    "show_minutes",
-]
-
 Group = tuple[str, int]
 """A carrier, and the start of an hour in epoch milliseconds."""
 

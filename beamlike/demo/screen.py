@@ -7,8 +7,6 @@ from beamlike.demo.job import Progress
 from beamlike.demo.pace import ArrivalFile
 from beamlike.demo.results import show_local
 
-__all__ = ["PlainScreen", "RichScreen", "Screen", "screen_for"]
-
 _LINES: Final = 12
 """How many lines of progress a run prints where there is no terminal."""
 

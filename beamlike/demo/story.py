@@ -12,10 +12,7 @@ from beamlike.demo.results import HOUR_MS, Drop, Flown, Group, show_local, show_
 from beamlike.model.time import duration_ms, show_duration
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.viz.axis import FoldedTime
-from beamlike.viz.picture import figure
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
-
-__all__ = ["choose_group", "figure", "story_scene"]
 
 _READABLE_PANES = 6
 _ROWS = 14

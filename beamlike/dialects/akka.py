@@ -40,9 +40,9 @@ from beamlike.machine.events import Pane
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
 from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import option, whole_number
+from beamlike.model.options import AccumulationMode, OnTimeBehavior, option, whole_number
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, OnTimeBehavior, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
 from beamlike.model.triggers import Never
 from beamlike.runtime.script import Output, Run

@@ -18,8 +18,6 @@ from beamlike.model.time import DurationLike
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Held", "on_dataframe"]
-
 _Held = tuple[tuple[Stamp, ...], tuple[Stamp, ...]]
 """What a session holds, and what it had no room for."""
 

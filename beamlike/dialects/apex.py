@@ -44,15 +44,11 @@ from beamlike.api.dataframe.arguments import A_TIMESTAMP, positive_duration
 from beamlike.dialects.apex_accumulations import (
     Average,
     CompositeAccumulation,
-    Count,
     FoldFn,
     Group,
-    Max,
-    Min,
     ReduceFn,
     RemoveDuplicates,
     Sort,
-    Sum,
     TopN,
     TopNByKey,
 )
@@ -78,13 +74,11 @@ from beamlike.dialects.apex_words import (
 from beamlike.dialects.arguments import check_combine, check_function, check_kind
 from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.model.combine import CombineFn
+from beamlike.model.combine import CombineFn, Count, Max, Min, Sum
 from beamlike.model.keyword_errors import by_name
+from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    WindowingStrategy,
-)
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms
 
 if TYPE_CHECKING:

@@ -31,24 +31,8 @@ import attrs
 from beamlike.dialects.arguments import check_combine
 from beamlike.dialects.folds import Reduce
 from beamlike.errors import CombineError
-from beamlike.model.combine import Collect, CombineFn, Count, Max, Mean, Min, Sum, Together, Top
+from beamlike.model.combine import Collect, CombineFn, Mean, Together, Top
 from beamlike.model.options import whole_number
-
-__all__ = [
-    "Average",
-    "CompositeAccumulation",
-    "Count",
-    "FoldFn",
-    "Group",
-    "Max",
-    "Min",
-    "ReduceFn",
-    "RemoveDuplicates",
-    "Sort",
-    "Sum",
-    "TopN",
-    "TopNByKey",
-]
 
 Average = Mean
 """The mean of all values."""
@@ -208,9 +192,9 @@ class CompositeAccumulation(Together):
 
     Source: Apex Malhar ``CompositeAccumulation``, which emits what each part has accumulated.
 
-    >>> both = CompositeAccumulation(Sum(), Count())
+    >>> both = CompositeAccumulation(Average(), Group())
     >>> both.extract(both.add(both.create(), [3, 4], [0, 0]))
-    (7, 2)
+    (3.5, [3, 4])
     """
 
     def __init__(self, *parts: CombineFn) -> None:

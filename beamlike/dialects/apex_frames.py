@@ -23,8 +23,6 @@ from beamlike.model.time import DurationLike
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["on_dataframe"]
-
 
 def on_dataframe(
     operator: Operator,

@@ -32,15 +32,6 @@ import attrs
 
 from beamlike.model.combine import CombineFn
 
-__all__ = [
-    "CoGroup",
-    "FullOuterJoin",
-    "InnerJoin",
-    "InnerJoinOn",
-    "LeftOuterJoin",
-    "RightOuterJoin",
-]
-
 Sides = tuple[tuple[Any, ...], tuple[Any, ...]]
 KeyOf = Callable[[Any], Any]
 """From a value to what it is matched by."""

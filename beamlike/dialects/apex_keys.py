@@ -18,8 +18,6 @@ import attrs
 
 from beamlike.model.combine import CombineFn
 
-__all__ = ["PerKey"]
-
 
 @attrs.frozen
 class PerKey(CombineFn):

@@ -13,8 +13,6 @@ from beamlike.model.panes import Timing
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 from beamlike.runtime.script import Output
 
-__all__ = ["GivenWindow", "given_windows", "row", "rows_of"]
-
 GivenWindow = Bounds | str
 """A window as rows show it: its bounds (ms), or ``"global"``."""
 

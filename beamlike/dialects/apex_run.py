@@ -21,8 +21,6 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import InstantLike, instant_ms, show_duration
 from beamlike.runtime.script import Output, Run
 
-__all__ = ["MergeOperator", "MergeOperatorRun", "Operator", "OperatorRun"]
-
 
 class Operator(Protocol):
     """An operator to what runs it, see `beamlike.dialects.apex.WindowedOperator`."""

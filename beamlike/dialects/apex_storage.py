@@ -24,8 +24,6 @@ from beamlike.dialects.stages import SavedStage
 from beamlike.errors import StateError, WindowingError
 from beamlike.model.options import AccumulationMode
 
-__all__ = ["Saved", "Storage", "Storages", "read_checkpoint", "write_checkpoint"]
-
 
 class Storage(Enum):
     """A place for state."""

@@ -2,15 +2,14 @@
 
 from beamlike.dialects.apex_words import TriggerOption, WindowOption
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
+from beamlike.model.extra_triggers import EveryCount
+from beamlike.model.interval_triggers import EveryProcessingTime
 from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.triggers import AfterCount, AfterFirst, AfterWatermark, Never, Trigger
 from beamlike.model.windowfns import GlobalWindows
-
-__all__ = ["check_option", "strategy_of"]
 
 
 def strategy_of(

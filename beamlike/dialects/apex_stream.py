@@ -15,9 +15,9 @@ from typing import Any
 import attrs
 
 from beamlike.dialects.apex import WindowedOperator
-from beamlike.dialects.apex_accumulations import Count, FoldFn, ReduceFn, TopN
+from beamlike.dialects.apex_accumulations import FoldFn, ReduceFn, TopN
 from beamlike.dialects.apex_words import TriggerOption, WindowOption
-from beamlike.model.combine import CombineFn
+from beamlike.model.combine import CombineFn, Count
 from beamlike.model.time import DurationLike
 
 __all__ = ["WindowedStream", "window"]

@@ -11,14 +11,6 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
-__all__ = [
-    "FixedDiffEventTimeWatermarkGen",
-    "FixedDiffProcessingTimeWatermarkGen",
-    "TriggerOption",
-    "WatermarkGenerator",
-    "WindowOption",
-]
-
 
 @attrs.frozen
 class WindowOption:

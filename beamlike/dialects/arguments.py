@@ -5,8 +5,6 @@ from typing import Any
 from beamlike.errors import BeamlikeError, CombineError, WindowingError
 from beamlike.model.combine import CombineFn
 
-__all__ = ["check_combine", "check_function", "check_key", "check_kind"]
-
 
 def check_kind(argument: str, given: object, kind: type | tuple[type, ...], example: str) -> None:
     """Refuse what is of none of these kinds.

@@ -14,8 +14,6 @@ from beamlike.model.extra_triggers import DeltaOf
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 
-__all__ = ["CountEvictor", "DeltaEvictor", "Evictor", "TimeEvictor"]
-
 
 @attrs.frozen
 class Evictor:

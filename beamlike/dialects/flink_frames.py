@@ -24,8 +24,6 @@ from beamlike.model.time import DurationLike
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["on_dataframe"]
-
 
 def on_dataframe(
     df: "DataFrame",

@@ -11,15 +11,14 @@ from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
-from beamlike.model.extra_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.fingerprint import stable_repr
-from beamlike.model.strategy import ClosingBehavior, WindowingStrategy
+from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.options import ClosingBehavior
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.runtime.script import Output, Run
-
-__all__ = ["Harness", "WindowFunction"]
 
 WindowFunction = Callable[[Any, Window, Any], Any]
 """From a key, a window and what came of its elements to the value of a row."""

@@ -16,20 +16,13 @@ from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
 from beamlike.model.keyword_errors import by_name
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    WindowingStrategy,
-)
+from beamlike.model.options import AccumulationMode, ClosingBehavior, LateCheck, OnTimeBehavior
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 from beamlike.model.windowfns import GlobalWindows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-__all__ = ["WindowedOperator"]
 
 
 class Windowed(Protocol):

@@ -9,13 +9,8 @@ import attrs
 
 from beamlike.dialects.arguments import check_kind
 from beamlike.errors import TriggerError, UnsupportedError
-from beamlike.model.extra_triggers import (
-    AfterDelta,
-    AfterSilence,
-    DeltaOf,
-    EveryEventTime,
-    EveryProcessingTime,
-)
+from beamlike.model.extra_triggers import AfterDelta, AfterSilence, DeltaOf
+from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.triggers import (
@@ -29,19 +24,6 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.triggers import Trigger as ModelTrigger
-
-__all__ = [
-    "ContinuousEventTimeTrigger",
-    "ContinuousProcessingTimeTrigger",
-    "CountTrigger",
-    "DeltaTrigger",
-    "EventTimeTrigger",
-    "NeverTrigger",
-    "ProcessingTimeTrigger",
-    "ProcessingTimeoutTrigger",
-    "PurgingTrigger",
-    "Trigger",
-]
 
 
 @attrs.frozen

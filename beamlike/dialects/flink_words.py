@@ -24,19 +24,6 @@ from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windowfns import GlobalWindows as ModelGlobalWindows
 from beamlike.model.windows import IntervalWindow, bounds
 
-__all__ = [
-    "Assigner",
-    "EventTimeSessionWindows",
-    "GlobalWindows",
-    "ProcessingTimeSessionWindows",
-    "SlidingEventTimeWindows",
-    "SlidingProcessingTimeWindows",
-    "TimeWindow",
-    "TumblingEventTimeWindows",
-    "TumblingProcessingTimeWindows",
-    "merge_windows",
-]
-
 
 @attrs.frozen
 class Assigner:

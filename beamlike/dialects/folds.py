@@ -7,8 +7,6 @@ import attrs
 
 from beamlike.model.combine import CombineFn
 
-__all__ = ["Fold", "Keep", "Kept", "OfKept", "Record", "Reduce", "Stamp", "Then"]
-
 
 class Record(NamedTuple):
     """What a fold of Kafka is given of a record: its key, its value, and its stream."""

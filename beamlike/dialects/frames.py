@@ -43,19 +43,6 @@ from beamlike.runtime.options import MachineName, OnError, Render
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = [
-    "A_VALUE",
-    "GROUP_OPTIONS",
-    "GroupOptions",
-    "aggregate_of",
-    "arriving",
-    "dropped_once",
-    "grouped",
-    "millis_later",
-    "reason_of",
-    "shown",
-]
-
 
 class GroupOptions(TypedDict, total=False):
     """The other options of a grouping; see `Stream.group`."""

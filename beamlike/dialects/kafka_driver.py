@@ -23,8 +23,6 @@ from beamlike.model.time import InstantLike, instant_ms
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output, Run
 
-__all__ = ["CachingDriver", "Driver", "Rules"]
-
 
 @attrs.frozen
 class Rules:

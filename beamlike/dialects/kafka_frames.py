@@ -20,15 +20,14 @@ from beamlike.errors import StateError
 from beamlike.extras import needs
 from beamlike.inspect.opening import open_state
 from beamlike.model.combine import CombineFn, Count
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.options import AccumulationMode
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from pyspark.sql import DataFrame, SparkSession
-
-__all__ = ["OfRecords", "on_dataframe", "saved_sessions"]
 
 
 @attrs.frozen

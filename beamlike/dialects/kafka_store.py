@@ -14,8 +14,6 @@ from beamlike.errors import WindowError, WindowingError
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 
-__all__ = ["Materialized", "ReadOnlySessionStore", "Session", "SessionStore", "key_bytes"]
-
 _KEY = 'the key of the sessions, such as "joe"'
 _TIME = "a time, such as 60_000 (ms) or a datetime"
 

@@ -15,8 +15,6 @@ from beamlike.errors import BufferFullError, UnsupportedError, WindowError
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 
-__all__ = ["Buffer", "BufferConfig", "Suppressed"]
-
 
 @attrs.frozen
 class BufferConfig:

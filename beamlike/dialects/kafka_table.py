@@ -19,13 +19,9 @@ from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
 from beamlike.model.keyword_errors import by_name
+from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    LateCheck,
-    OnTimeBehavior,
-    WindowingStrategy,
-)
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import AfterCount, Never, Repeatedly
 
@@ -33,8 +29,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from pyspark.sql import DataFrame, SparkSession
-
-__all__ = ["UNNAMED", "KTable", "open_store"]
 
 UNNAMED = Materialized("sessions")
 _TABLE = "windowed_by(...).count(), what the query was made from"

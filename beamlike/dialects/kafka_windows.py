@@ -11,8 +11,6 @@ import attrs
 from beamlike.errors import WindowError
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 
-__all__ = ["EmitStrategy", "SessionWindows"]
-
 
 def _gap(given: DurationLike) -> int:
     inactivity = duration_ms(given, "SessionWindows gap")

@@ -4,8 +4,6 @@ from typing import Any, Literal
 
 import attrs
 
-__all__ = ["Bounds", "Kind", "Row"]
-
 Kind = Literal["value", "tombstone", "retract", "late", "dropped", "watermark"]
 """``value``: a result. ``tombstone``: there is no longer a result of this key and window.
 ``retract``: the result with this value is withdrawn. ``late``: an element that came too late, where

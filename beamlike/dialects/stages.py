@@ -17,8 +17,6 @@ from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
 
-__all__ = ["SavedStage", "Stage"]
-
 
 @attrs.frozen
 class SavedStage:

@@ -5,8 +5,6 @@ Machines get the time as an event, and a `TestStream` has a time of its own. Liv
 
 import time
 
-__all__ = ["wall_clock_ms", "wall_clock_seconds"]
-
 
 def wall_clock_ms() -> int:
     """Milliseconds since the Unix epoch, as this computer believes. It may step back."""

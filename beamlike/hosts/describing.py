@@ -17,8 +17,6 @@ from beamlike.machine.clocks import SourceClock
 if TYPE_CHECKING:
     from beamlike.runtime.plan import Plan
 
-__all__ = ["Described", "Source", "describing", "noted"]
-
 
 @attrs.frozen
 class Source:

@@ -8,8 +8,6 @@ from beamlike.hosts.frames import Frames
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["frames_of"]
-
 _IN_FLOW: Final = "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION"
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from beamlike.hosts.spark.inputs import Input
     from beamlike.runtime.plan import Plan
 
-__all__ = ["Frames", "How"]
-
 Frame = Any
 """A DataFrame, or a `TableFrame`."""
 

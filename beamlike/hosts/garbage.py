@@ -4,8 +4,6 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["paused_gc"]
-
 
 @contextmanager
 def paused_gc() -> Iterator[None]:

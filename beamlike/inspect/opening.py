@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from beamlike.inspect.state.report import SavedState
 
-__all__ = ["open_state"]
-
 
 def open_state(
     spark: "SparkSession", path: str | PathLike[str], *, batch: int | None = None

@@ -5,8 +5,6 @@ from beamlike.machine.failures import Failure, OnFailure, left_out
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
-__all__ = ["windows_of"]
-
 
 def windows_of(
     element: Element, window_fn: WindowFn, on_error: OnFailure, watermark: int | None

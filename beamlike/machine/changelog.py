@@ -17,8 +17,6 @@ from beamlike.errors import UnsupportedError
 from beamlike.machine.events import Effect, Pane
 from beamlike.model.windows import Window
 
-__all__ = ["Change", "changelog", "upserts"]
-
 
 @attrs.frozen
 class Change:

@@ -25,23 +25,6 @@ import attrs
 
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
-__all__ = [
-    "Clocks",
-    "HostWatermark",
-    "Idle",
-    "InputClock",
-    "InputState",
-    "PartState",
-    "ShardWatermark",
-    "SourceClock",
-    "SourceProgress",
-    "StageClock",
-    "WatermarkUpdate",
-    "believed",
-    "is_far_ahead",
-    "next_output_watermark",
-]
-
 
 class Idle(Enum):
     """What happens to the watermark of a source that has become idle."""

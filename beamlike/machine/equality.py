@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["is_same"]
-
 
 def is_same(one: Any, other: Any) -> bool:
     """Whether two values are equal, and NaN is NaN, in lists, tuples and dicts too.

@@ -11,26 +11,6 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_instant
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = [
-    "AdvanceClock",
-    "AdvanceWatermark",
-    "Bundle",
-    "Drop",
-    "DropReason",
-    "Effect",
-    "Element",
-    "Event",
-    "Fired",
-    "Item",
-    "Lifted",
-    "Merged",
-    "OnEvent",
-    "Pane",
-    "Suppressed",
-    "TraceEvent",
-    "going_back",
-]
-
 
 @attrs.frozen
 class Element(Stamped):

@@ -21,8 +21,6 @@ from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
-__all__ = ["Failure", "OnFailure", "left_out"]
-
 
 class OnFailure(Enum):
     """What to do when a function of the user's raises."""

@@ -16,8 +16,6 @@ from beamlike.machine.clocks import SourceClock, believed
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 
-__all__ = ["Delivered", "Jump", "jump_over", "longest_wait"]
-
 Stretch = tuple[int, int]
 
 

@@ -13,8 +13,6 @@ import attrs
 from beamlike.machine.clocks import Idle, SourceClock, believed
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["KeyClock"]
-
 
 @attrs.frozen
 class KeyClock:

@@ -2,11 +2,10 @@
 
 from beamlike.errors import WindowingError
 from beamlike.model.fingerprint import how_many
+from beamlike.model.options import LateCheck, TimestampCombiner
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import Window
-
-__all__ = ["check_liftable", "check_lifted"]
 
 
 def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> None:

@@ -15,12 +15,11 @@ from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
-from beamlike.model.strategy import LateCheck, WindowingStrategy
+from beamlike.model.options import LateCheck
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.triggers import Never
 from beamlike.model.windows import Window
-
-__all__ = ["Lifting"]
 
 
 class Lifting:

@@ -12,8 +12,6 @@ from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.windowfns import WindowFn
 
-__all__ = ["PassThrough"]
-
 
 class PassThrough:
     """Each element comes out at once, once per window, as a pane that never fired.

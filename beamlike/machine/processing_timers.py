@@ -2,8 +2,6 @@
 
 from beamlike.model.triggers import AfterEach, OrFinally, Trigger
 
-__all__ = ["minds_stale_processing_timers"]
-
 
 def minds_stale_processing_timers(trigger: Trigger) -> bool:
     """Whether a timer matters although its trigger no longer waits for it.

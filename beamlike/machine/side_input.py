@@ -37,8 +37,6 @@ from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, expiry
 
-__all__ = ["Join", "Main", "Side", "SideInputs", "SideWindow"]
-
 Join = Literal["left", "inner", "view"]
 """How a main value meets the content of its side window, see `SideInputs`."""
 

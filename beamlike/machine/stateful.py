@@ -32,8 +32,6 @@ from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window, expiry
 
-__all__ = ["Remember", "StatefulMap"]
-
 Remember = Callable[[Any, Any, int], tuple[Any, Iterable[Any]]]
 """``(state, value, timestamp) -> (state, outputs)``; a state of None is no state."""
 

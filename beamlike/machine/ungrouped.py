@@ -18,8 +18,6 @@ from beamlike.model.fingerprint import how_many
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
-__all__ = ["clocks_after", "elements_of", "expired", "refuse_merging"]
-
 
 def refuse_merging(window_fn: WindowFn) -> None:
     """Refuse windows that merge, for a function with states.

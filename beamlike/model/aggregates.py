@@ -35,26 +35,6 @@ from beamlike.model.combine import (
 from beamlike.model.combine.steps import InSteps, as_combine_fn
 from beamlike.model.readable import Readable
 
-__all__ = [
-    "Aggregate",
-    "approx_distinct",
-    "approx_quantiles",
-    "bottom",
-    "collect",
-    "collect_set",
-    "combine",
-    "count",
-    "count_distinct",
-    "first",
-    "last",
-    "max",
-    "mean",
-    "min",
-    "sample",
-    "sum",
-    "top",
-]
-
 Kind = Literal[
     "count",
     "sum",

@@ -8,8 +8,6 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW
 
-__all__ = ["spans_at"]
-
 
 def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
     """The windows of elements at these event times (ms), as `WindowFn.assign` has them.

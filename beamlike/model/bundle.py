@@ -11,8 +11,6 @@ import attrs
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, window_of
 
-__all__ = ["Bundle", "Spans", "Windowed", "WindowsOfEach"]
-
 
 @attrs.frozen
 class Windowed:

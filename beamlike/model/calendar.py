@@ -24,8 +24,6 @@ from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow
 
-__all__ = ["CalendarDays", "CalendarMonths", "CalendarWeeks", "CalendarWindows", "CalendarYears"]
-
 DateLike = date | Sequence[int]
 """A date, or ``(year, month, day)``."""
 

@@ -16,18 +16,6 @@ import attrs
 from beamlike.errors import PipelineError
 from beamlike.model.fingerprint import stable_repr
 
-__all__ = [
-    "BytesCoder",
-    "Coder",
-    "CoderRegistry",
-    "Coders",
-    "JsonCoder",
-    "StrUtf8Coder",
-    "keys_by",
-    "registry",
-    "type_name",
-]
-
 T = TypeVar("T")
 
 

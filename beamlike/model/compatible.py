@@ -15,8 +15,6 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_strategy
 from beamlike.model.windowfns import WindowFn
 
-__all__ = ["check_compatible", "check_flatten"]
-
 
 def check_compatible(first: WindowFn, second: WindowFn) -> None:
     """Refuse two window functions that put equal elements into windows that do not fit.

@@ -3,8 +3,6 @@
 from beamlike.errors import TriggerError
 from beamlike.model.trigger_base import Trigger
 
-__all__ = ["continuation"]
-
 
 def continuation(trigger: Trigger) -> Trigger:
     """The trigger of the grouping after one with this trigger, unless another is set.

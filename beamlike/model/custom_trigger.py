@@ -20,14 +20,6 @@ from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import AfterWatermark, Trigger
 from beamlike.model.windows import Window
 
-__all__ = [
-    "ArgumentKind",
-    "CustomTrigger",
-    "argument_defaults",
-    "custom_triggers_in",
-    "reading",
-]
-
 State = TypeVar("State")
 
 Firings = Literal["once", "repeated", "until finished"]

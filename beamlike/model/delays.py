@@ -8,8 +8,6 @@ from beamlike.errors import TriggerError
 from beamlike.model.readable import Readable
 from beamlike.model.time import DurationLike, duration_ms, show_duration, without_unit
 
-__all__ = ["AlignTo", "Delay", "transform_of"]
-
 
 @attrs.frozen(init=False)
 class Delay(metaclass=Readable):

@@ -22,18 +22,6 @@ from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms, show_instant, without_unit
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 
-__all__ = [
-    "EXTRA_TRIGGERS",
-    "AfterDelta",
-    "AfterSilence",
-    "AfterTotal",
-    "DeltaOf",
-    "EveryCount",
-    "EveryEventTime",
-    "EveryProcessingTime",
-    "difference",
-]
-
 DeltaOf = Callable[[Any, Any], float]
 """How far a value (second) is from an earlier one (first)."""
 

@@ -5,16 +5,6 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = [
-    "BEAM_SPELLING",
-    "SPELLING",
-    "Spelling",
-    "how_many",
-    "on_one_line",
-    "stable_repr",
-    "visible",
-]
-
 
 @attrs.frozen
 class Spelling:

@@ -16,24 +16,6 @@ from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 
-__all__ = [
-    "MAIN",
-    "Do",
-    "Edge",
-    "FlattenNode",
-    "GroupNode",
-    "Node",
-    "ParDoNode",
-    "RaisedFor",
-    "ReadNode",
-    "SideInputNode",
-    "StatefulMapNode",
-    "StatefulParDoNode",
-    "WindowNode",
-    "Windowed",
-    "in_order",
-]
-
 MAIN: Final = ""
 """The tag of the output that has no other name."""
 

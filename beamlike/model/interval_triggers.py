@@ -25,8 +25,6 @@ from beamlike.model.time import (
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import Window
 
-__all__ = ["EveryEventTime", "EveryProcessingTime"]
-
 _BEGIN: Final = "an element to begin the interval with"
 
 

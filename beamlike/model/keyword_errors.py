@@ -13,8 +13,6 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from beamlike.errors import BeamlikeError
 
-__all__ = ["argument_meant", "by_name"]
-
 Params = ParamSpec("Params")
 Answer = TypeVar("Answer")
 

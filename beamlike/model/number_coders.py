@@ -10,8 +10,6 @@ import attrs
 from beamlike.errors import CoderError
 from beamlike.model.coders import Coder, registry
 
-__all__ = ["BigIntegerCoder", "BooleanCoder", "FloatCoder", "VarIntCoder"]
-
 
 class _OfNumbers(Coder):
     def is_deterministic(self) -> bool:

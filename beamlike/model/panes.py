@@ -13,8 +13,6 @@ import attrs
 from beamlike.errors import StateError
 from beamlike.model.readable import Readable
 
-__all__ = ["NO_FIRING", "PaneInfo", "Timing", "decode_pane", "encode_pane", "next_pane"]
-
 
 class Timing(Enum):
     """When a pane fired, seen from its window's end."""

@@ -4,11 +4,9 @@ Each is the parts of a strategy, for ``**`` in `beamlike.windowed` and `Stream.w
 be said anew after it: ``dict(bl.final_only(), closing_behavior="fire_always")``.
 """
 
-from beamlike.model.strategy import StrategyParts
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
-
-__all__ = ["early_every", "every_update", "final_only", "live_and_corrected"]
 
 
 def final_only() -> StrategyParts:

@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Final
 
-__all__ = ["Readable", "ReadableABC"]
-
 _OF_ALL: Final = frozenset((*dir(object), "__setstate__"))
 """Special methods that every class has, and that no docstring makes more than they are."""
 

@@ -12,8 +12,6 @@ from beamlike.model.report import outlives_its_end
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.trigger_analysis import can_stay_open, fires_on_arrival
 
-__all__ = ["Repetition", "repetition"]
-
 _ONE_PANE = "trigger=AfterWatermark(), allowed_lateness=0"
 _ONE_OF_A_WINDOW = frozenset({"is_first", "is_last", "on_time"})
 

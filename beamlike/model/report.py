@@ -15,15 +15,10 @@ import attrs
 from beamlike.model.calendar import CalendarWindows
 from beamlike.model.combine import CombineFn
 from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.options import AccumulationMode, ClosingBehavior, LateCheck, OnTimeBehavior
 from beamlike.model.readable import Readable
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    WindowingStrategy,
-)
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_strategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
 from beamlike.model.trigger_analysis import (
@@ -49,14 +44,6 @@ _KEPT = {
         "whatever is less than a gap away from it"
     ),
 }
-
-__all__ = [
-    "Finding",
-    "StrategyReport",
-    "outlives_its_end",
-    "report",
-    "windows_end",
-]
 
 
 @attrs.frozen

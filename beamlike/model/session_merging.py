@@ -13,8 +13,6 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import Merge
 from beamlike.model.windows import IntervalWindow, bounds
 
-__all__ = ["ENDED", "last_instant", "merge_ending", "merge_overlapping"]
-
 ENDED: Final = 2**40
 """What an end event counts for in the size of a window, besides 1: a window of that size or more
 has ended, and what is left of its size is how many elements it holds."""

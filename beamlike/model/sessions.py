@@ -26,8 +26,6 @@ from beamlike.model.time import (
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
 from beamlike.model.windows import IntervalWindow
 
-__all__ = ["GapOf", "Sessions"]
-
 GapOf = Callable[[Any], DurationLike]
 """From an element's value to the gap after it, more than 0."""
 

@@ -8,8 +8,6 @@ from beamlike.model.time import show_instant
 from beamlike.model.windowfns import GlobalWindows, SlidingWindows, WindowFn, window_at
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, Window
 
-__all__ = ["side_input_window"]
-
 
 def side_input_window(main_window: Window, window_fn: WindowFn) -> Window:
     """The window of a side input for an element in ``main_window``.

@@ -10,18 +10,6 @@ from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.coders import Coder
 from beamlike.model.combine import CombineFn
 
-__all__ = [
-    "BagStateSpec",
-    "CombiningValueStateSpec",
-    "MapStateSpec",
-    "OrderedListStateSpec",
-    "ReadModifyWriteStateSpec",
-    "SetStateSpec",
-    "StateSpec",
-    "TimeDomain",
-    "TimerSpec",
-]
-
 
 class StateSpec:
     """A state of a stateful function: there is one for each key and window.

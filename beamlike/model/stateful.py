@@ -13,8 +13,6 @@ from beamlike.model.bundle import Windowed
 from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.windows import Window
 
-__all__ = ["DueTimer", "StatefulFn", "TimerControl", "UserStates"]
-
 
 class TimerControl(Protocol):
     """One timer of a key and window, or a family of timers that have tags."""

@@ -48,18 +48,6 @@ from beamlike.model.validation import (
 from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
 from beamlike.model.windows import Window
 
-__all__ = [
-    "AccumulationMode",
-    "ClosingBehavior",
-    "LateCheck",
-    "OnTimeBehavior",
-    "StrategyParts",
-    "TimestampCombiner",
-    "Unchanged",
-    "WindowingStrategy",
-]
-
-
 _WINDOWS = 'windows such as FixedWindows("1 hour")'
 _PARTS = frozenset(("window_fn", *StrategyParts.__annotations__))
 

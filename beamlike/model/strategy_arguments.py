@@ -5,8 +5,6 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.windowfns import WindowFn
 
-__all__ = ["check_alone", "check_strategy", "strategy_of_call"]
-
 
 def strategy_of_call(
     owner: str,

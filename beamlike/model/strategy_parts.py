@@ -13,8 +13,6 @@ from beamlike.model.options import (
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import Trigger
 
-__all__ = ["StrategyParts"]
-
 
 class StrategyParts(TypedDict, total=False):
     """The parts of a strategy besides its windows, as keyword arguments; None is as not given.

@@ -15,21 +15,6 @@ from typing import Final, Protocol, runtime_checkable
 
 from beamlike.errors import TimeError
 
-__all__ = [
-    "END_OF_GLOBAL_WINDOW",
-    "MAX_TIMESTAMP",
-    "MIN_TIMESTAMP",
-    "DurationLike",
-    "DurationOfItsOwn",
-    "InstantLike",
-    "InstantOfItsOwn",
-    "duration_ms",
-    "instant_ms",
-    "show_duration",
-    "show_instant",
-    "without_unit",
-]
-
 MIN_TIMESTAMP: Final = -9223372036854775
 """The earliest timestamp and the watermark before any is known: -2**63 us, in ms."""
 

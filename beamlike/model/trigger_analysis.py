@@ -25,16 +25,6 @@ from beamlike.model.triggers import (
     Trigger,
 )
 
-__all__ = [
-    "can_close",
-    "can_fire",
-    "can_stay_open",
-    "closes",
-    "fires_on_arrival",
-    "lets_go",
-    "loses_in_beam_python",
-]
-
 
 def can_fire(trigger: Trigger, end_comes: bool) -> bool:
     """Whether it can get ready."""

@@ -12,8 +12,6 @@ from beamlike.model.readable import Readable
 from beamlike.model.time import MAX_TIMESTAMP, duration_ms
 from beamlike.model.windows import Window
 
-__all__ = ["DataLossReason", "OnceTrigger", "Trigger", "require_trigger", "unknown_trigger"]
-
 
 class DataLossReason(Flag):
     """Why data may be lost under a trigger. Source: Beam Python ``DataLossReason``."""

@@ -12,8 +12,6 @@ from beamlike.errors import TriggerError
 from beamlike.model.readable import Readable
 from beamlike.model.windows import Window
 
-__all__ = ["ArrivedElements", "TriggerContext"]
-
 
 @attrs.frozen
 class TriggerContext(metaclass=Readable):

@@ -14,8 +14,6 @@ from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
 from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.model.triggers import Trigger
 
-__all__ = ["trigger_of"]
-
 _CALL: Final = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
 _NAMED: Final = re.compile(r"(early|late|until|offset)=(.*)", re.DOTALL)
 _PLAIN: Final[dict[str, type[Trigger]]] = {

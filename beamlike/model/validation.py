@@ -11,14 +11,6 @@ from beamlike.model.time import DurationLike, show_duration
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
 
-__all__ = [
-    "check_comes_out",
-    "check_retained",
-    "check_unchanged",
-    "check_without_accumulation",
-    "check_without_lateness",
-]
-
 
 def check_without_lateness(window_fn: WindowFn, trigger: Trigger) -> None:
     """Refuse a trigger outside the global window while no allowed lateness is set.

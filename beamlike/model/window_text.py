@@ -15,8 +15,6 @@ from beamlike.model import calendar
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
-__all__ = ["window_fn_of"]
-
 _CALL: Final = re.compile(r"(\w+)\(([^()]*)\)")
 _CALENDAR: Final = re.compile(r"(\d+), (\S+), from (\d+-\d+-\d+)")
 _PLAIN: Final[Mapping[str, Callable[..., WindowFn]]] = {

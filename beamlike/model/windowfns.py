@@ -28,18 +28,6 @@ from beamlike.model.time import (
 )
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 
-__all__ = [
-    "FixedWindows",
-    "GlobalWindows",
-    "Merge",
-    "MergingWindowFn",
-    "SlidingWindows",
-    "WindowFn",
-    "check_deterministic",
-    "window_at",
-    "within_time",
-]
-
 _MOST_WINDOWS = 1_000_000
 """Windows of one element at most, of those who say how many."""
 

@@ -18,16 +18,6 @@ from beamlike.model.time import (
     show_instant,
 )
 
-__all__ = [
-    "GLOBAL_WINDOW",
-    "GlobalWindow",
-    "IntervalWindow",
-    "Window",
-    "bounds",
-    "expiry",
-    "window_of",
-]
-
 
 def _start(given: InstantLike) -> int:
     # Windows are made for every element, and nearly always of whole milliseconds.

@@ -9,8 +9,6 @@ from typing import Final
 
 import attrs
 
-__all__ = ["DARK", "LIGHT", "TIMINGS", "Palette", "Timing", "timing_of"]
-
 
 @attrs.frozen
 class Palette:

@@ -7,8 +7,6 @@ import attrs
 
 from beamlike.palette.colours import DARK, LIGHT, TIMINGS
 
-__all__ = ["palette_script", "palette_style"]
-
 _MONO: Final = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace'
 
 

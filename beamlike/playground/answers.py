@@ -29,8 +29,6 @@ from beamlike.testing.scenarios.writing import scenario_text, write_scenario
 from beamlike.viz.document import document_of
 from beamlike.viz.recording import Recording
 
-__all__ = ["answer"]
-
 
 def answer(request: str) -> str:
     """Answer one request.

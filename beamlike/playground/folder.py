@@ -22,8 +22,6 @@ from beamlike.playground.interpreter import VERSION, interpreter_files
 from beamlike.playground.packages import cache_folder
 from beamlike.viz.page import SHARED_SCRIPTS, page_part
 
-__all__ = ["build_folder", "built_folder", "playground_files"]
-
 _SCRIPTS: Final = (
     *("times.js", "sketch.js", "python.js", "handles.js", "blocks.js", "forms.js"),
     *("systems.js", "exports.js", "gif.js", "app.js"),

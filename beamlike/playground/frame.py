@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from beamlike.playground.server import PlaygroundServer
     from beamlike.testing.streams.results import Results
 
-__all__ = ["PlaygroundFrame", "show"]
-
 
 @attrs.frozen
 class PlaygroundFrame:

@@ -6,8 +6,6 @@ from typing import Final
 
 from beamlike.playground.packages import NpmPackage
 
-__all__ = ["FILES", "VERSION", "interpreter_files"]
-
 VERSION: Final = "314.0.7"
 _PYODIDE: Final = NpmPackage(
     "pyodide",

@@ -19,8 +19,6 @@ import attrs
 
 from beamlike.errors import EnvironmentProblem
 
-__all__ = ["NpmPackage", "cache_folder"]
-
 _PATIENCE: Final = 300
 """Seconds for npm."""
 

@@ -10,8 +10,6 @@ from beamlike.inspect.http.allowed import AllowedHosts
 from beamlike.inspect.http.answering import Answering
 from beamlike.inspect.http.serving import HERE, Listening
 
-__all__ = ["PlaygroundServer"]
-
 _LOGGER: Final = logging.getLogger("beamlike.playground")
 _NAME: Final = "playground"
 _KINDS: Final[Mapping[str, str]] = {

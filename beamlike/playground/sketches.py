@@ -34,8 +34,6 @@ from beamlike.testing.scenarios.places import read_json
 from beamlike.testing.scenarios.schema import read_windowing
 from beamlike.testing.scenarios.writing import write_scenario
 
-__all__ = ["GroupNode", "Plain", "grouped", "script_of", "sketch_of", "windowing_of"]
-
 Plain = dict[str, Any]
 
 _RULES: Final[Mapping[str, Any]] = {

@@ -13,8 +13,6 @@ from beamlike.model.combine import Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration
 
-__all__ = ["InWords", "strategy_in_words"]
-
 InWords = tuple[WindowingStrategy, str]
 """A strategy, and the code that makes it in that system's API."""
 

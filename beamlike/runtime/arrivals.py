@@ -16,8 +16,6 @@ from beamlike.model.windows import Window, window_of
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.state import Key, key_tuples
 
-__all__ = ["arriving", "elements_in"]
-
 
 def arriving(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Item]]:
     """What a table brings, with its keys, in the order of its rows."""

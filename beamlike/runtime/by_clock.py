@@ -17,18 +17,6 @@ from beamlike.model.time import (
 )
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 
-__all__ = [
-    "Arrival",
-    "BoundedDelay",
-    "IdleAfter",
-    "Move",
-    "PercentileOfDelays",
-    "PerfectWatermark",
-    "WatermarkRule",
-    "script_by_clock",
-    "with_clock",
-]
-
 Move = tuple[int, int]
 """A reading of the clock and the watermark from then on (ms)."""
 _NOTHING: Final = Arrive(())

@@ -34,12 +34,11 @@ from typing import Any, Final
 
 from beamlike.errors import StateError, TriggerError
 from beamlike.model.custom_trigger import custom_triggers_in
-from beamlike.model.strategy import LateCheck, WindowingStrategy
+from beamlike.model.options import LateCheck
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import AfterWatermark, Trigger
-
-__all__ = ["check_layout", "continues", "refused", "strategy_words", "unnumbered"]
 
 Words = Mapping[str, str]
 

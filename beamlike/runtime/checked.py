@@ -19,8 +19,6 @@ from beamlike.machine.columnar.folds import from_objects
 from beamlike.model.combine import CombineFn
 from beamlike.runtime.columns import AccumulatorColumns
 
-__all__ = ["Checked"]
-
 
 @attrs.frozen
 class Checked(CombineFn):

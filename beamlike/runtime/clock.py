@@ -9,8 +9,6 @@ from beamlike.machine.clocks import HostWatermark, InputState, WatermarkUpdate
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
 
-__all__ = ["Clock"]
-
 
 @attrs.frozen
 class Clock:

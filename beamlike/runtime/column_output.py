@@ -27,16 +27,6 @@ from beamlike.runtime.shard import KeyedEffect, KeyedMerge
 from beamlike.runtime.store.column_state import timing_names
 from beamlike.runtime.store.state import Key
 
-__all__ = [
-    "ColumnOutput",
-    "drops_of_step",
-    "key_names",
-    "keyed_drops",
-    "keyed_merges",
-    "keyed_panes",
-    "panes_as_they_are",
-]
-
 
 class ColumnOutput:
     """Builds the output rows of one plan."""

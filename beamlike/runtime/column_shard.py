@@ -30,8 +30,6 @@ from beamlike.runtime.store.pages import Pages, Rows, Store
 from beamlike.runtime.store.room import below, in_one
 from beamlike.runtime.store.state import with_bucket
 
-__all__ = ["ARRIVAL", "CLOCK", "WATERMARK", "ColumnShard", "ColumnsStepped", "Pass"]
-
 CLOCK, ARRIVAL, WATERMARK = range(3)
 """In this order a micro-batch moves a shard whose watermark comes from updates."""
 

@@ -20,19 +20,6 @@ from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.equality import is_same
 from beamlike.model.combine import Stamped
 
-__all__ = [
-    "AccumulatorColumns",
-    "CheckedColumn",
-    "ExactColumns",
-    "ListColumn",
-    "MeanColumns",
-    "PickledColumn",
-    "PlainColumn",
-    "StampedColumns",
-    "TuplesColumn",
-    "converted",
-]
-
 
 class AccumulatorColumns(ABC):
     """How the accumulators of one combine function lie in a table."""

@@ -14,8 +14,6 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.column_state import one_chunk
 from beamlike.runtime.values import Picked, read_by
 
-__all__ = ["ends_in", "in_columns"]
-
 
 def in_columns(strategy: WindowingStrategy) -> WindowingStrategy:
     """The strategy with sessions as their author wrote them, where it is known beside the machine

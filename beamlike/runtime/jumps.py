@@ -16,16 +16,6 @@ from beamlike.runtime.logs import readable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.index import ShardStatus
 
-__all__ = [
-    "delivered_by",
-    "delivered_from_json",
-    "delivered_rows",
-    "delivered_to_json",
-    "jump_of",
-    "jump_of_stage",
-    "row_words",
-]
-
 _GAPS: Final = 16
 """So many gaps between event times are remembered of some rows, the largest."""
 _EXAMPLE: Final = 300

@@ -10,8 +10,6 @@ import pyarrow.compute as pc
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.folds.buffers import array_of, numbers_of, present_in
 
-__all__ = ["UNKNOWN", "Numbered", "can_number", "number_keys"]
-
 UNKNOWN = -1
 """In place of a number: the key is none of them."""
 

@@ -25,8 +25,6 @@ from beamlike.runtime.stepping import ONE_BY_ONE, choose_machine
 from beamlike.runtime.store.room import in_one
 from beamlike.runtime.store.state import Key
 
-__all__ = ["Lifter", "lifter_of"]
-
 Combined = tuple[pa.Table, list[tuple[Key, Drop]]]
 """Combined elements, and the rows that come too late or that a function cannot take."""
 

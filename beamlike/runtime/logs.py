@@ -19,18 +19,6 @@ from beamlike.model.windows import GlobalWindow, Window, bounds
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
 
-__all__ = [
-    "log_effects",
-    "log_jump",
-    "log_key_by_key",
-    "log_merges",
-    "log_rows",
-    "log_silent",
-    "logs_all",
-    "logs_drops",
-    "readable",
-]
-
 _LOGGER: Final = logging.getLogger("beamlike.panes")
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _PARTS: Final = 3

@@ -18,8 +18,6 @@ from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.operation import Operation
 
-__all__ = ["PANE_BEFORE", "SIDE", "LookUp"]
-
 SIDE: Final = "__beamlike_side"
 """The value column with the side rows of a pane."""
 

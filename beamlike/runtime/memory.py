@@ -13,11 +13,9 @@ from beamlike.machine.events import (
 )
 from beamlike.machine.reference.state import KeyState, earliest_correction
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.strategy import AccumulationMode
+from beamlike.model.options import AccumulationMode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep, TracedEvent
-
-__all__ = ["MemoryStage", "run_in_memory"]
 
 
 def run_in_memory(machine: Machine, script: Script) -> Run:

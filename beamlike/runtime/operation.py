@@ -9,8 +9,6 @@ import pyarrow as pa
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.script import Machine
 
-__all__ = ["Operation"]
-
 
 class Operation(ABC):
     """The machine of a stage, and the way from columns to its values and back.

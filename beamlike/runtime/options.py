@@ -5,17 +5,6 @@ Apart from `beamlike.runtime.plan`, so that it can be read without loading Arrow
 
 from typing import Final, Literal
 
-__all__ = [
-    "BUCKETS",
-    "MAX_AHEAD",
-    "SHARDS",
-    "STAGE",
-    "WAKE_EVERY",
-    "MachineName",
-    "OnError",
-    "Render",
-]
-
 OnError = Literal["drop", "fail"]
 Render = Literal["retractions", "changelog", "upserts"]
 MachineName = Literal["auto", "columnar", "reference"]

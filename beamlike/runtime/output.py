@@ -42,8 +42,6 @@ from beamlike.runtime.row_metadata import (
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.store.state import Key
 
-__all__ = ["READABLE", "OutputTable"]
-
 PANE = pa.struct(
     [
         ("timing", pa.string()),

@@ -14,8 +14,6 @@ from beamlike.runtime.end_events import ends_in
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.column_state import one_chunk, whole
 
-__all__ = ["arrivals_of", "fold_of_part", "inputs_of_part"]
-
 _BUILT_IN = frozenset(
     (
         *(combine.Count, combine.CountValues, combine.Sum, combine.Mean, combine.Min, combine.Max),

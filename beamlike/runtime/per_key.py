@@ -23,8 +23,6 @@ from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converte
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import OnError
 
-__all__ = ["PerKey", "Returned"]
-
 Types = Mapping[str, pa.DataType]
 
 

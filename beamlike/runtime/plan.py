@@ -16,7 +16,8 @@ from beamlike.machine.stateful import StatefulMap
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.combine.corrected import Corrected
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.options import AccumulationMode
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.changes import continues, strategy_words
 from beamlike.runtime.checked import Checked
@@ -24,8 +25,6 @@ from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
 from beamlike.runtime.script import Machine
-
-__all__ = ["Aggregation", "Part", "Plan", "PlanOptions"]
 
 LAYOUT_VERSION = 4
 """Raised whenever saved state of an older beamlike would be read wrongly."""

@@ -28,21 +28,6 @@ import pyarrow as pa
 
 from beamlike.machine.events import RowProblem
 
-__all__ = [
-    "BAD_ROWS",
-    "DROPPED",
-    "DROPPED_ROW",
-    "LEFT_OUT",
-    "MARKS",
-    "MARKS_TYPE",
-    "REPORT",
-    "SOURCE_MARKS",
-    "STAGE_MARKS",
-    "TIMESTAMP",
-    "WINDOW",
-    "marks_read",
-]
-
 MARKS: Final = "__beamlike"
 """The name of the column."""
 

@@ -23,8 +23,6 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["Arrive", "Machine", "Output", "Run", "Script", "ScriptStep", "TracedEvent"]
-
 
 class Machine(Protocol):
     """What a host needs of a stage: step one key, and know when to step it again."""

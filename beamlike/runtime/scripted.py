@@ -33,8 +33,6 @@ from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.typed import as_column, columns_of
 from beamlike.runtime.values import pickled_value
 
-__all__ = ["OverPickles", "ScriptedPlan", "ScriptedStage", "Staged"]
-
 Staged = WindowingStrategy | WindowFn | Machine
 """What a stage does. A bare window function only assigns windows and groups nothing."""
 

@@ -40,8 +40,6 @@ from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.pages import Pages, Rows, Store
 from beamlike.runtime.store.state import Key, StateLayout, with_bucket
 
-__all__ = ["KeyedEffect", "KeyedMerge", "Shard", "Stepped"]
-
 KeyedEffect = tuple[Key, Effect]
 KeyedMerge = tuple[Key, Merged]
 """A merge, with those of its sources that were live."""

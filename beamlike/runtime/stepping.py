@@ -35,8 +35,6 @@ from beamlike.runtime.store.recording import Recorder
 from beamlike.runtime.store.room import in_blobs, in_room, overfull
 from beamlike.runtime.store.state import StateLayout, with_bucket
 
-__all__ = ["ONE_BY_ONE", "Choice", "Stepper", "choose_machine", "stepper_of"]
-
 ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
 """What an element of a step may cause; only the reference machine can find which element: a time
 beyond the calendar, an aggregate that outgrows its type or the one that its user declared, a

@@ -23,19 +23,6 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
 from beamlike.runtime.store.index import ShardStatus
 
-__all__ = [
-    "COUNTED",
-    "EXAMPLES",
-    "METRICS",
-    "STOOD",
-    "SUMS",
-    "TALLIES",
-    "TALLIES_TYPE",
-    "TALLY_TYPE",
-    "Tally",
-    "tallies_array",
-]
-
 COUNTED: Final = (
     *(("panes", timing.value) for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)),
     *(("dropped", reason) for reason in (*(known.value for known in DropReason), *BAD_ROWS)),

@@ -15,8 +15,6 @@ from beamlike.runtime.columns import (
     StampedColumns,
 )
 
-__all__ = ["ARROW", "as_column", "columns_of"]
-
 ARROW: Final[Mapping[type, pa.DataType]] = {
     int: pa.int64(),
     float: pa.float64(),

@@ -9,8 +9,6 @@ import pyarrow as pa
 from beamlike.model.combine import CombineFn
 from beamlike.runtime.columns import converted
 
-__all__ = ["UserMade"]
-
 
 @attrs.frozen
 class UserMade(CombineFn):

@@ -13,8 +13,6 @@ import cloudpickle
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["Picked", "no_value", "pickled_value", "read_by", "reading"]
-
 Read = Callable[[Any], Any]
 
 

@@ -7,8 +7,6 @@ from typing import Final
 
 from beamlike.model.time import show_duration, show_instant
 
-__all__ = ["DAY", "DISTANCES", "SECOND", "FoldedTime", "round_instants", "show_roughly"]
-
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 DISTANCES: Final = (
     *(n * 10**power for power in range(3) for n in (1, 2, 5)),

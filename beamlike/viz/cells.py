@@ -3,8 +3,6 @@ that combine with the character before them none."""
 
 from unicodedata import category, east_asian_width
 
-__all__ = ["cells", "columns", "cut", "padded"]
-
 
 def columns(text: str) -> int:
     """How many columns a text takes.

@@ -14,8 +14,6 @@ from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.viz.axis import DAY, DISTANCES, SECOND
 from beamlike.viz.run_index import own_windows
 
-__all__ = ["Columns", "assigned"]
-
 
 @attrs.frozen
 class Columns:

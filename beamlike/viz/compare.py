@@ -27,8 +27,6 @@ from beamlike.viz.table import lost_elements, show_window
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "Row", "compare"]
-
 _WIDTH: Final = 100
 _NARROWEST: Final = 24
 """Columns that a strategy needs beside others; with less they stand below one another."""

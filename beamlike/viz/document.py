@@ -9,18 +9,17 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from beamlike.machine.events import AdvanceWatermark, Drop, Fired, Merged, Pane, Suppressed
+from beamlike.machine.reference.running import TriggerView
 from beamlike.model.fingerprint import how_many
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, ScriptStep
-from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
+from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.run_index import own_windows, take_drops
 from beamlike.viz.table import lost_elements, shorten, show_window
 from beamlike.viz.trigger_words import OVER, spoken
-
-__all__ = ["document_of"]
 
 _SHORT: Final = 200
 """Characters of a value in sentences and lists."""

@@ -9,8 +9,6 @@ from beamlike.palette.colours import Palette
 from beamlike.viz.labels import Labels, Place, shortened
 from beamlike.viz.scene import Fate, Mark, Scene
 
-__all__ = ["Dots", "dot_style"]
-
 _LABELLED: Final = 60
 """Of more elements than these, only those that a window refused have their values beside them."""
 _NEAR: Final = 7.0

@@ -14,8 +14,6 @@ from beamlike.viz.recording import Recording
 from beamlike.viz.sentences import KeyStory, Sentence, wrapped
 from beamlike.viz.table import lost_elements, shorten, show_window
 
-__all__ = ["Explanation", "KeyStory", "Sentence", "WindowLike", "explain"]
-
 WindowLike = Window | tuple[InstantLike, InstantLike]
 """A window, or its start and its end."""
 

@@ -17,8 +17,6 @@ from beamlike.viz.run_index import by_step, identity, own_windows, take_drops
 from beamlike.viz.scene import Box, End, Fate, Life, Mark, Running
 from beamlike.viz.table import lost_elements, shorten
 
-__all__ = ["Happened"]
-
 _LABEL: Final = 60
 
 

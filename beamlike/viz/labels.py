@@ -8,8 +8,6 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["Labels", "Place", "missing_characters", "shortened"]
-
 _AIR: Final = 1.5
 """Pixels that stay free around a label."""
 

@@ -7,8 +7,6 @@ from beamlike.palette.colours import Palette, timing_of
 from beamlike.viz.dots import dot_style
 from beamlike.viz.scene import Box, End, Fate, Scene
 
-__all__ = ["entries_of", "legend"]
-
 SO_FAR: Final = "value of the window so far"
 _TIMINGS: Final = {"EARLY": "early pane", "ON_TIME": "on time pane", "LATE": "late pane"}
 

@@ -26,8 +26,6 @@ from beamlike.viz.table import lost_elements, shorten
 from beamlike.viz.trigger_words import spoken
 from beamlike.viz.what_if import Rescue
 
-__all__ = ["Narrator"]
-
 _SHOWN_VALUE: Final = 60
 
 

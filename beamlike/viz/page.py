@@ -22,8 +22,6 @@ from beamlike.viz.document import document_of
 from beamlike.viz.recording import Recording
 from beamlike.viz.table import pane_table
 
-__all__ = ["SHARED_SCRIPTS", "page", "page_part", "save_page"]
-
 SHARED_SCRIPTS: Final = (
     *("axis.js", "layout.js", "clocked.js", "figure.js", "legend.js", "panel.js"),
     "playing.js",

@@ -14,8 +14,6 @@ from beamlike.viz.dots import Dots
 from beamlike.viz.labels import Labels, Place, shortened
 from beamlike.viz.scene import Box, End, Life, Scene, Tick
 
-__all__ = ["Panel"]
-
 _NAMES: Final = 8.0
 """The size of the names of panes (points)."""
 _WATERMARK: Final = (0, (3.2, 1.4))

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     from beamlike.model.strategy import WindowingStrategy
 
-__all__ = ["figure", "figure_of", "figure_text", "known_keys"]
-
 _DPI: Final = 100
 _WIDTH: Final = 1100
 _LEFT, _LEFT_OF_DATES, _RIGHT, _BETWEEN = 74, 96, 18, 30

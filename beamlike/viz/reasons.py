@@ -6,30 +6,16 @@ from itertools import pairwise
 
 from beamlike.machine.events import AdvanceWatermark, Element, Fired, Merged
 from beamlike.machine.reference.running import TriggerView
+from beamlike.model.options import OnTimeBehavior, Unchanged
 from beamlike.model.panes import Timing
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import OnTimeBehavior, Unchanged, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration, show_instant
 from beamlike.model.windowfns import MergingWindowFn, WindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, bounds
 from beamlike.viz.recording import Moment, WindowView
 from beamlike.viz.sentences import named
 from beamlike.viz.table import shorten
-
-__all__ = [
-    "EXPIRY",
-    "alone_because",
-    "called",
-    "closed_to",
-    "empty_because",
-    "fired_because",
-    "held_because",
-    "listed",
-    "merged_because",
-    "reaching",
-    "silent_because",
-    "waits",
-]
 
 EXPIRY = "expiry of the window"
 """What the trace has in place of a path where the trigger was not evaluated."""

@@ -30,8 +30,6 @@ from beamlike.viz.run_index import identity, is_same_value
 from beamlike.viz.running_values import running_value, running_values
 from beamlike.viz.table import shorten
 
-__all__ = ["Moment", "Recording", "TriggerView", "WindowView"]
-
 Item = TypeVar("Item", Output, TracedEvent)
 
 _SHOWN_KEY = 40

@@ -10,17 +10,6 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Arrive, Run
 
-__all__ = [
-    "busiest",
-    "by_step",
-    "identity",
-    "is_dropped",
-    "is_same_value",
-    "keys_of",
-    "own_windows",
-    "take_drops",
-]
-
 
 def identity(key: Any) -> Hashable:
     """What is equal for keys that are one: NaN is one key, in tuples too, whatever object it is."""

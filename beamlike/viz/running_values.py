@@ -9,8 +9,6 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.windows import Window
 from beamlike.viz.table import shorten
 
-__all__ = ["running_value", "running_values"]
-
 _LABEL: Final = 36
 """Characters of a value inside the figure."""
 

@@ -13,8 +13,6 @@ from beamlike.viz.labels import missing_characters
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "frames_of", "shown_in_notebooks"]
-
 _DPI: Final = 100
 _SAVED_DPI: Final = 150
 _STEP_MS: Final = 700

@@ -17,8 +17,6 @@ from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.viz.axis import FoldedTime
 
-__all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Running", "Scene", "Skew", "Tick"]
-
 _MOST_TOLD: Final = 12
 """So many panes and drops are named one by one in the text of a picture."""
 

@@ -9,8 +9,6 @@ import attrs
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.viz.table import shorten, show_window
 
-__all__ = ["KeyStory", "Sentence", "named", "wrapped"]
-
 _WIDTH: Final = 100
 _SHOWN_KEY: Final = 40
 

@@ -18,8 +18,6 @@ import attrs
 from beamlike.model.fingerprint import on_one_line
 from beamlike.viz.cells import columns, cut
 
-__all__ = ["Column", "cut_all"]
-
 _LEFT_OUT: Final = "..."
 _LEAST_FIELD: Final = 8
 _CONTEXT: Final = 2

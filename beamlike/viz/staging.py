@@ -17,8 +17,6 @@ from beamlike.viz.recording import Recording
 from beamlike.viz.scene import Fold, Life, Scene, Skew, Tick
 from beamlike.viz.table import shorten
 
-__all__ = ["scenes_of", "staged"]
-
 _FEWEST: Final = 8
 """A clock is at least so many rows high, however few instants it shows."""
 _FIRES: Final = 0.5

@@ -14,16 +14,6 @@ from beamlike.runtime.script import Output
 from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.shortening import Column
 
-__all__ = [
-    "change_table",
-    "lost_elements",
-    "pane_markup",
-    "pane_table",
-    "shorten",
-    "show_clock",
-    "show_window",
-]
-
 _HEADER: Final = ("", "step", "key", "window", "timing", "#", "ns", "place", "timestamp", "value")
 _CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
 _WIDTH: Final = 100

@@ -7,8 +7,6 @@ import attrs
 
 from beamlike.model.fingerprint import how_many
 
-__all__ = ["Entry", "thinned"]
-
 _MARKS: Final = "xo*|"
 """What is drawn over what, the strongest first."""
 

@@ -34,8 +34,6 @@ from beamlike.viz.run_index import busiest, by_step, identity, is_dropped, keys_
 from beamlike.viz.table import lost_elements, shorten, show_clock
 from beamlike.viz.thinning import Entry, thinned
 
-__all__ = ["LEGEND", "text_timeline"]
-
 LEGEND: Final = "* element   o behind the watermark   x dropped   [--) window   | watermark"
 _OFF_AXIS: Final = "< > off the axis"
 """Shown only where it is drawn."""

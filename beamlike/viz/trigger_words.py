@@ -6,8 +6,6 @@ import attrs
 
 from beamlike.machine.reference.running import TriggerView
 
-__all__ = ["OVER", "spoken"]
-
 OVER: Final = "nothing: the early phase is over"
 """What an early trigger waits for after the end of its window."""
 _DEFAULT_EARLY: Final = "Never"

@@ -25,8 +25,6 @@ from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.viz.sentences import named
 
-__all__ = ["Rescue"]
-
 _CHECKS = (LateCheck.ASSIGNED, LateCheck.MERGED)
 """Late checks that may take in more than others do, Beam's own first."""
 

@@ -11,8 +11,6 @@ from beamlike.testing.assertions.expected import Expected, ExpectedDrop, Expecte
 from beamlike.testing.assertions.failures import Failure
 from beamlike.testing.streams.results import NO_KEY, Matcher, Results
 
-__all__ = ["emit_exactly", "output_code"]
-
 _FEW: Final = 4
 """An output that differs in more fields is not matched to an expected one."""
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from beamlike.api.pipelines.dofn import Timestamped
 
-__all__ = ["same", "same_content", "same_pair", "take"]
-
 
 def same(expected: Any, actual: Any) -> bool:
     """Equal, where a list and a tuple of equal items count as equal, at any depth.

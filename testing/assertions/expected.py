@@ -20,18 +20,6 @@ from beamlike.runtime.script import Output
 from beamlike.testing.spelling import WindowLike, instant_code, read_window, window_code
 from beamlike.testing.streams.results import NO_KEY, Results
 
-__all__ = [
-    "Expected",
-    "ExpectedDrop",
-    "ExpectedPane",
-    "dropped",
-    "early_pane",
-    "element",
-    "late_pane",
-    "on_time_pane",
-    "pane",
-]
-
 
 @attrs.frozen
 class ExpectedPane:

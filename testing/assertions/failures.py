@@ -11,8 +11,6 @@ from beamlike.runtime.script import Run
 from beamlike.testing.assertions.groupings import Asserted
 from beamlike.viz.table import pane_table
 
-__all__ = ["Failure", "PaneAssertionError", "failure_text", "some_lines"]
-
 _MOST_LINES: Final = 12
 
 

@@ -17,15 +17,6 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.script import Arrive, Run, Script
 
-__all__ = [
-    "Asserted",
-    "asserted_in",
-    "grouping_of",
-    "listening",
-    "ran_by_itself",
-    "with_assigned_windows",
-]
-
 
 @attrs.frozen
 class Asserted:

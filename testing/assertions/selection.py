@@ -16,8 +16,6 @@ from beamlike.testing.assertions.failures import Failure, some_lines
 from beamlike.testing.streams.results import NO_KEY, Results
 from beamlike.viz.table import shorten
 
-__all__ = ["Choice", "Mismatch", "Question", "Selection", "judge", "show_element"]
-
 _MOST_NEAR: Final = 4
 _ELEMENT_WIDTH: Final = 200
 _NAME_WIDTH: Final = 40

@@ -21,8 +21,6 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.combine.steps import InSteps, as_combine_fn
 from beamlike.model.time import InstantLike, instant_ms
 
-__all__ = ["CombineFnAssertionError", "broken_combine_fn_laws", "check_combine_fn"]
-
 Equal = Callable[[Any, Any], bool]
 Elements = list[tuple[Any, int]]
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-__all__ = ["Raised", "broken_by"]
-
 Case = TypeVar("Case")
 
 

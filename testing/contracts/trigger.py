@@ -15,8 +15,6 @@ from beamlike.model.time import DurationLike, duration_ms
 from beamlike.testing.contracts.trigger_cases import Case
 from beamlike.testing.contracts.trigger_rules import broken_rules
 
-__all__ = ["TriggerAssertionError", "broken_trigger_rules", "check_trigger"]
-
 
 class TriggerAssertionError(AssertionError):
     """A trigger breaks its contract. The text names each broken rule."""

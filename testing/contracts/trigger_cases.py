@@ -19,8 +19,6 @@ from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing.contracts.rules import Raised
 
-__all__ = ["MOVES", "Case", "Elements", "Seen", "same", "shown"]
-
 Elements = Sequence[tuple[int, Any]]
 """Timestamps (ms) and values."""
 

@@ -22,8 +22,6 @@ from beamlike.testing.contracts import values
 from beamlike.testing.contracts.rules import Raised, broken_by
 from beamlike.testing.contracts.trigger_cases import MOVES, Case, Seen, same, shown
 
-__all__ = ["broken_rules"]
-
 Rule = Callable[[Case], Iterator[str]]
 
 _TRIES: Final = 300

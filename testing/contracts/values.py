@@ -9,8 +9,6 @@ from typing import Any
 
 import attrs
 
-__all__ = ["is_a_value", "is_frozen", "prints_the_same"]
-
 
 def is_a_value(thing: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Iterator[str]:
     """It survives pickling, is equal to its copy and has a hash.

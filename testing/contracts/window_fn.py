@@ -15,8 +15,6 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.testing.contracts.window_fn_cases import Case
 from beamlike.testing.contracts.window_fn_rules import broken_rules
 
-__all__ = ["WindowFnAssertionError", "broken_window_fn_rules", "check_window_fn"]
-
 
 class WindowFnAssertionError(AssertionError):
     """A window function breaks its contract. The text names each broken rule."""

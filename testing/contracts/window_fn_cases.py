@@ -18,8 +18,6 @@ from beamlike.model.windows import IntervalWindow, Window
 from beamlike.testing.contracts.rules import Raised
 from beamlike.testing.spelling import instant_code
 
-__all__ = ["Case", "Sizes", "call", "listed", "short", "within_time"]
-
 Sizes = Mapping[IntervalWindow, int]
 """Windows to merge, each with the number of elements that it holds."""
 

@@ -25,8 +25,6 @@ from beamlike.testing.contracts.window_fn_cases import (
 )
 from beamlike.testing.spelling import instant_code
 
-__all__ = ["broken_rules"]
-
 
 def broken_rules(case: Case) -> list[str]:
     """One sentence for each rule that the case breaks.

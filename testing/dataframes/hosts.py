@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql import types as T
 
-__all__ = ["Job", "LocalRun", "QueryRun", "SparkRun"]
-
 Job = Callable[..., Any]
 """A function of frames that returns the frame of a query, or a `Stream`."""
 

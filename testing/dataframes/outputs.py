@@ -20,8 +20,6 @@ from beamlike.testing.assertions.equality import same, same_content
 if TYPE_CHECKING:
     from beamlike.runtime.plan import Plan
 
-__all__ = ["Shape"]
-
 _OF_A_PANE: Final = ("window", "timestamp", "pane", "retraction", "change", "session", "dropped")
 
 

@@ -29,8 +29,6 @@ from beamlike.testing.streams.results import Results
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["QueryTest"]
-
 Host = Literal["local", "spark"]
 Rows = list[dict[str, Any]]
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import types as T
 
-__all__ = ["Row", "SchemaLike", "input_schemas", "typed_rows"]
-
 Row = Mapping[str, Any]
 
 SchemaLike = Any

@@ -22,19 +22,6 @@ from beamlike.model.graph import Edge
 from beamlike.testing.assertions.failures import PaneAssertionError
 from beamlike.testing.assertions.groupings import Asserted, asserted_in
 
-__all__ = [
-    "Ask",
-    "Checks",
-    "NothingRanWarning",
-    "Place",
-    "Waiting",
-    "born",
-    "here",
-    "lose",
-    "lost",
-    "unfinished",
-]
-
 Ask = Callable[[PipelineRun], str | None]
 """What is wrong with a run, None if nothing is."""
 

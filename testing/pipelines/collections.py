@@ -30,8 +30,6 @@ from beamlike.testing.assertions.groupings import asserted_in, grouping_of
 from beamlike.testing.pipelines.checks import Ask, Checks
 from beamlike.testing.streams.results import NO_KEY, Matcher, Origin, Results, check_matcher
 
-__all__ = ["Expectation", "asking", "expect", "results_of"]
-
 Equal = Callable[[Any, Any], bool]
 
 

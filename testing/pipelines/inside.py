@@ -17,8 +17,6 @@ from beamlike.model.graph import Edge, GroupNode
 from beamlike.testing.assertions.groupings import asserted_in, grouping_of
 from beamlike.testing.streams.results import Results
 
-__all__ = ["inside"]
-
 
 def inside(of: Any, grouping: str | PCollection[Any] | None = None) -> Results:
     """What happened inside of a grouping of a pipeline, as if it had been run by itself.

@@ -28,8 +28,6 @@ from beamlike.testing.streams.finished import FinishedTestStream
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["JobTest"]
-
 T = TypeVar("T")
 
 

@@ -17,8 +17,6 @@ from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 
-__all__ = ["TransformOverride"]
-
 Makes = Callable[[Any], Any] | Mapping[Any, Any]
 
 

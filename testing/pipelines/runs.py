@@ -27,15 +27,6 @@ from beamlike.runtime.graph.metrics import DistributionData
 from beamlike.testing.assertions.equality import same
 from beamlike.testing.pipelines.checks import Ask, Checks
 
-__all__ = [
-    "Kind",
-    "expect_counter",
-    "expect_distribution",
-    "expect_error",
-    "expect_gauge",
-    "metric_check",
-]
-
 Kind = Literal["counters", "distributions", "gauges"]
 Of = Callable[[object], None]
 

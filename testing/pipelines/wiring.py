@@ -14,8 +14,6 @@ from beamlike.errors import PipelineError
 from beamlike.testing.pipelines.checks import Checks, Place
 from beamlike.testing.pipelines.overrides import TransformOverride
 
-__all__ = ["Assertion", "Source", "Wiring", "checked_overrides"]
-
 _MOST_NAMES: Final = 12
 
 Source = PTransform[Pipeline, PCollection[Any]]

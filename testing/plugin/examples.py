@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from beamlike.testing.assertions.groupings import Asserted, listening
 
-__all__ = ["Examples", "examples_of"]
-
 __hypothesistracebackhide__ = True  # of this module's frames hypothesis shows none
 
 _MOST: Final = 100

@@ -22,17 +22,6 @@ from beamlike.testing.scenarios.files import AGGREGATIONS, RECORDED, differences
 from beamlike.testing.scenarios.writing import beyond_the_format, scenario_text, write_scenario
 from beamlike.testing.streams.as_code import as_test_stream
 
-__all__ = [
-    "UNKNOWN",
-    "Failed",
-    "file_name",
-    "groupings_of",
-    "is_plain",
-    "leaves_of",
-    "seen_from",
-    "write_index",
-]
-
 UNKNOWN: Final = (
     "\n(no scenario is shown: several assertions failed together, and a plain assert does not say "
     "which test stream it is about; results.should(...) does)"

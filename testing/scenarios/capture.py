@@ -38,8 +38,6 @@ from beamlike.testing.scenarios.files import AGGREGATIONS
 from beamlike.testing.scenarios.shrinking import shrunk
 from beamlike.testing.scenarios.writing import write_scenario
 
-__all__ = ["Captured", "Shown", "capture", "strategy_of"]
-
 Shown = Literal["keep", "hash", "number"]
 """How values are written: as they are, as a digest, or as the number of their element."""
 

@@ -35,21 +35,8 @@ from beamlike.testing.scenarios.results import (
     compare,
     read_drops,
     read_panes,
-    to_document,
 )
 from beamlike.testing.scenarios.schema import read_script, read_windowing
-
-__all__ = [
-    "FORMAT",
-    "RECORDED",
-    "Scenario",
-    "TranscriptFile",
-    "differences",
-    "load_transcripts",
-    "read_transcripts",
-    "to_document",
-    "transcripts_of",
-]
 
 FORMAT: Final = "beamlike-transcript-v1"
 

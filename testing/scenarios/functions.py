@@ -26,8 +26,6 @@ from beamlike.model.stateful import DueTimer, StatefulFn, TimerControl, UserStat
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.testing.scenarios.places import Place
 
-__all__ = ["FUNCTIONS", "NamedFn", "ScenarioFunction", "read_function"]
-
 Outputs = Iterator[tuple[str, Windowed]]
 _Fields = Mapping[str, Callable[[Place], Any]]
 

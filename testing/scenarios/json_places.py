@@ -13,8 +13,6 @@ from typing import Any, Final, Never
 
 import attrs
 
-__all__ = ["JsonError", "Span", "excerpt", "find", "find_key", "line_and_column", "parse"]
-
 Way = Sequence[str | int]
 """Names of members and positions in lists, from the top of a document."""
 

@@ -22,8 +22,6 @@ from beamlike.testing.scenarios.json_places import (
 )
 from beamlike.viz.table import shorten
 
-__all__ = ["Complaints", "Gathered", "Parts", "Place", "each", "read_json", "readable"]
-
 Item = TypeVar("Item")
 Other = TypeVar("Other")
 Read = TypeVar("Read")

@@ -18,8 +18,6 @@ from beamlike.runtime.script import Output, Run
 from beamlike.testing.scenarios.places import Place, each
 from beamlike.testing.scenarios.schema import read_key
 
-__all__ = ["Expected", "compare", "read_drops", "read_panes", "to_document"]
-
 PANE_FIELDS: Final = (
     "step",
     "key",

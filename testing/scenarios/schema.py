@@ -21,8 +21,6 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.scenarios.places import Place, each
 
-__all__ = ["field_name", "read_key", "read_script", "read_windowing", "type_name"]
-
 WINDOWING_FIELDS: Final = (
     "window",
     "trigger",

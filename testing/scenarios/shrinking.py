@@ -13,8 +13,6 @@ import attrs
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.runtime.script import Arrive, Script
 
-__all__ = ["shrunk"]
-
 
 @attrs.frozen(eq=False)
 class _Arrival:

@@ -27,8 +27,6 @@ from beamlike.testing.scenarios.files import FORMAT
 from beamlike.testing.scenarios.results import to_document
 from beamlike.testing.scenarios.schema import field_name, type_name
 
-__all__ = ["beyond_the_format", "scenario_text", "write_scenario"]
-
 _WRITTEN: Final = {
     "window_fn",
     "trigger",

@@ -5,8 +5,6 @@ from typing import Any
 
 from beamlike.errors import TestStreamError
 
-__all__ = ["several"]
-
 
 def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
     """The elements that a matcher is given.

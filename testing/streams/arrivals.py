@@ -9,8 +9,6 @@ from typing import Any, Final
 from beamlike.errors import TestStreamError
 from beamlike.testing.streams.by_clock import Timed
 
-__all__ = ["arrivals_from_csv", "arrivals_from_dataframe"]
-
 _COLUMNS: Final = ("key", "value", "event_time", "arrival")
 
 

@@ -29,8 +29,6 @@ from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.assertions.groupings import with_assigned_windows
 from beamlike.testing.spelling import duration_code, instant_code
 
-__all__ = ["as_test_stream"]
-
 _WIDTH: Final = 80
 
 

@@ -18,8 +18,6 @@ from beamlike.model.time import (
 from beamlike.runtime.by_clock import Arrival, Move, WatermarkRule, script_by_clock
 from beamlike.testing.streams.finished import FinishedTestStream
 
-__all__ = ["Timed", "stream_by_clock"]
-
 Timed = tuple[Any, InstantLike, InstantLike]
 """An element, its event time, and the processing time at which it arrives."""
 

@@ -12,8 +12,6 @@ from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 from beamlike.viz.table import change_table
 
-__all__ = ["ChangeRow", "Changes", "changes_of"]
-
 _KINDS: Final = {"window": changelog, "session": upserts}
 
 

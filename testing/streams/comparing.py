@@ -9,15 +9,13 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.model.keyword_errors import argument_meant
-from beamlike.model.strategy import StrategyParts
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing.streams.finished import FinishedTestStream
 from beamlike.testing.streams.results import Results
 
 if TYPE_CHECKING:
     from beamlike.viz.compare import Comparison
-
-__all__ = ["compare"]
 
 _OPTIONS: Final = tuple(StrategyParts.__annotations__)
 """What `FinishedTestStream.run` takes of a strategy, besides its windows."""

@@ -7,8 +7,6 @@ from typing import Final
 
 import attrs
 
-__all__ = ["EmbeddedPage"]
-
 _UNPACK: Final = (
     '<script>(async()=>{const b=Uint8Array.from(atob("%s"),c=>c.charCodeAt(0));'
     'const s=new Blob([b]).stream().pipeThrough(new DecompressionStream("gzip"));'

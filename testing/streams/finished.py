@@ -15,8 +15,9 @@ from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import ReadNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import option
-from beamlike.model.strategy import StrategyParts, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone, strategy_of_call
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
@@ -27,8 +28,6 @@ from beamlike.testing.streams.results import Results
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import SparkSession
-
-__all__ = ["FinishedTestStream"]
 
 Host = Literal["memory", "local", "spark"]
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from beamlike.viz.explain import Explanation, WindowLike
     from beamlike.viz.recording import Recording
 
-__all__ = ["NO_KEY", "Matcher", "Origin", "Results", "check_matcher"]
-
 
 class _NoKey:
     """The key of what is no pair; nothing to see in a table."""

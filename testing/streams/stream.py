@@ -30,8 +30,6 @@ from beamlike.testing.spelling import (
 )
 from beamlike.testing.streams.finished import FinishedTestStream
 
-__all__ = ["TestStream", "test_stream_of"]
-
 
 @attrs.frozen(repr=False)
 class TestStream(PTransform[Pipeline, PCollection[Any]]):

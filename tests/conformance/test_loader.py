@@ -37,8 +37,8 @@ from beamlike.testing.scenarios.files import (
     differences,
     load_transcripts,
     read_transcripts,
-    to_document,
 )
+from beamlike.testing.scenarios.results import to_document
 
 Document = dict[str, Any]
 

@@ -9,20 +9,6 @@ from beamlike.model.aggregates import Aggregate
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 
-__all__ = [
-    "AN_AGGREGATE",
-    "A_KEY",
-    "A_TIMESTAMP",
-    "aggregates",
-    "check_choice",
-    "check_name",
-    "check_watermark",
-    "column_names",
-    "counted",
-    "folder",
-    "positive_duration",
-]
-
 A_KEY: Final = 'the names of its columns, such as key=["user"], or key=[] for a single group'
 """What to write where a key is missing."""
 

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
     from beamlike.machine.clocks import Clocks, InputClock
 
-__all__ = [
-    "OF_A_PANE",
-    "Branch",
-    "Inputs",
-    "Repeated",
-    "Retracting",
-    "own_columns",
-    "stages_of",
-]
-
 OF_A_PANE: Final = ("window", "timestamp", "pane", "retraction")
 """Columns that a grouping adds. They describe an earlier pane, and are not joined."""
 

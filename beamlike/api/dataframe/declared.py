@@ -6,8 +6,6 @@ import attrs
 
 from beamlike.api.dataframe.arguments import check_choice
 
-__all__ = ["DeclaredState", "DeclaredTimer", "state", "timer"]
-
 StateKind = Literal["value", "list", "set", "map"]
 Time = Literal["event", "processing"]
 

@@ -19,8 +19,6 @@ from beamlike.api.pipelines.userstate import (
     on_timer,
 )
 
-__all__ = ["FirstByClock", "FirstByEventTime"]
-
 _SEEN = ReadModifyWriteStateSpec("seen", BooleanCoder())
 
 

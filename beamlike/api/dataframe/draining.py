@@ -8,8 +8,6 @@ from beamlike.api.dataframe.arguments import folder
 if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-__all__ = ["drain"]
-
 
 def drain(writer: "DataStreamWriter", checkpoint: str | PathLike[str]) -> None:
     """Bring all windows of a query to their end, and stop.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from beamlike.api.pipelines.pipeline import PCollection, Pipeline
     from beamlike.api.pipelines.scio.context import ScioContext
 
-__all__ = ["explain_plan"]
-
 _NOTHING = "nothing is grouped here"
 _NAMED = ("machine", "transform")
 """Of a pipeline's stage: what its first line says."""

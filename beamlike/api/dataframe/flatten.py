@@ -13,8 +13,6 @@ from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.compatible import check_flatten
 
-__all__ = ["check_streams", "flatten"]
-
 
 def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
     """Several streams as one. Each row keeps its windows; the strategy is that of the first stream.

@@ -24,16 +24,6 @@ from beamlike.model.aggregates import collect
 if TYPE_CHECKING:
     from pyspark.sql import types as T
 
-__all__ = [
-    "KeyLike",
-    "check_both",
-    "co_group",
-    "columns_of",
-    "join",
-    "keys_of",
-    "row_type",
-]
-
 KeyLike = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 _Names = dict[str, list[str]]
 """By the name of a stream, some of its columns. Those at the same place belong together."""

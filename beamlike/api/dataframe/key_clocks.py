@@ -4,8 +4,6 @@ from beamlike.api.dataframe.branches import Inputs
 from beamlike.errors import UnsupportedError
 from beamlike.machine.clocks import SourceClock
 
-__all__ = ["key_clock_of"]
-
 _ASKED = "watermark_per_key=True"
 
 

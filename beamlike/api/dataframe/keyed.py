@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from beamlike.runtime.plan import PlanOptions
 
-__all__ = ["KeyedSteps"]
-
 _A_FUNCTION = "an object with a method process(self, row), such as fn=Visits()"
 _RETURNS = 'the columns of its results, such as returns="n int, total double"'
 

@@ -25,7 +25,8 @@ from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
 from beamlike.model.keyword_errors import by_name
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.options import AccumulationMode
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
     from beamlike.api.dataframe.stage_plan import StagePlan
     from beamlike.runtime.plan import PlanOptions
-
-__all__ = ["look_up"]
 
 How = Literal["left", "inner"]
 

@@ -24,8 +24,6 @@ from beamlike.model.state_specs import (
 from beamlike.model.stateful import UserStates
 from beamlike.model.windows import IntervalWindow
 
-__all__ = ["PlainFn"]
-
 _ON_END: Final = "on_window_expiration"
 _KNOWN: Final = ("key", "timestamp", "window")
 """What each method may ask for besides states and timers."""

@@ -12,21 +12,11 @@ from beamlike.api.dataframe.branches import Branch, Repeated, Retracting
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.model.aggregates import Aggregate
+from beamlike.model.options import AccumulationMode
 from beamlike.model.repetition import repetition
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration
 from beamlike.runtime.options import Render
-
-__all__ = [
-    "RETRACTION",
-    "check_kept",
-    "check_regroupable",
-    "check_takes_back",
-    "one_of_each",
-    "repeated_by",
-    "repeated_in",
-    "retracted_by",
-]
 
 RETRACTION: Final = "retraction"
 """The column that says which rows withdraw others."""

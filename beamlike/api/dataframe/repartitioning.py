@@ -8,8 +8,6 @@ from beamlike.api.dataframe.arguments import counted, folder
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["repartition"]
-
 
 def repartition(
     spark: "SparkSession",

@@ -15,8 +15,6 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 from beamlike.runtime.per_key import Returned
 
-__all__ = ["Rows", "row_function"]
-
 _Outputs = Iterable[tuple[str, Windowed]]
 
 _OF_BUNDLES: Final = ("start_bundle", "finish_bundle")

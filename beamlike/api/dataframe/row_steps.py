@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from beamlike.model.strategy import WindowingStrategy
 
-__all__ = ["RowSteps"]
-
 
 class RowSteps:
     """What a `Stream` does with its rows one by one. Event times and windows stay."""

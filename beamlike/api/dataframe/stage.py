@@ -23,9 +23,10 @@ from beamlike.model.calendar import (
 )
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.custom_trigger import reading as reading_trigger
+from beamlike.model.options import AccumulationMode
 from beamlike.model.report import report
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.runtime.options import STAGE, MachineName, OnError, Render
@@ -35,16 +36,6 @@ if TYPE_CHECKING:
 
     from beamlike.hosts.spark.inputs import Input
     from beamlike.runtime.plan import Plan, PlanOptions
-
-__all__ = [
-    "given_columns",
-    "group_rows",
-    "own_windows",
-    "run_stage",
-    "stage_name",
-    "stage_options",
-    "warn_of",
-]
 
 _BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
 _BY_TIME = frozenset(

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from beamlike.runtime.plan import Plan
 
-__all__ = ["METADATA", "StagePlan", "explained"]
-
 METADATA: Final = "beamlike"
 """Under which name the column ``pane`` carries the plan of its grouping."""
 

@@ -34,8 +34,9 @@ from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.readable import Readable
-from beamlike.model.strategy import StrategyParts, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
@@ -50,8 +51,6 @@ from beamlike.runtime.options import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-__all__ = ["Stream", "put_into", "stream"]
 
 
 @by_name("stream", WindowingError, timestamp=A_TIMESTAMP)

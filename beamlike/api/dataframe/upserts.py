@@ -7,8 +7,6 @@ from beamlike.errors import ColumnError
 from beamlike.hosts.landing.target import Target, check_name
 from beamlike.hosts.landing.writer import Upserting
 
-__all__ = ["upsert_into"]
-
 
 def upsert_into(
     target: Target,

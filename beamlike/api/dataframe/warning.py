@@ -9,8 +9,6 @@ from beamlike.model.time import without_unit
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
 
-__all__ = ["warn_of_numbers", "warn_user"]
-
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn where the first caller stands that is no part of this package."""

@@ -22,8 +22,9 @@ from beamlike.hosts.describing import noted
 from beamlike.hosts.finding import frames_of
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
-from beamlike.model.strategy import StrategyParts, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import strategy_of_call
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
@@ -40,8 +41,6 @@ from beamlike.runtime.options import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-
-__all__ = ["split", "windowed"]
 
 Output = Literal["panes", "dropped", "all"]
 

@@ -10,8 +10,6 @@ import cloudpickle
 
 from beamlike.api.pipelines.dofn import DoFn
 
-__all__ = ["Apart"]
-
 
 class Apart:
     """A function in a thread or a process of its own, which may not take too long.

@@ -16,8 +16,6 @@ import attrs
 from beamlike.api.pipelines.metrics import Metrics
 from beamlike.errors import PipelineError
 
-__all__ = ["BatchSizes", "BatchTargets", "line_through"]
-
 _KEPT: Final = 100
 """Measurements that are kept; of more, two are forgotten at random."""
 _TRIMMED: Final = 20

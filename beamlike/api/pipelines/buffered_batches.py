@@ -18,8 +18,6 @@ from beamlike.api.pipelines.userstate import (
 )
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
-__all__ = ["BufferedBatches"]
-
 
 class BufferedBatches(DoFn[Any, Any]):
     """Pairs as batches: a batch comes out when it is full, when it has waited so long, and when its

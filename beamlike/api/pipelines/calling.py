@@ -11,8 +11,6 @@ from beamlike.api.pipelines.hints.declared import IOTypeHints, annotations_of, g
 from beamlike.api.pipelines.hints.forms import item_of
 from beamlike.api.pipelines.hints.inference import infer_return_type
 
-__all__ = ["Calling", "Filtering", "Made"]
-
 
 class Calling(DoFn[Any, Any]):
     """A plain function as a `DoFn`; subclasses say what its answer means."""

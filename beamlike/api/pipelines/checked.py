@@ -14,8 +14,6 @@ from beamlike.errors import TypeCheckError
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do
 
-__all__ = ["CheckedDoing"]
-
 
 class CheckedDoing(Doing):
     """What a transform does, where each element that comes and goes is checked.

@@ -7,8 +7,6 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, PipelineTypeError
 
-__all__ = ["check_collection"]
-
 
 def check_collection(given: Any, transform: PTransform[Any, Any]) -> str:
     """The full name of a transform that is being applied, if it was given one collection.

@@ -15,19 +15,6 @@ from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP
 from beamlike.model import combine
 from beamlike.model.fingerprint import stable_repr
 
-__all__ = [
-    "CountCombineFn",
-    "Largest",
-    "LatestCombineFn",
-    "MeanCombineFn",
-    "SampleCombineFn",
-    "Smallest",
-    "ToDictCombineFn",
-    "ToListCombineFn",
-    "ToSetCombineFn",
-    "TopCombineFn",
-]
-
 
 class _WithSteps(combine.CombineFn):
     """Beam Python's four methods, of a function that folds whole bundles.

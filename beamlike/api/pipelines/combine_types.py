@@ -13,8 +13,6 @@ from beamlike.errors import TypeCheckError
 from beamlike.model import combine
 from beamlike.model.combine.steps import in_steps
 
-__all__ = ["types_of"]
-
 _NUMBER: Final = int | float
 
 _KNOWN: Final[tuple[tuple[type, Any, Any], ...]] = (

@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 
 import attrs
 
-__all__ = ["BundleContextParam", "ContextParam", "Contexts", "by_name"]
-
 
 @attrs.frozen(init=False)
 class ContextParam:

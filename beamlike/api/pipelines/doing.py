@@ -25,8 +25,6 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
 
-__all__ = ["Doing", "EarlyOutputError", "asked_by", "read", "views_of"]
-
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
     "TimestampParam": lambda element: element.timestamp,

@@ -11,8 +11,6 @@ from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, apply
 from beamlike.api.pipelines.transform import PTransform
 
-__all__ = ["apply_to_lists"]
-
 
 def apply_to_lists(transform: PTransform[Any, Any], given: Any) -> Any:
     """Apply a transform to collections, to lists of elements, or to both.

@@ -20,8 +20,6 @@ from beamlike.runtime.options import MAX_AHEAD, SHARDS, WAKE_EVERY
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["FromDataFrame", "WriteRows", "to_data_frame"]
-
 
 class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.

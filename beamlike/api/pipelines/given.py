@@ -5,8 +5,6 @@ from typing import Any
 
 from beamlike.errors import PipelineTypeError, TypeCheckError
 
-__all__ = ["Collections", "Elements", "Start", "collections_in", "pipelines_of"]
-
 
 class Elements:
     """Elements on their way through a pipeline: what `PCollection` is to a transform."""

@@ -18,8 +18,6 @@ from beamlike.model.graph import GroupNode
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 
-__all__ = ["grouped"]
-
 
 def grouped(
     given: PCollection[Any], combine: CombineFn, *, counts: bool = True, may_wait: bool = False

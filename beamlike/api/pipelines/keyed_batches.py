@@ -22,8 +22,6 @@ from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Never, Repeatedly
 
-__all__ = ["BatchByKey"]
-
 
 class BatchByKey(PTransform[Any, Any]):
     """Pairs as lists: a key and so many of its values in a window.

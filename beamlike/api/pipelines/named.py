@@ -10,8 +10,6 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
 from beamlike.errors import PipelineError
 
-__all__ = ["Read", "SaveAs"]
-
 
 class Read(PTransform[Pipeline, PCollection[T]], Generic[T]):
     """An input with a name.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from beamlike.hosts.spark.graph.running import Running, RunReport, Sink
 
-__all__ = ["RunningResult", "SparkOptions", "run_on_spark"]
-
 
 @attrs.frozen
 class SparkOptions:

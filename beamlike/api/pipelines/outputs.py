@@ -11,8 +11,6 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Edge
 
-__all__ = ["DoOutputs", "MissingOutputError"]
-
 
 class MissingOutputError(PipelineError, KeyError):
     """A transform has no output of this name."""

@@ -9,8 +9,6 @@ from functools import cache
 
 from beamlike.errors import TransformError
 
-__all__ = ["with_own_types"]
-
 
 @contextmanager
 def with_own_types() -> Iterator[None]:

@@ -8,8 +8,6 @@ from beamlike.errors import RepeatedElementsWarning
 from beamlike.model.graph import Edge, GroupNode, Node, ParDoNode, ReadNode, SideInputNode, in_order
 from beamlike.model.repetition import Repetition, repetition
 
-__all__ = ["warn_of_repeated"]
-
 
 def warn_of_repeated(given: Edge, label: str) -> None:
     """Warn of each grouping whose panes come to another one and repeat elements.

@@ -15,8 +15,6 @@ from beamlike.model.graph import Edge, Node
 if TYPE_CHECKING:
     from beamlike.hosts.spark.graph.running import Sink
 
-__all__ = ["Built", "run_on"]
-
 
 @attrs.frozen
 class Built:

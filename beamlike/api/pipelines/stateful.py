@@ -12,8 +12,6 @@ from beamlike.api.pipelines.variables import R
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.graph import StatefulMapNode
 
-__all__ = ["ApplyPerKey"]
-
 
 class ApplyPerKey(PTransform[Any, Any], Generic[R]):
     """Pairs of key and value, given one by one to a function with a state for each key and

@@ -22,8 +22,6 @@ from beamlike.model.graph import MAIN, Do, ParDoNode, StatefulParDoNode
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 
-__all__ = ["Instead", "StatefulDoing", "remembering"]
-
 Instead = Callable[[Any, Exception], TaggedOutput | None]
 """What comes out for an element that a function raised for; None: that is a failure."""
 

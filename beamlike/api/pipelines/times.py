@@ -14,8 +14,6 @@ from beamlike.api.pipelines.variables import T
 from beamlike.errors import PipelineTypeError
 from beamlike.model.time import DurationLike, InstantLike, duration_ms
 
-__all__ = ["WithTimestamps"]
-
 
 class WithTimestamps(PTransform[Any, Any]):
     """Each element at the event time that a function says. It stays in its windows.

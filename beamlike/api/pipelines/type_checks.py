@@ -13,8 +13,6 @@ from beamlike.api.pipelines.options import PipelineOptions
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.visiting import AppliedPTransform
 
-__all__ = ["check_given", "type_made"]
-
 
 def check_given(transform: PTransform[Any, Any], given: Any, options: PipelineOptions) -> None:
     """Check what a transform is applied to.

@@ -10,8 +10,6 @@ from typing import Any, Final, get_args, get_origin
 from beamlike.api.pipelines.hints.declared import annotations_of, get_type_hints
 from beamlike.api.pipelines.hints.forms import K, V, form, item_of
 
-__all__ = ["KV", "Generator", "answer_type", "declared_type", "value_type"]
-
 KV = form(tuple, K, V)
 """A pair, as Beam Python's hints write it: ``KV[str, int]``."""
 

@@ -11,8 +11,6 @@ from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import TimerControl
 from beamlike.model.time import duration_ms, instant_ms
 
-__all__ = ["Clockface", "UserTimer"]
-
 
 @attrs.frozen
 class Clockface:

@@ -19,5 +19,3 @@ else:
     T = TypeVar("T")
     K = TypeVar("K")
     R = TypeVar("R")
-
-__all__ = ["In", "K", "Out", "R", "T"]

@@ -19,8 +19,9 @@ from beamlike.model.fingerprint import BEAM_SPELLING, stable_repr
 from beamlike.model.graph import FlattenNode, ReadNode, WindowNode
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior, option
 from beamlike.model.options import TimestampCombiner as Combiner
-from beamlike.model.strategy import StrategyParts, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn

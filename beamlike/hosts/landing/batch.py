@@ -27,8 +27,6 @@ from beamlike.errors import ColumnError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ROW_KEY", "Batch", "changes_of"]
-
 ROW_KEY: Final = "row_key"
 """The column that names a result: its key and its session or window, as JSON."""
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Types", "cells", "flat", "sql_types"]
-
 Types = Mapping[
     Literal["bool", "int", "float", "string", "bytes", "date", "instant", "decimal"], str
 ]

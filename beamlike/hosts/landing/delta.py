@@ -11,8 +11,6 @@ from beamlike.hosts.landing.target import Target, check_columns, check_name, kin
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Delta"]
-
 _GONE = "beamlike_gone"
 
 

@@ -10,8 +10,6 @@ from beamlike.extras import needs
 from beamlike.hosts.landing.columns import Types
 from beamlike.hosts.landing.sql import SqlTarget
 
-__all__ = ["DuckDB"]
-
 
 @attrs.frozen
 class DuckDB(SqlTarget):

@@ -12,8 +12,6 @@ from beamlike.hosts.landing.target import Target, check_columns, check_name, kin
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Iceberg"]
-
 
 @attrs.frozen
 class Iceberg(Target):

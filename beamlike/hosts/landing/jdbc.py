@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["JDBC"]
-
 _KEY_TYPE: Final = f"{ROW_KEY} VARCHAR(1000)"
 """A text that databases compare. Some make texts of Spark's large objects, which they do not."""
 

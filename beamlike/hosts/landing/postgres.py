@@ -10,8 +10,6 @@ from beamlike.extras import needs
 from beamlike.hosts.landing.columns import Types
 from beamlike.hosts.landing.sql import SqlTarget
 
-__all__ = ["Postgres"]
-
 _LOCK = 0x6265616D6C696B65
 """The advisory lock of all writers: "beamlike" in letters of ASCII."""
 

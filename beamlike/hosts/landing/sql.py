@@ -19,8 +19,6 @@ from beamlike.hosts.landing.target import Target, check_columns, check_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BATCHES", "SqlTarget", "quoted"]
-
 BATCHES: Final = "beamlike_batches"
 """The table of the numbers of batches."""
 

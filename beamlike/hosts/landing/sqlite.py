@@ -10,8 +10,6 @@ import attrs
 from beamlike.hosts.landing.columns import Types
 from beamlike.hosts.landing.sql import SqlTarget, quoted
 
-__all__ = ["SQLite"]
-
 
 @attrs.frozen
 class SQLite(SqlTarget):

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from beamlike.hosts.landing.batch import Batch
 
-__all__ = ["Target", "check_columns", "check_name"]
-
 
 @attrs.frozen
 class Target(ABC, metaclass=ReadableABC):

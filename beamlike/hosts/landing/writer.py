@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-__all__ = ["Upserting"]
-
 _QUERY_ID: Final = "sql.streaming.queryId"
 """Where Spark says which query a micro-batch is of: a restart from its checkpoint keeps it."""
 

@@ -24,8 +24,6 @@ from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run
 from beamlike.runtime.store.in_dict import DictStore
 
-__all__ = ["local_worker_of"]
-
 _BUCKETS = 1
 
 

@@ -15,8 +15,6 @@ from beamlike.runtime.scripted import ScriptedStage, Staged
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store.in_dict import DictStore
 
-__all__ = ["LocalStage", "run_in_local"]
-
 
 def run_in_local(
     does: Staged,

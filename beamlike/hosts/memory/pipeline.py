@@ -29,16 +29,6 @@ from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run, Script, ScriptStep
 
-__all__ = [
-    "DroppedElement",
-    "OutOf",
-    "OutputElement",
-    "PipelineRun",
-    "Step",
-    "run_pipeline",
-    "steps_of",
-]
-
 _NOTHING: Final = Bundle()
 
 

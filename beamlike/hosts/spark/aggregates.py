@@ -29,8 +29,6 @@ from beamlike.runtime.user_made import UserMade
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["part_of"]
-
 Read = Callable[[str], T.DataType]
 
 _NUMBERS = "a number"

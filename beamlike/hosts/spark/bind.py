@@ -38,21 +38,6 @@ from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE, marks_rea
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = [
-    "bind",
-    "bind_look_up",
-    "check_names",
-    "clocks_beside",
-    "clocks_of",
-    "event_time",
-    "key_types",
-    "packer_columns",
-    "source_of",
-    "source_rows",
-    "watermark_of",
-    "without_window",
-]
-
 _EVENT_TIME = "__beamlike_event_time"
 _MILLIS = "__beamlike_millis"
 _PROBLEM = "__beamlike_problem"

@@ -11,8 +11,6 @@ from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, Net
 from beamlike.runtime.columns import ExactColumns, PlainColumn, TuplesColumn
 from beamlike.runtime.plan import Part
 
-__all__ = ["corrected", "rows_that_stand", "withdrawn_input"]
-
 _RETRACTION = "retraction"
 
 _ONCE = frozenset(("min", "max", "count_distinct", "collect_set"))

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-__all__ = ["Log", "drain", "last_batch", "mark_end", "unfinished"]
-
 _VERSION: Final = "v1"
 _WATERMARK: Final = "batchWatermarkMs"
 _TIME: Final = "batchTimestampMs"

@@ -15,8 +15,6 @@ from beamlike.hosts.spark.inputs import arrow_type, type_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_key", "collation_in", "has_map", "is_comparable", "without_collation"]
-
 _COMPARABLE: Final = (
     T.BinaryType,
     T.BooleanType,

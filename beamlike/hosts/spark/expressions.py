@@ -16,8 +16,6 @@ from beamlike.hosts.spark.inputs import column, own_names
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["check_expression", "selected"]
-
 _QUOTED = re.compile(r"'[^']*'|`[^`]*`")
 _MAKES_ROWS = r"(?:(?:pos)?explode|inline|stack)(?:_outer)?"
 _ROWS_OF_A_ROW = re.compile(rf"\s*{_MAKES_ROWS}\s*\(", re.IGNORECASE)

@@ -29,8 +29,6 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import pack_blob
 
-__all__ = ["FanoutGroup", "FanoutProcessor", "bounded_fanout"]
-
 _SEEN = T.StructType([T.StructField("seen", T.StringType())])
 
 

@@ -19,19 +19,6 @@ from beamlike.runtime.row_metadata import MARKS
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = [
-    "Input",
-    "arrow_type",
-    "check_free",
-    "column",
-    "duplicate",
-    "is_data",
-    "mark",
-    "own_names",
-    "readable",
-    "type_of",
-]
-
 # PySpark 4.3 requires the zone of timestamps; before that it was always UTC.
 _TAKES_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
 _IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _TAKES_ZONE else {}

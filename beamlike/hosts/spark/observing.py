@@ -11,8 +11,6 @@ from beamlike.runtime.tally import COUNTED, EXAMPLES, METRICS, SUMS, TALLIES
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["Observed", "observing", "observing_columns"]
-
 
 @attrs.frozen
 class Observed:

@@ -44,18 +44,6 @@ from beamlike.runtime.row_metadata import DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.state import Key
 
-__all__ = [
-    "PACKED",
-    "Arrived",
-    "clock_packer",
-    "delivered_blob",
-    "packed_shards",
-    "packer",
-    "read_blobs",
-    "tick_packer",
-    "update_blobs",
-]
-
 PACKED = "shard int, blob binary"
 """The Spark schema of packed rows."""
 

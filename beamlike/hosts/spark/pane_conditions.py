@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-__all__ = ["marks_of_all"]
-
 _IN_PANE: Final = r"`?pane`?(?:\.`?{0}`?|\['{0}'\]|\[{0}\])"
 _IS: Final = r"(?:{0}==?true|=\({0},true\)|{0})"
 

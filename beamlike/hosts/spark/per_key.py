@@ -17,8 +17,6 @@ from beamlike.runtime.plan import Plan, PlanOptions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["bind_per_key", "read_schema"]
-
 MakeFn = Callable[[Returned], StatefulFn]
 """The function, once it is known what its results have to be."""
 

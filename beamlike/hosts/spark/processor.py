@@ -23,18 +23,6 @@ from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Store
 from beamlike.runtime.tally import EXAMPLES, METRICS, TALLY_TYPE, Tally
 
-__all__ = [
-    "STEPPED",
-    "GroupProcessor",
-    "ShardProcessor",
-    "SparkStore",
-    "beam_watermark",
-    "blobs_of",
-    "register_watermark_timer",
-    "stepped_shard",
-]
-
-
 STEPPED: Final = f"blob binary, {TALLY_TYPE}"
 """The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
 what it has counted."""

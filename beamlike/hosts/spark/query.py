@@ -29,8 +29,6 @@ from beamlike.runtime.store.pages import NoStore
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Packed", "bounded", "streaming"]
-
 
 @attrs.frozen
 class Packed:

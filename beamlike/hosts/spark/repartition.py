@@ -18,8 +18,6 @@ from beamlike.hosts.spark.drain import last_batch, unfinished
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["check_stopped", "repartition"]
-
 _LOG: Final = "_spark_metadata"
 _INTERVAL: Final = "spark.sql.streaming.fileSink.log.compactInterval"
 _COMPACT: Final = ".compact"

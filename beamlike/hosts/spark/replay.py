@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["Replayer", "replay_on_spark", "run_on_spark"]
-
 Stage = tuple[Staged, CombineFn | None, Script]
 """A stage and its script. Only a strategy has a combine function."""
 

@@ -26,14 +26,6 @@ from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
-__all__ = [
-    "LANE_ROWS",
-    "OUTPUT",
-    "LaneProcessor",
-    "WatermarkScale",
-    "lane_packer",
-]
-
 LANE_ROWS = "lane int, rows binary, control string, mark timestamp"
 """The Spark schema of a step. ``rows`` are what arrives in a lane, as a blob; ``mark`` is what
 Spark takes its watermark from."""

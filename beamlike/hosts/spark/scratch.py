@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["scratch_folder", "without_snapshots"]
-
 _SNAPSHOTS: Final = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
 _NEVER: Final = 2**31 - 1
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import types as T
     from pyspark.sql.streaming.readwriter import DataStreamReader
 
-__all__ = ["MOVES", "ScriptedTime", "scripted_time"]
-
 MOVES: Final = "__beamlike_moves"
 """The column that is true in rows that only move a watermark."""
 

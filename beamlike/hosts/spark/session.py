@@ -13,15 +13,6 @@ from beamlike.errors import EnvironmentProblem
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = [
-    "ROCKSDB",
-    "SHORT_LIVED",
-    "check_available_now",
-    "check_environment",
-    "check_state_store",
-    "local_session",
-]
-
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"

@@ -24,8 +24,6 @@ except ImportError:  # PySpark 4.1: Spark has to wrap the source, see `check_ava
         """What PySpark 4.2 and later require of a reader that ends with the backlog."""
 
 
-__all__ = ["TickSource", "ticks"]
-
 _NAMED_SOURCES: Final = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 """Since PySpark 4.2: the sources of a query are known by their names, and not by their places."""
 

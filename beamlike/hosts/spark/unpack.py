@@ -18,8 +18,6 @@ from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
-__all__ = ["OutputBlobs", "unpack"]
-
 CARRIED: Final = 2**29
 """Bytes of output that Spark carries for a task."""
 

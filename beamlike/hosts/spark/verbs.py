@@ -20,8 +20,6 @@ from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-__all__ = ["SparkFrames"]
-
 
 class SparkFrames(Frames):
     """Rows as DataFrames, streaming or bounded."""

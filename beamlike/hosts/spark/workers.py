@@ -14,8 +14,6 @@ from zipimport import zipimporter
 
 from beamlike.errors import EnvironmentProblem
 
-__all__ = ["LOG_LEVEL", "ease_worker", "prepare_logs"]
-
 LOG_LEVEL: Final = "BEAMLIKE_LOG"
 """The environment variable that says from which level on workers log; without it they do not."""
 

@@ -15,8 +15,6 @@ from typing import Final, Self
 
 from beamlike.errors import EnvironmentProblem
 
-__all__ = ["AllowedHosts"]
-
 _LOOPBACK: Final = "localhost"
 _ANY_SUBDOMAIN: Final = "*."
 _LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"

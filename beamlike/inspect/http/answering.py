@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from beamlike.inspect.http.allowed import AllowedHosts
 
-__all__ = ["GONE", "TEXT", "Answering"]
-
 GONE: Final = (ConnectionError, TimeoutError)
 """What is raised once a reader has left."""
 

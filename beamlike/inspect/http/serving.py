@@ -13,8 +13,6 @@ from beamlike.errors import EnvironmentProblem
 from beamlike.inspect.http.answering import GONE, Answering
 from beamlike.model.fingerprint import visible
 
-__all__ = ["HERE", "Listening"]
-
 HERE: Final = "127.0.0.1"
 """The address that this machine alone can reach."""
 

@@ -12,8 +12,6 @@ import attrs
 from beamlike.inspect.queries.progress import Counts, Problem, Progress
 from beamlike.inspect.queries.totals import GroupingTotal
 
-__all__ = ["BATCHES", "QUERIES", "History", "State"]
-
 BATCHES: Final = 200
 """Micro-batches of a query that are kept, one by one."""
 

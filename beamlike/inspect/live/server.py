@@ -19,8 +19,6 @@ from beamlike.inspect.http.serving import HERE, Listening
 from beamlike.inspect.live.history import History
 from beamlike.palette.pages import palette_script, palette_style
 
-__all__ = ["PageServer"]
-
 _LOGGER: Final = logging.getLogger("beamlike.live_view")
 _NAME: Final = "live view"
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from beamlike.inspect.live.server import PageServer
     from beamlike.inspect.queries.listening import Listener
 
-__all__ = ["LiveView", "live_view"]
-
 
 class LiveView:
     """A page that shows streaming queries while they run; see `live_view`.

@@ -8,8 +8,6 @@ from typing import Final, Literal
 
 import attrs
 
-__all__ = ["CONTENT_TYPE", "Family", "Sample", "open_metrics"]
-
 CONTENT_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 

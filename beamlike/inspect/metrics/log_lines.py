@@ -7,8 +7,6 @@ from beamlike.inspect.queries.progress import Counts, Progress
 from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_duration
 
-__all__ = ["LOGGER", "line_of", "log_batch", "log_end", "log_start"]
-
 LOGGER: Final = logging.getLogger("beamlike.metrics")
 
 

@@ -17,8 +17,6 @@ from beamlike.inspect.http.answering import Answering
 from beamlike.inspect.http.serving import HERE, Listening
 from beamlike.inspect.metrics.families import CONTENT_TYPE
 
-__all__ = ["MetricsServer"]
-
 _LOGGER: Final = logging.getLogger("beamlike.metrics")
 _NAME: Final = "metrics server"
 _PATH: Final = "/metrics"

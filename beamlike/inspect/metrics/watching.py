@@ -18,8 +18,6 @@ from beamlike.inspect.queries.totals import Totals
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["MetricsListener", "metrics_listener"]
-
 _FOR_ALL: Final = 0o644
 
 

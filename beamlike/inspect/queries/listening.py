@@ -19,8 +19,6 @@ from beamlike.inspect.queries.progress import Progress, spark_instant_ms
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery, StreamingQueryManager
 
-__all__ = ["Listener"]
-
 
 class QueryEvents(Protocol):
     """What gets the events: `MetricsListener`, or the history of a live view. Instants are epoch

@@ -9,8 +9,6 @@ from typing import Any, Final, Self
 
 import attrs
 
-__all__ = ["Counts", "Problem", "Progress", "observed_metrics", "spark_instant_ms"]
-
 _WINDOWS_OPEN: Final = "windows_open"
 _PANES: Final = "panes_"
 _DROPPED: Final = "dropped_"

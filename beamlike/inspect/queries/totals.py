@@ -14,8 +14,6 @@ import attrs
 from beamlike.inspect.metrics.families import Family, Sample
 from beamlike.inspect.queries.progress import Counts, Progress
 
-__all__ = ["QUERIES", "GroupingTotal", "Totals"]
-
 QUERIES: Final = 100
 """Queries that are kept. Of those that have ended the one that ended first is forgotten first."""
 

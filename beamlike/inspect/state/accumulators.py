@@ -9,8 +9,6 @@ import pyarrow as pa
 from beamlike.errors import BeamlikeError
 from beamlike.runtime.graph.wire import Wire
 
-__all__ = ["PICKLED", "held"]
-
 PICKLED = "_pickled"
 """The end of the name of a column of pickles."""
 

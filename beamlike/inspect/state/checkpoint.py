@@ -17,8 +17,6 @@ from beamlike.model.fingerprint import how_many
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Checkpoint", "Progress", "check_folder"]
-
 _BLOBS = "blobs"
 """The state variable of a grouping; see `beamlike.hosts.spark.processor.blobs_of`."""
 

@@ -19,8 +19,6 @@ from beamlike.machine.reference.running import TriggerView
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, Window, window_of
 
-__all__ = ["SavedWindow", "SortBy", "choose", "largest", "oldest", "windows_of"]
-
 SortBy = Literal["oldest", "largest", "deadline"]
 
 _AT_ONCE = 10_000

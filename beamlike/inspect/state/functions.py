@@ -17,8 +17,6 @@ from beamlike.inspect.state.plain_pickles import read_plain
 from beamlike.model.coders import BytesCoder, StrUtf8Coder
 from beamlike.model.number_coders import BigIntegerCoder, BooleanCoder, FloatCoder, VarIntCoder
 
-__all__ = ["SavedCell", "SavedFunction", "SavedTimer", "Specs", "saved_column"]
-
 _KINDS: Final = ("value", "bag", "set", "ordered list", "map", "combined")
 _DOMAINS: Final = {"WATERMARK": "event", "REAL_TIME": "processing"}
 

@@ -11,8 +11,6 @@ from beamlike.inspect.state.shard import SavedShard
 from beamlike.machine.key_clock import KeyClock
 from beamlike.runtime.store.index import UNREADABLE
 
-__all__ = ["KeyOfState", "clocks_of_keys"]
-
 
 @attrs.frozen
 class KeyOfState:

@@ -10,8 +10,6 @@ import pyarrow.compute as pc
 
 from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, readable_key
 
-__all__ = ["arrow_text", "count_keys", "key_texts", "keys_as_values", "meant_by", "rows_of"]
-
 _NULL = "null"
 _BETWEEN = ", "
 

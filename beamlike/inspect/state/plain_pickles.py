@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from beamlike.errors import StateError
 
-__all__ = ["Opaque", "read_plain"]
-
 _KNOWN: Final = {
     *(("builtins", name) for name in ("set", "frozenset", "bytearray", "complex", "range")),
     *(("datetime", name) for name in ("datetime", "date", "time", "timedelta", "timezone")),

@@ -18,8 +18,6 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SavedState"]
-
 _SHARDS = pa.schema(
     [
         ("stage", pa.string()),

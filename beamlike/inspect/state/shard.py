@@ -20,8 +20,6 @@ from beamlike.runtime.store.key_clocks import saved_clocks
 from beamlike.runtime.store.pages import Contents, Pages
 from beamlike.runtime.store.recording import Record
 
-__all__ = ["INDEX", "SavedShard"]
-
 _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     **dict.fromkeys(("start", "end", "output_watermark", "finished", "new_elements"), pa.int64()),
     **dict.fromkeys(("element_hold", "index", "nonspeculative"), pa.int64()),

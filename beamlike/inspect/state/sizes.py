@@ -6,8 +6,6 @@ import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Ints
 
-__all__ = ["row_sizes"]
-
 
 def row_sizes(table: pa.Table) -> Ints:
     """Bytes of each row: of its numbers, its texts, and everything in its lists."""

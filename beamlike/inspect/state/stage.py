@@ -26,8 +26,6 @@ from beamlike.runtime.plan import number_of_shard
 from beamlike.runtime.store.column_state import whole, withdrawn_at
 from beamlike.runtime.store.index import UNREADABLE
 
-__all__ = ["COMMON", "TIME", "SavedStage", "milliseconds", "times_in_ms"]
-
 TIME = pa.timestamp("ms", "UTC")
 _GLOBAL = bounds(GLOBAL_WINDOW)
 _ALL_OF_TIME = MAX_TIMESTAMP - MIN_TIMESTAMP

@@ -8,8 +8,6 @@ import pyarrow as pa
 from beamlike.inspect.state.functions import SavedFunction
 from beamlike.inspect.state.stage import TIME, SavedStage
 
-__all__ = ["cells_of", "timers_of"]
-
 _PLACE: Final = [
     ("stage", pa.string()),
     ("shard", pa.int32()),

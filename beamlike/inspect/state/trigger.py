@@ -8,9 +8,6 @@ from beamlike.machine.reference.state import TriggerState
 from beamlike.machine.reference.triggers import run_trigger
 from beamlike.model.trigger_text import trigger_of
 
-__all__ = ["SavedTrigger", "node_in_words"]
-
-
 _NODES = 62
 """So many have a bit each; see `beamlike.runtime.store.state`."""
 

@@ -22,9 +22,7 @@ from beamlike.machine.columnar.order import among
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table
 from beamlike.machine.columnar.target_windows import TargetWindows, sizes_of
-from beamlike.model.strategy import TimestampCombiner
-
-__all__ = ["apply_bundle"]
+from beamlike.model.options import TimestampCombiner
 
 
 @attrs.frozen(eq=False)

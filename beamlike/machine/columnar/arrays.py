@@ -15,24 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = [
-    "NEVER",
-    "NOTHING",
-    "Array",
-    "Bools",
-    "Ints",
-    "Lists",
-    "choose",
-    "concat",
-    "keep",
-    "least",
-    "lengths_of",
-    "nothing",
-    "put",
-    "take",
-    "within",
-]
-
 Array = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]

@@ -19,8 +19,6 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW
 
-__all__ = ["Assigned", "assign", "check_assignable"]
-
 
 @attrs.frozen(eq=False)
 class Assigned:

@@ -6,8 +6,6 @@ from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.machine.columnar.folds import Accumulators, Values
 from beamlike.machine.columnar.table import Table
 
-__all__ = ["Arrivals", "Drops", "LiftedArrivals", "Merges", "Panes", "State"]
-
 
 @attrs.frozen(eq=False)
 class Merges:

@@ -7,8 +7,6 @@ import numpy as np
 from beamlike.machine.columnar.arrays import Bools, Ints, choose
 from beamlike.machine.columnar.nodes import Nodes, Now, Parts, Trigger
 
-__all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally", "Repeatedly"]
-
 
 class AfterWatermark(Trigger):
     """`AfterWatermark` with early or late firings.

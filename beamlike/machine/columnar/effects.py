@@ -14,8 +14,6 @@ from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import IntervalWindow, Window, window_of
 
-__all__ = ["drops_of", "infos_of", "merges_of", "panes_of"]
-
 _TIMINGS = tuple(Timing(name) for name in TIMINGS)
 
 

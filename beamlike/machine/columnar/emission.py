@@ -21,9 +21,7 @@ from beamlike.machine.columnar.nodes import Nodes
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.session_ids import FiringOrder, sessions_of
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table, UnretractedPanes
-from beamlike.model.strategy import ClosingBehavior, OnTimeBehavior, Unchanged
-
-__all__ = ["fire"]
+from beamlike.model.options import ClosingBehavior, OnTimeBehavior, Unchanged
 
 EARLY, ON_TIME, LATE = range(len(TIMINGS))
 

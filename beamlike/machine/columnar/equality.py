@@ -11,8 +11,6 @@ from beamlike.machine.columnar.arrays import Bools, Lists
 from beamlike.machine.columnar.folds import Values
 from beamlike.machine.equality import is_same
 
-__all__ = ["same_values"]
-
 
 def same_values(one: Sequence[Values], other: Sequence[Values], count: int) -> Bools:
     """Row by row, whether all columns have the same value. Null is the same as null."""

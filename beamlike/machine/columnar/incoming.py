@@ -12,8 +12,6 @@ from beamlike.machine.columnar.folds import Accumulators, Fold
 from beamlike.machine.columnar.order import order_of
 from beamlike.model.windowfns import WindowFn
 
-__all__ = ["Bundle", "Incoming", "LiftedBundle", "PlainBundle"]
-
 
 @attrs.frozen(eq=False)
 class Incoming:

@@ -12,10 +12,8 @@ from beamlike.machine.columnar.order import among, count_before
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Table
-from beamlike.model.strategy import LateCheck
+from beamlike.model.options import LateCheck
 from beamlike.model.time import MAX_TIMESTAMP
-
-__all__ = ["closed", "split_expired", "split_expired_after_merging"]
 
 
 def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incoming, list[Drops]]:

@@ -9,8 +9,6 @@ from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, least
 from beamlike.machine.columnar.nodes import Nodes, Now, Parts, Trigger
 from beamlike.model import triggers as spec
 
-__all__ = ["AfterCount", "AfterEndOfWindow", "AfterTime", "Constant", "Default"]
-
 
 class _AtEnd(Trigger):
     """Ready from the end of the window on."""

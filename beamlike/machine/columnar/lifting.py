@@ -12,10 +12,9 @@ from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.target_windows import TargetWindows, find_target_windows
 from beamlike.machine.liftable import check_liftable
-from beamlike.model.strategy import LateCheck, WindowingStrategy
+from beamlike.model.options import LateCheck
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-
-__all__ = ["ColumnarLifting"]
 
 
 class ColumnarLifting:

@@ -10,9 +10,7 @@ from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.nodes import Parts
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table
-from beamlike.model.strategy import TimestampCombiner
-
-__all__ = ["merged"]
+from beamlike.model.options import TimestampCombiner
 
 
 def merged(rules: Rules, state: State, into: Table, parts: Lists) -> Table:

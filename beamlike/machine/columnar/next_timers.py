@@ -6,8 +6,6 @@ from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.rules import Rules
 
-__all__ = ["next_timers"]
-
 
 def next_timers(rules: Rules, state: State) -> tuple[Ints, Ints]:
     """For each window, the event time and the processing time (ms) that have to be passed before

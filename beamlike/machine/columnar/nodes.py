@@ -13,8 +13,6 @@ import numpy as np
 
 from beamlike.machine.columnar.arrays import Bools, Ints, nothing
 
-__all__ = ["Nodes", "Now", "Parts", "Trigger"]
-
 
 @attrs.frozen(eq=False)
 class Nodes:

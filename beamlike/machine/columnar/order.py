@@ -9,15 +9,6 @@ import numpy as np
 
 from beamlike.machine.columnar.arrays import Bools, Ints
 
-__all__ = [
-    "among",
-    "count_before",
-    "greatest_so_far",
-    "order_of",
-    "order_of_windows",
-    "starts_of_runs",
-]
-
 _DIGITS = 63
 
 

@@ -8,8 +8,6 @@ from beamlike.machine.columnar.order import among, order_of_windows, starts_of_r
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table, UnretractedPanes
 
-__all__ = ["FiringOrder", "sessions_of"]
-
 _Name = tuple[int, int]
 
 

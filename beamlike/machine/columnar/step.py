@@ -26,8 +26,6 @@ from beamlike.machine.liftable import check_lifted
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 
-__all__ = ["ColumnarGrouping"]
-
 
 class ColumnarGrouping:
     """A windowed, triggered grouping of many keys' elements, over columns.

@@ -17,8 +17,6 @@ from beamlike.model.session_merging import ENDED
 from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 
-__all__ = ["Runs", "Sweep"]
-
 
 @attrs.frozen(eq=False)
 class Runs:

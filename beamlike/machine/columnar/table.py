@@ -14,8 +14,6 @@ from beamlike.machine.columnar.arrays import Bools, Ints, Lists, nothing
 from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
 from beamlike.machine.columnar.nodes import Nodes, Trigger
 
-__all__ = ["NO_PANE", "TIMINGS", "Keeps", "Table", "UnretractedPanes"]
-
 NO_PANE = -1
 """In ``timing``: no pane was emitted yet. Else the position in `TIMINGS`."""
 

@@ -11,8 +11,6 @@ from beamlike.machine.columnar.order import order_of, order_of_windows, starts_o
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.sweep import Runs, Sweep
 
-__all__ = ["TargetWindows", "find_target_windows", "sizes_of"]
-
 
 @attrs.frozen(eq=False)
 class TargetWindows:

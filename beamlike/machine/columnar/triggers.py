@@ -22,8 +22,6 @@ from beamlike.machine.columnar.nodes import Trigger
 from beamlike.model import triggers as spec
 from beamlike.model.custom_trigger import CustomTrigger
 
-__all__ = ["run_trigger"]
-
 
 @singledispatch
 def run_trigger(trigger: spec.Trigger, merging: bool) -> Trigger:

@@ -11,8 +11,6 @@ from beamlike.machine.reference.state import WindowState
 from beamlike.model.combine import CombineFn
 from beamlike.model.windows import Window
 
-__all__ = ["add"]
-
 
 def add(
     work: StepContext, window: Window, current: WindowState | None, arrived: Sequence[Arrival]

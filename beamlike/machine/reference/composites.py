@@ -13,8 +13,6 @@ from beamlike.machine.reference.leaves import end_of
 from beamlike.machine.reference.running import Now, Running
 from beamlike.machine.reference.state import TriggerState
 
-__all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally", "Repeatedly"]
-
 
 class AfterWatermark(Running):
     """`AfterWatermark` with early or late firings.

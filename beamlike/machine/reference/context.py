@@ -12,11 +12,10 @@ from beamlike.machine.failures import Failure, OnFailure
 from beamlike.machine.reference.running import Now, Running
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.model.combine import CombineFn
-from beamlike.model.strategy import TimestampCombiner, WindowingStrategy
+from beamlike.model.options import TimestampCombiner
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
-
-__all__ = ["Arrival", "Failed", "Rules", "StepContext", "count_of"]
 
 Arrival = tuple[Window, Item]
 """An element with one of its windows, as it is before any merging."""

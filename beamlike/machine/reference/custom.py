@@ -11,8 +11,6 @@ from beamlike.machine.reference.running import Blamed, Now, Running
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.custom_trigger import CustomTrigger
 
-__all__ = ["Custom"]
-
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 

@@ -10,17 +10,10 @@ from beamlike.machine.failures import Failure
 from beamlike.machine.reference.context import StepContext
 from beamlike.machine.reference.state import WindowState
 from beamlike.model.combine.corrected import Corrected
+from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior, Unchanged
 from beamlike.model.panes import Timing, next_pane
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    OnTimeBehavior,
-    Unchanged,
-    WindowingStrategy,
-)
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, bounds
-
-__all__ = ["expire", "fire", "is_ready"]
 
 
 def is_ready(work: StepContext, window: Window) -> bool:

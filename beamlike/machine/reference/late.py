@@ -8,11 +8,10 @@ from beamlike.machine.events import Drop, DropReason, Item, Lifted
 from beamlike.machine.failures import Failure
 from beamlike.machine.liftable import check_lifted
 from beamlike.machine.reference.context import Arrival, StepContext
-from beamlike.model.strategy import LateCheck, WindowingStrategy
+from beamlike.model.options import LateCheck
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow, Window
-
-__all__ = ["arrivals_of", "deadline_before_merging"]
 
 
 def deadline_before_merging(strategy: WindowingStrategy, window: Window, timestamp: int) -> int:

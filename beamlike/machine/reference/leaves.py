@@ -12,16 +12,6 @@ from beamlike.model import triggers as spec
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_instant
 from beamlike.model.windows import Window
 
-__all__ = [
-    "AfterCount",
-    "AfterEndOfWindow",
-    "AfterTime",
-    "Constant",
-    "Default",
-    "PastClock",
-    "end_of",
-]
-
 
 def end_of(window: Window) -> str:
     """The watermark that passes the end of a window, in words."""

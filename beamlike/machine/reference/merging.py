@@ -6,11 +6,10 @@ from beamlike.machine.events import Lifted, Merged
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.context import Arrival, Failed, StepContext
 from beamlike.machine.reference.state import WindowState
-from beamlike.model.strategy import TimestampCombiner, WindowingStrategy
+from beamlike.model.options import TimestampCombiner
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
-
-__all__ = ["merge_windows", "merging_fn"]
 
 
 def merging_fn(strategy: WindowingStrategy) -> MergingWindowFn | None:

@@ -6,8 +6,6 @@ from beamlike.machine.reference.running import Running
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.strategy import WindowingStrategy
 
-__all__ = ["NextTimers", "next_timers"]
-
 
 class NextTimers(NamedTuple):
     """When a key needs its next step: once the clock in question is strictly past this."""

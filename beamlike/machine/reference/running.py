@@ -14,8 +14,6 @@ from beamlike.machine.events import Element, Item
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.trigger_context import TriggerContext
 
-__all__ = ["FINISHED", "Blamed", "Now", "Running", "TriggerView"]
-
 FINISHED = TriggerState(finished=True)
 
 

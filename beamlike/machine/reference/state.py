@@ -14,8 +14,6 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
-__all__ = ["KeyState", "TriggerState", "WindowState", "earliest_correction", "earliest_hold"]
-
 
 @attrs.frozen
 class TriggerState:

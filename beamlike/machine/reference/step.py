@@ -41,8 +41,6 @@ from beamlike.model.options import option
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import Window, bounds
 
-__all__ = ["Grouping"]
-
 
 class Grouping:
     """A windowed, triggered grouping of one key's elements, as a pure machine.

@@ -24,8 +24,6 @@ from beamlike.machine.reference.running import Running
 from beamlike.model import triggers as spec
 from beamlike.model.custom_trigger import CustomTrigger
 
-__all__ = ["run_trigger"]
-
 _COMPOSITES: Final[dict[type[spec.Trigger], type[Running]]] = {
     spec.Repeatedly: Repeatedly,
     spec.AfterFirst: AfterFirst,

@@ -11,8 +11,6 @@ from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.windows import Window
 
-__all__ = ["Call", "LiveWindow"]
-
 
 class LiveWindow:
     """The states and timers of a window in a step, as they are by now.

@@ -22,8 +22,6 @@ from beamlike.model.state_specs import (
     StateSpec,
 )
 
-__all__ = ["Cell", "cell_of", "readable"]
-
 Spec = TypeVar("Spec", bound=StateSpec)
 
 

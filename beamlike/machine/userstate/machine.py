@@ -16,8 +16,6 @@ from beamlike.model.stateful import StatefulFn
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 
-__all__ = ["StatefulParDo"]
-
 
 class StatefulParDo:
     """Runs a function that has states and timers, see `beamlike.model.stateful.StatefulFn`.

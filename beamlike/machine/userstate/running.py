@@ -26,8 +26,6 @@ from beamlike.model.stateful import DueTimer, StatefulFn
 from beamlike.model.time import MAX_TIMESTAMP, show_instant
 from beamlike.model.windows import Window, expiry, window_of
 
-__all__ = ["GC_DELAY", "MOST_CALLS", "Running", "end_hold", "next_event"]
-
 GC_DELAY: Final = 1
 """How long after its last timer a window is forgotten (ms). Source: Beam ``GC_DELAY_MS``."""
 

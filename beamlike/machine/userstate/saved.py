@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 from beamlike.machine.reference.state import TriggerState, WindowState
 from beamlike.model.state_specs import TimerSpec
 
-__all__ = ["Saved", "SavedTimer", "TimerId", "in_state", "of_state"]
-
 TimerId = tuple[str, str]
 """The name of a timer, and the tag of one of its family; empty if it has none."""
 

@@ -11,8 +11,6 @@ from beamlike.model.state_specs import TimerSpec
 from beamlike.model.time import MAX_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window
 
-__all__ = ["Timer", "WindowTimers"]
-
 
 class WindowTimers:
     """The timers of a window that are set.

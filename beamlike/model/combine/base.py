@@ -9,8 +9,6 @@ import attrs
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.readable import Readable, ReadableABC
 
-__all__ = ["CombineFn", "EmptyPane", "Stamped"]
-
 _SCIO_FAILS_ON_EMPTY = frozenset(
     ("sumByKey", "reduceByKey", "minByKey", "maxByKey", "combineByKey")
 )

@@ -26,8 +26,6 @@ from beamlike.model.combine.folds import EXACT
 from beamlike.model.combine.plain import plain_text
 from beamlike.model.combine.together import Together
 
-__all__ = ["Corrected", "Kept", "NetCount", "NetCountValues", "NetFloats", "NetSum"]
-
 
 class Corrected(Together):
     """Several functions over rows of which some withdraw others.

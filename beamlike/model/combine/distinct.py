@@ -13,8 +13,6 @@ from beamlike.model.combine.base import CombineFn
 from beamlike.model.combine.folds import rank
 from beamlike.model.combine.plain import plain_text
 
-__all__ = ["CollectSet", "CountDistinct"]
-
 
 class _Distinct(CombineFn, ABC):
     """Each value once, in order. What comes again changes nothing."""

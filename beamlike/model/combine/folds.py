@@ -10,8 +10,6 @@ import attrs
 
 from beamlike.model.combine.base import CombineFn
 
-__all__ = ["EXACT", "Count", "CountValues", "Max", "Mean", "Min", "Sum", "rank"]
-
 EXACT = Context(prec=76)
 """Decimals of SQL have up to 38 digits; Python's own 28 would round their sums."""
 

@@ -11,8 +11,6 @@ from beamlike.model.combine.base import CombineFn, Stamped
 from beamlike.model.combine.folds import rank
 from beamlike.model.options import whole_number
 
-__all__ = ["Collect", "CollectByTimestamp", "First", "Last", "Latest", "Top", "TopBy"]
-
 
 @attrs.frozen
 class Collect(CombineFn):

@@ -15,8 +15,6 @@ import attrs
 
 from beamlike.errors import CombineError
 
-__all__ = ["digest", "plain_text"]
-
 
 def digest(value: Any, salt: str = "") -> int:
     """A number of 64 bits, signed, for a value: the same for equal values in every process.

@@ -10,8 +10,6 @@ from beamlike.model.combine.base import CombineFn
 from beamlike.model.combine.plain import digest
 from beamlike.model.options import whole_number
 
-__all__ = ["Sample"]
-
 Drawn = tuple[tuple[int, Any], ...]
 
 

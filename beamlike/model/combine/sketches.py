@@ -17,8 +17,6 @@ from beamlike.model.combine.base import CombineFn
 from beamlike.model.combine.plain import digest
 from beamlike.model.options import whole_number
 
-__all__ = ["ApproxDistinct", "ApproxQuantiles"]
-
 _EMPTY = b""
 _MOST = 65_535
 """The largest sketch: the library keeps its size in 16 bits, and has no more quantiles."""

@@ -9,8 +9,6 @@ import attrs
 from beamlike.model.combine.base import CombineFn
 from beamlike.model.fingerprint import stable_repr
 
-__all__ = ["InSteps", "Stepwise", "as_combine_fn", "empty_pane", "in_steps"]
-
 _METHODS: Final = ("create_accumulator", "add_input", "merge_accumulators", "extract_output")
 
 

@@ -7,8 +7,6 @@ import attrs
 
 from beamlike.model.combine.base import CombineFn, EmptyPane
 
-__all__ = ["Together"]
-
 
 @attrs.frozen
 class Together(CombineFn):

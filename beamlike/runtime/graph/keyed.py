@@ -26,8 +26,6 @@ from beamlike.runtime.graph.staged import Keyed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.typed import ARROW, as_column
 
-__all__ = ["key_blobs", "read_values", "shard_tables", "together"]
-
 
 def read_values(values: Iterable[Any], wire: Wire) -> Iterator[Any]:
     """The values of a table's column, as they were."""

@@ -25,8 +25,6 @@ from beamlike.errors import BeamlikeError, PipelineError, StateError
 from beamlike.model.coders import Coder, Coders, type_name
 from beamlike.runtime.graph.wire import decoded, encoded
 
-__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "readable_key"]
-
 _NO_CODERS: Final = Coders()
 _TEXT: Final = b'"s'
 """How the bytes of a text begin."""

@@ -25,8 +25,6 @@ from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_message
 
-__all__ = ["STAGED", "Layers", "Reader"]
-
 STAGED: Final = (GroupNode, SideInputNode, StatefulMapNode, StatefulParDoNode)
 """The nodes that keep state: each belongs to the stateful operator of its layer."""
 

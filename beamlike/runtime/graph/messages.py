@@ -24,8 +24,6 @@ from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.tally import Tally
 
-__all__ = ["Messages", "NodeDrop", "Reached"]
-
 
 @attrs.frozen
 class Reached:

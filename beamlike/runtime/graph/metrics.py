@@ -10,8 +10,6 @@ from typing import Any
 
 import attrs
 
-__all__ = ["DistributionData", "MetricKey", "MetricName", "Recorder", "record"]
-
 
 @attrs.frozen(order=True)
 class MetricName:

@@ -34,8 +34,6 @@ from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
 
-__all__ = ["worker_of"]
-
 Answer = TypeVar("Answer")
 
 

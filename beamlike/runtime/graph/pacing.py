@@ -11,8 +11,6 @@ from beamlike.model.graph import FlattenNode, Node, ParDoNode, WindowNode
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.worker import Tagged, Worker
 
-__all__ = ["paced_by", "taken"]
-
 
 def paced_by(node: Node, nodes: Iterable[Node]) -> list[Node]:
     """The nodes that an output of a node goes through at once: all that need no other input.

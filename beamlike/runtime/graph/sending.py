@@ -12,8 +12,6 @@ import cloudpickle
 from beamlike.errors import UnpicklableError
 from beamlike.model.graph import Node, ReadNode
 
-__all__ = ["check_sendable", "packed"]
-
 _DEEPEST: Final = 12
 """How far inside of a function is looked for what it holds."""
 

@@ -39,8 +39,6 @@ from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.pages import Store
 from beamlike.runtime.typed import ARROW, columns_of
 
-__all__ = ["SeenKeys", "Stage", "StageStepped", "plan_of"]
-
 
 @attrs.frozen
 class _Does(OverPickles):

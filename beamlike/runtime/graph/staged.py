@@ -23,8 +23,6 @@ from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
 
-__all__ = ["GroupingWorker", "Keyed", "SideInputWorker", "StagedWorker", "StatefulMapWorker"]
-
 
 @attrs.frozen
 class Keyed:

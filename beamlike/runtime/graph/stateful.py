@@ -10,8 +10,6 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import StatefulParDoNode
 from beamlike.runtime.graph.staged import StagedWorker
 
-__all__ = ["StatefulParDoWorker"]
-
 
 class StatefulParDoWorker(StagedWorker):
     """Gives pairs, and timers that are due, to a function with states and timers."""

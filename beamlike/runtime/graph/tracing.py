@@ -33,8 +33,6 @@ from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, Tr
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.store.state import Key
 
-__all__ = ["Inside", "ShardTrace", "TracedShard"]
-
 _CLOCK, _ARRIVAL, _WATERMARK = range(3)
 _PHASES: Final[Mapping[type[Event], int]] = {
     AdvanceClock: _CLOCK,

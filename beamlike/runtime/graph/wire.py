@@ -22,8 +22,6 @@ from beamlike.errors import BeamlikeError, CoderError, StateError
 from beamlike.machine.equality import is_same
 from beamlike.model.coders import Coder, Coders, registry, type_name
 
-__all__ = ["Wire", "decoded", "encoded"]
-
 _UNSENDABLE = (
     "cannot go to another process: {problem}; bring out plain values, or declare a coder for its "
     "class with coders.registry.register_coder(...)"

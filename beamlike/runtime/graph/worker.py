@@ -21,8 +21,6 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.keys import UnfitKeyError
 from beamlike.runtime.script import Run, ScriptStep
 
-__all__ = ["Recorded", "Tagged", "Worker"]
-
 Tagged = Iterable[tuple[str, Bundle]]
 """Elements, by the name of the output that they come out of."""
 

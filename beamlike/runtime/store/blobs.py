@@ -12,8 +12,6 @@ import pyarrow as pa
 
 from beamlike.errors import StateError
 
-__all__ = ["damaged", "pack_blob", "unpack_blob"]
-
 _HEADER = b"beamlike"
 # Threads of its own would take the cores that Spark gave to other tasks.
 _SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)

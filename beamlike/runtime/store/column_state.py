@@ -22,8 +22,6 @@ from beamlike.runtime.key_numbers import Numbered
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.state import StateLayout
 
-__all__ = ["ColumnState", "one_chunk", "timing_names", "whole"]
-
 _TIMINGS = pa.array(TIMINGS)
 
 

@@ -1,7 +1,5 @@
 """A store in memory, for hosts whose shards keep their state in one process."""
 
-__all__ = ["DictStore"]
-
 
 class DictStore:
     """The state of a shard: blobs by number, and the index."""

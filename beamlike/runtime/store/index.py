@@ -18,8 +18,6 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.pages import Contents
 
-__all__ = ["UNREADABLE", "Index", "ShardStatus", "deadlines", "digests_of_keys", "open_index"]
-
 UNREADABLE: Final = (
     *(AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError),
     pa.ArrowException,

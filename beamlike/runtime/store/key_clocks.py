@@ -27,8 +27,6 @@ from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Store
 from beamlike.runtime.store.state import Key, key_tuples
 
-__all__ = ["BucketClocks", "KeyClocks", "saved_clocks"]
-
 _FIRST: Final = -(2**30)
 """The number of the first of these blobs. Records of a shard count down from -3 and get nowhere
 near."""

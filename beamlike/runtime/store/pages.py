@@ -28,8 +28,6 @@ from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.room import below
 
-__all__ = ["Contents", "NoStore", "Pages", "Rows", "Store", "Trial"]
-
 PAGE: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
 

@@ -34,8 +34,6 @@ from beamlike.runtime.store.pages import Store
 from beamlike.runtime.store.room import in_one
 from beamlike.runtime.store.state import Key, key_tuples
 
-__all__ = ["OWN", "Moment", "Record", "RecordedStep", "Recorder"]
-
 OWN: Final = ("own_judged_at", "own_watermark", "own_greatest", "own_active_at")
 """Columns of a recorded row, of its key: the watermark (ms) that judged it, and the fields of
 `KeyClock` after the step."""

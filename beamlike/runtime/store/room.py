@@ -19,8 +19,6 @@ import pyarrow.types as pt
 from beamlike.errors import UnsupportedError
 from beamlike.runtime.plan import Plan
 
-__all__ = ["below", "check_message", "in_blobs", "in_one", "in_room", "overfull"]
-
 MOST: Final = 2**31 - 1
 """Bytes of text, or items of lists, of one column in one piece; bytes of a blob."""
 

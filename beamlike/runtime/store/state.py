@@ -46,8 +46,6 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import Window, bounds, window_of
 from beamlike.runtime.plan import Plan
 
-__all__ = ["Key", "StateLayout", "key_tuples", "with_bucket"]
-
 Key = tuple[Any, ...]
 
 _NAN = float("nan")

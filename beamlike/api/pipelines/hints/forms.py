@@ -8,8 +8,6 @@ from typing import Annotated, Any, Final, ForwardRef, Literal, TypeVar, Union, g
 
 from beamlike.errors import PipelineTypeError
 
-__all__ = ["K", "T", "V", "checked", "form", "item_of", "normal", "normal_all", "parts_of", "shown"]
-
 # Type checkers take a variable for one of theirs, and these stand in values.
 _variable: Any = TypeVar
 K = _variable("K")

@@ -8,8 +8,6 @@ from typing import Any, TypeVar, Union
 
 from beamlike.api.pipelines.hints.forms import form, normal, parts_of, shown
 
-__all__ = ["type_of", "union_of", "violation"]
-
 _ENOUGH = 100
 """So many items of a value are looked at."""
 

@@ -15,8 +15,6 @@ from beamlike.model.fingerprint import stable_repr
 
 _PAIR: Final = form(tuple, K, V)
 
-__all__ = ["check_arguments", "check_collections", "check_element", "made_type", "no_hint"]
-
 
 def check_collections(label: str, which: str, hints: Any, given: Iterable[Any]) -> None:
     """Check the elements of collections against one type.

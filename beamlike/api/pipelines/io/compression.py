@@ -14,8 +14,6 @@ from beamlike.api.pipelines.io.deflate import Deflated, inflated
 from beamlike.errors import PipelineTypeError
 from beamlike.extras import missing
 
-__all__ = ["CompressionTypes", "check_compression", "compressing", "decompressing"]
-
 _ENDINGS: Final[Mapping[str, str]] = {
     ".bz2": "bzip2",
     ".deflate": "deflate",

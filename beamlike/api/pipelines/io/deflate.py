@@ -4,8 +4,6 @@ import io
 import zlib
 from typing import IO, Any
 
-__all__ = ["Deflated", "inflated"]
-
 
 class Deflated:
     """Writes into a file, compressed."""

@@ -5,8 +5,6 @@ from typing import Any
 
 from beamlike.errors import PipelineError, PipelineTypeError
 
-__all__ = ["BeamIOError", "check_number", "check_text"]
-
 
 class BeamIOError(PipelineError, OSError):
     """Files could not be found, read or written.

@@ -8,8 +8,6 @@ from beamlike.api.pipelines.io.file_systems import FileMetadata, FileSystem
 from beamlike.errors import UnsupportedError
 from beamlike.extras import missing
 
-__all__ = ["FsspecFileSystem"]
-
 
 def _changed(found: dict[str, Any]) -> float:
     for name in ("mtime", "LastModified", "updated", "created"):

@@ -5,8 +5,6 @@ from typing import IO
 
 from beamlike.errors import PipelineError
 
-__all__ = ["check_delimiter", "check_escape", "records"]
-
 _PART = 1 << 16
 
 

@@ -9,8 +9,6 @@ import attrs
 from beamlike.api.pipelines.rows import Row
 from beamlike.errors import PipelineError
 
-__all__ = ["record_of", "row_of"]
-
 
 def record_of(element: Any, owner: str) -> dict[str, Any]:
     """The fields of an element by name.

@@ -24,8 +24,6 @@ from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Arrive, ScriptStep
 
-__all__ = ["GenerateSequence", "PeriodicImpulse", "PeriodicSequence", "RebaseMode"]
-
 _MICROS: Final = 1_000_000
 _MOST: Final = 1_000_000
 """Impulses of a pipeline: more would be kept in memory than anything needs."""

@@ -11,8 +11,6 @@ from uuid import uuid4
 from beamlike.api.pipelines.python.windows import BoundedWindow, GlobalWindow
 from beamlike.errors import PipelineError
 
-__all__ = ["DEFAULT_TEMPLATE", "WINDOW_TEMPLATE", "ShardNames"]
-
 DEFAULT_TEMPLATE: Final = "-SSSSS-of-NNNNN"
 WINDOW_TEMPLATE: Final = "-W-SSSSS-of-NNNNN"
 

@@ -9,8 +9,6 @@ from beamlike.api.pipelines.io.file_sinks import FileBasedSink
 from beamlike.api.pipelines.more_coders import ToBytesCoder
 from beamlike.model.coders import Coder
 
-__all__ = ["TextSink"]
-
 _BYTES: Final = ToBytesCoder()
 
 

@@ -14,8 +14,6 @@ from beamlike.api.pipelines.io.range_trackers import RangeTracker
 from beamlike.api.pipelines.io.records import check_delimiter, check_escape, records
 from beamlike.model.coders import Coder
 
-__all__ = ["TextSource", "TextSourceWithFilename"]
-
 _UTF8 = StrUtf8Coder()
 
 Header = tuple[Callable[[Any], bool] | None, Callable[[Sequence[Any]], Any] | None]

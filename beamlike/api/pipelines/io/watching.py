@@ -23,8 +23,6 @@ from beamlike.api.pipelines.python.windowing import WindowInto
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.userstate import ReadModifyWriteStateSpec
 
-__all__ = ["MatchContinuously", "ReadAllFromTextContinuously"]
-
 
 class MatchContinuously(PTransform[Any, PCollection[FileMetadata]]):
     """The files that fit a pattern, looked for again and again; each comes out once.

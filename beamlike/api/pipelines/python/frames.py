@@ -11,8 +11,6 @@ from beamlike.runtime.options import MAX_AHEAD
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["FromDataFrame"]
-
 
 class FromDataFrame(frames.FromDataFrame):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.

@@ -25,8 +25,6 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.sessions import GapOf
 from beamlike.model.windowfns import Merge
 
-__all__ = ["model_window_fn"]
-
 
 @attrs.frozen
 class _GapInSeconds:

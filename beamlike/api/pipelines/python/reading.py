@@ -13,8 +13,6 @@ from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.errors import TimeError, TimeTypeError
 from beamlike.model.time import DurationOfItsOwn, InstantOfItsOwn, duration_ms, instant_ms
 
-__all__ = ["Instant", "Length", "in_millis", "length", "moment"]
-
 Length = int | float | timedelta | str | DurationOfItsOwn
 """A duration: a number of seconds, `Duration`, a ``timedelta``, or text such as ``"60 s"``."""
 

@@ -6,8 +6,6 @@ Source: Beam Python ``utils.timestamp``.
 from importlib import import_module
 from typing import Any, Final
 
-__all__ = ["MICROS", "NANOS", "Seconds", "is_number", "message", "shown"]
-
 MICROS: Final = 6
 """Digits after the point, in microseconds."""
 

@@ -11,8 +11,6 @@ from beamlike.api.pipelines.transform import function_label
 from beamlike.api.pipelines.variables import R
 from beamlike.model.fingerprint import stable_repr
 
-__all__ = ["ApplyPerKey"]
-
 
 class ApplyPerKey(stateful.ApplyPerKey[R]):
     """Pairs of key and value, given one by one to a function with a state for each key and

@@ -8,8 +8,6 @@ from beamlike.api.pipelines import user_timers
 from beamlike.api.pipelines.python.reading import in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 
-__all__ = ["Clockface"]
-
 
 @attrs.frozen
 class Clockface(user_timers.Clockface):

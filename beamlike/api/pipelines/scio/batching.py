@@ -26,8 +26,6 @@ from beamlike.model.time import DurationLike, duration_ms
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["BatchingVerbs"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 K = TypeVar("K")

@@ -51,8 +51,6 @@ from beamlike.model.combine import (
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["ByKeyVerbs", "as_number", "extreme", "zeroed"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")

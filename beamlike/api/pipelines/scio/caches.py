@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 from uuid import uuid4
 
-__all__ = ["DistCache"]
-
 T = TypeVar("T")
 
 _HELD: Final[dict[str, Any]] = {}

@@ -18,8 +18,6 @@ from beamlike.api.pipelines.transform import Applied, KeepsElements
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError
 
-__all__ = ["SCollection"]
-
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
 

@@ -28,8 +28,6 @@ from beamlike.runtime.script import Script
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["ScioContext", "Stepwise"]
-
 T = TypeVar("T")
 
 

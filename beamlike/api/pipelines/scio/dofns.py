@@ -10,17 +10,6 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
-__all__ = [
-    "Batching",
-    "Catching",
-    "Copies",
-    "Present",
-    "WithPaneInfo",
-    "WithTimestamp",
-    "WithTimestampedValue",
-    "WithWindow",
-]
-
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")

@@ -32,8 +32,6 @@ from beamlike.model.combine.plain import digest
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["ElementVerbs"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")

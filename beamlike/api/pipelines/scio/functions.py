@@ -12,8 +12,6 @@ from beamlike.errors import CombineError
 from beamlike.model.combine import ApproxDistinct, CombineFn
 from beamlike.model.combine.plain import digest
 
-__all__ = ["Aggregated", "Combined", "FirstOf", "Weighed", "distinct_within"]
-
 
 @attrs.frozen
 class Combined(CombineFn):

@@ -60,8 +60,6 @@ from beamlike.model.strategy import WindowingStrategy
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["OverallVerbs"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")

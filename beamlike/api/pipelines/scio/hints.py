@@ -12,8 +12,6 @@ from beamlike.errors import PipelineError
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["HintVerbs"]
-
 T_co = TypeVar("T_co", covariant=True)
 K = TypeVar("K")
 V = TypeVar("V")

@@ -15,8 +15,6 @@ from beamlike.api.pipelines.scio.steps import Verbs, composed, other
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["JoinVerbs"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 K = TypeVar("K")

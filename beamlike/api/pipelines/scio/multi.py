@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 from beamlike.api.pipelines.scio.collection import SCollection
 from beamlike.api.pipelines.scio.steps import composed
 
-__all__ = ["MultiJoin"]
-
 K = TypeVar("K")
 
 Sides = tuple[list[Any], ...]

@@ -11,8 +11,6 @@ from beamlike.model.options import (
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import Trigger
 
-__all__ = ["WindowOptions"]
-
 
 @attrs.frozen
 class WindowOptions:

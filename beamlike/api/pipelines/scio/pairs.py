@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from beamlike.api.pipelines.dofn import DoFn
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["KeyedVerbs"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")

@@ -23,8 +23,6 @@ from beamlike.errors import PipelineError
 from beamlike.model.time import DurationLike
 from beamlike.runtime.graph.metrics import DistributionData
 
-__all__ = ["ScioMetrics", "ScioResult"]
-
 _NAMESPACE: Final = "beamlike.scio"
 
 

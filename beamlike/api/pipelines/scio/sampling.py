@@ -29,8 +29,6 @@ from beamlike.model.combine.plain import digest
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["SamplingVerbs", "drawn", "drawn_by_key"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 

@@ -13,8 +13,6 @@ from beamlike.api.pipelines.transform import PTransform
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["SavingVerbs"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 

@@ -26,16 +26,6 @@ from beamlike.model.time import InstantLike
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = [
-    "SCollectionWithSideInput",
-    "SCollectionWithSideOutput",
-    "SideInput",
-    "SideInputContext",
-    "SideOutput",
-    "SideOutputCollections",
-    "SideOutputContext",
-]
-
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")

@@ -15,26 +15,6 @@ from beamlike.model.combine import CombineFn
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = [
-    "Verbs",
-    "checked",
-    "checked_name",
-    "combined",
-    "composed",
-    "done",
-    "flat_mapped",
-    "free_label",
-    "full_name",
-    "here",
-    "joined",
-    "made",
-    "mapped",
-    "named",
-    "other",
-    "stepped",
-    "unnamed",
-]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")

@@ -32,8 +32,6 @@ from beamlike.model.windows import Window
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["TimingVerbs"]
-
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 K = TypeVar("K")

@@ -4,8 +4,6 @@ from typing import Any, TypeVar
 
 from beamlike.api.pipelines.views import AsDict, AsSideInput, AsSingleton
 
-__all__ = ["AsOne", "AsSet", "AsUniqueDict"]
-
 T = TypeVar("T")
 
 

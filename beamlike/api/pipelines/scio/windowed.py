@@ -18,8 +18,6 @@ from beamlike.model.windows import Window
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
 
-__all__ = ["WindowedSCollection", "WindowedValue"]
-
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")

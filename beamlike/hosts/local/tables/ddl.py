@@ -8,8 +8,6 @@ from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError
 
-__all__ = ["read_columns", "read_type"]
-
 _TOKEN: Final = re.compile(r"\s*(?:`((?:[^`]|``)+)`|('[^']*')|(\w+)|(\S))")
 
 _PLAIN: Final[dict[str, Callable[[], T.DataType]]] = {

@@ -13,8 +13,6 @@ from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.inputs import arrow_type
 from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
 
-__all__ = ["MicroBatch", "TableFrame", "found", "needs_spark", "schema_of"]
-
 
 @attrs.define(eq=False)
 class MicroBatch:

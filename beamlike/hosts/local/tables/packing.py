@@ -13,8 +13,6 @@ from beamlike.machine.events import RowProblem
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS, marks_read
 
-__all__ = ["packer_table"]
-
 _FAR = RowProblem.FAR_FUTURE.value
 
 

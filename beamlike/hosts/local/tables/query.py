@@ -26,8 +26,6 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store.in_dict import DictStore
 
-__all__ = ["PackedTable", "Stage", "TableQuery"]
-
 
 @attrs.frozen
 class PackedTable:

@@ -14,8 +14,6 @@ from beamlike.machine.clocks import SourceClock, is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE
 
-__all__ = ["event_times", "source_rows"]
-
 _DAY = 86_400_000
 
 

@@ -15,8 +15,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from beamlike.errors import UnsupportedError
 
-__all__ = ["read_double", "read_timestamp", "write_json"]
-
 _TIMESTAMP: Final = re.compile(
     r"([+-]?)(\d{4,6})-(\d{1,2})-(\d{1,2})"
     r"(?:[ T](\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?([^\d.].*)?)?)?)?",

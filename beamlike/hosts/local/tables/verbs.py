@@ -20,8 +20,6 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS
 
-__all__ = ["TableFrames"]
-
 _CONDITION = re.compile(r"\s*(not\s+)?([\w.`]+)\s*", re.IGNORECASE)
 
 Row = dict[str, Any]

@@ -28,8 +28,6 @@ from beamlike.runtime.options import BUCKETS, SHARDS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Checkpoint", "Known", "check_nodes", "nodes_in", "nodes_of"]
-
 _ADVICE = (
     "\nRun the pipeline as it was, whose drain() brings its windows to their end, or start this "
     "one with a new checkpoint."

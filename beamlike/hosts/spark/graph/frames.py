@@ -34,17 +34,6 @@ from beamlike.runtime.store.blobs import unpack_blob
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "Frame",
-    "Shown",
-    "bounded_messages",
-    "clock_of",
-    "ending",
-    "frame_of",
-    "is_stream",
-    "stream_messages",
-]
-
 ENCODED = "value binary"
 """The Spark schema of encoded elements."""
 

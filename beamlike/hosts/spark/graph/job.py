@@ -22,8 +22,6 @@ from beamlike.runtime.store.in_dict import DictStore
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["answers_of_job"]
-
 _STEP: Final = "step int"
 _STEPPED: Final = f"{_STEP}, {MESSAGE}"
 

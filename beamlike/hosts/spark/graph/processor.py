@@ -51,8 +51,6 @@ from beamlike.runtime.store.pages import NoStore, Store
 from beamlike.runtime.store.room import in_room
 from beamlike.runtime.tally import Tally
 
-__all__ = ["Layer", "LayerProcessor", "stepper"]
-
 
 @attrs.frozen
 class Placed:

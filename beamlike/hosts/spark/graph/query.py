@@ -42,8 +42,6 @@ from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Answers", "Entry", "Scripted", "run_pipelines_on_spark", "stepped_through"]
-
 _SENT = "shard int, blob binary"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 

@@ -9,8 +9,6 @@ from typing import Final
 
 from beamlike.errors import PipelineError, TransformError
 
-__all__ = ["as_raised"]
-
 _RAISED: Final = re.compile(r"^(beamlike[.\w]*)\.(\w+): (.*)$", re.MULTILINE)
 
 

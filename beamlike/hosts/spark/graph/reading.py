@@ -29,8 +29,6 @@ from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
 from beamlike.runtime.tally import Tally
 
-__all__ = ["AHEAD", "AT", "Reader"]
-
 AT: Final = "__beamlike_at"
 """The column of event time (ms) that is added to the rows."""
 AHEAD: Final = "__beamlike_ahead"

@@ -18,8 +18,6 @@ from beamlike.errors import PipelineError
 from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_instant
 
-__all__ = ["Columns"]
-
 _WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _INSTANTS: Final = (T.TimestampType, T.TimestampNTZType)
 _NESTED: Final = (T.ArrayType, T.MapType, T.StructType)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["KEPT_LOST", "RunReport", "Running", "Sink", "run_bounded", "start"]
-
 Write = Callable[["DataFrame", int], Any]
 """Writes rows of one micro-batch, with its number, as the function of Spark's ``foreachBatch``."""
 

@@ -9,8 +9,6 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, Reached
 from beamlike.runtime.graph.nodes import worker_of
 
-__all__ = ["edges_of", "messages_of"]
-
 
 def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:
     """The outputs of a graph: those that are read, the main ones, and the wanted ones."""

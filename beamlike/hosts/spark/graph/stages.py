@@ -25,18 +25,6 @@ from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.tally import TALLIES, tallies_array
 
-__all__ = [
-    "LEFT",
-    "MESSAGE",
-    "SHOWN",
-    "Shows",
-    "Take",
-    "fused_stage",
-    "messages",
-    "output_stage",
-    "sender",
-]
-
 MESSAGE: Final = "blob binary"
 """What comes to a layer."""
 SHOWN: Final = "shown"

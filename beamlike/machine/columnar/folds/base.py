@@ -10,8 +10,6 @@ import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Bools, Ints, Lists
 
-__all__ = ["Accumulators", "Fold", "FunctionRaised", "SavedForm", "Values", "objects"]
-
 Accumulators = tuple[Any, ...]
 """The columns of one fold, of any kind that `arrays` knows, a row for each window."""
 

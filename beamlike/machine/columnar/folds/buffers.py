@@ -15,19 +15,6 @@ from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.arrays import Array, Bools, Ints, Lists
 from beamlike.machine.columnar.folds.base import Values
 
-__all__ = [
-    "array_of",
-    "decimal_words",
-    "fitted",
-    "from_objects",
-    "list_array",
-    "number_values",
-    "numbers_of",
-    "numpy_type",
-    "present_in",
-    "values_array",
-]
-
 
 def numpy_type(kind: pa.DataType) -> np.dtype[Any] | None:
     """How NumPy holds values of a type; None if it does not."""

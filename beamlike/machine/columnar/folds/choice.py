@@ -18,8 +18,6 @@ from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model import combine
 from beamlike.model.combine import corrected
 
-__all__ = ["fold_of"]
-
 
 def fold_of(
     fn: combine.CombineFn, kinds: Sequence[pa.DataType], saved_form: SavedForm | None = None

@@ -15,8 +15,6 @@ from beamlike.machine.columnar.folds.buffers import number_values, present_in
 from beamlike.machine.columnar.folds.numbers import Count
 from beamlike.machine.columnar.folds.sums import WholeSum
 
-__all__ = ["NetCount", "NetCountValues", "NetWholeSum", "shown"]
-
 F = TypeVar("F", bound=Fold)
 
 

@@ -9,8 +9,6 @@ from beamlike.machine.columnar.folds.base import Accumulators, Values
 from beamlike.machine.columnar.folds.buffers import array_of, numbers_of
 from beamlike.machine.columnar.folds.ordered import Collect
 
-__all__ = ["CollectSet", "CountDistinct"]
-
 
 class CollectSet(Collect):
     """The different values as lists over an Arrow array, each list in order."""

@@ -18,8 +18,6 @@ from beamlike.machine.columnar.folds.buffers import (
     present_in,
 )
 
-__all__ = ["Extreme", "ExtremeDecimal", "ExtremeText"]
-
 
 class Extreme(Fold):
     """The least or greatest of numbers, dates and times: a number, and whether there is one."""

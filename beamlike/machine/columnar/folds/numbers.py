@@ -9,8 +9,6 @@ from beamlike.machine.columnar.arrays import Array, Ints, lengths_of
 from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
 from beamlike.machine.columnar.folds.buffers import array_of, number_values, numbers_of, present_in
 
-__all__ = ["Count", "CountValues", "FloatSum", "Mean"]
-
 
 def _count_present(values: Values, first: Ints, counts: Ints) -> Ints:
     """How many are not null."""

@@ -18,8 +18,6 @@ from beamlike.machine.columnar.folds.base import (
 )
 from beamlike.model.combine import CombineFn
 
-__all__ = ["Objects"]
-
 
 class Objects(Fold):
     """Any combine function, over values of any kind; it is called as the reference machine does.

@@ -25,8 +25,6 @@ from beamlike.machine.columnar.folds.buffers import (
     present_in,
 )
 
-__all__ = ["Collect", "Stamped"]
-
 
 class Collect(Fold):
     """All values as lists over an Arrow array."""

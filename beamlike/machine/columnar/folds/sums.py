@@ -21,8 +21,6 @@ from beamlike.machine.columnar.folds.buffers import (
     present_in,
 )
 
-__all__ = ["DecimalSum", "WholeSum"]
-
 Digits = tuple[Ints, ...]
 
 _HALF = 2**32 - 1
