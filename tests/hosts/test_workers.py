@@ -1,6 +1,8 @@
-"""What a Python worker of Spark still does between tasks once it is eased."""
+"""What a Python worker of Spark finds when it starts, and still does between tasks once eased."""
 
 import gc
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -8,7 +10,9 @@ from pathlib import Path
 from zipfile import ZipFile
 from zipimport import zipimporter
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from beamlike.hosts.spark import workers
 from beamlike.hosts.spark.workers import ease_worker
@@ -78,3 +82,49 @@ def test_garbage_of_later_tasks_is_collected() -> None:
 
     assert gc.get_freeze_count() <= frozen
     assert gc.collect() > 0
+
+
+FORKED = """
+import os
+
+from beamlike.hosts.spark.daemon import _prepare
+
+_prepare()
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+if (child := os.fork()) == 0:
+    column = pa.chunked_array([np.arange(100_000)] * 20)
+    table = pa.table({"key": column, "v": column})
+    grouped = table.group_by("key", use_threads=True).aggregate([("v", "sum")])
+    matrix = np.ones((300, 300))
+    right = grouped.num_rows == 100_000 and (matrix @ matrix)[0, 0] == 300
+    right = right and pd.Series(range(10)).sum() == 45
+    os._exit(0 if right else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_fork_of_the_daemon_calculates_in_threads() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert done.stdout == "0\n"
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes as Linux shows them")
+def test_workers_of_a_local_session_have_imported_what_queries_need(spark: SparkSession) -> None:
+    def looked_at(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            parent = Path(f"/proc/{os.getppid()}/cmdline").read_bytes().split(b"\0")
+            there = "beamlike.runtime.column_shard" in sys.modules
+            yield pa.RecordBatch.from_pydict({"daemon": [parent[2].decode()], "there": [there]})
+
+    rows = spark.range(1).coalesce(1).mapInArrow(looked_at, "daemon string, there boolean")
+
+    assert [(row.daemon, row.there) for row in rows.collect()] == [
+        ("beamlike.hosts.spark.daemon", True)
+    ]

@@ -1,0 +1,42 @@
+"""Forks the Python workers of Spark, with what queries import already there.
+
+Spark starts a Python process that does nothing but fork a worker for each task that has none, and
+then each worker imports numpy, pandas, pyarrow and beamlike: more than a second of a core, for each
+of the three operators of a grouping and each core of an executor, when a query starts. Here they
+are imported once, before the first fork, and the workers share their memory.
+
+A setting of a session has Spark use it, ``spark.python.daemon.module``, where beamlike is
+installed on each executor before it starts; `local_session` sets it.
+
+PySpark's own daemon imports nothing, because some packages start threads, and a thread does not
+live on in a fork. Of these packages numpy's OpenBLAS is kept to one thread, as Spark keeps a worker
+to the cores of its task; pyarrow starts its threads when they are needed, also in a fork, and its
+second allocator, which has a thread, makes it anew there.
+"""
+
+import gc
+import os
+import sys
+
+
+def _prepare() -> None:
+    """Import what the tasks of a query need."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))
+    import pyspark.worker  # noqa: F401  # and with it pandas, numpy and pyarrow
+
+    import beamlike.hosts.spark.pack
+    import beamlike.hosts.spark.processor
+    import beamlike.hosts.spark.unpack  # noqa: F401
+
+    # A collection of garbage writes to each object that it looks at, and what is written is not
+    # shared any more.
+    gc.collect()
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    from pyspark.daemon import manager
+
+    if sys.argv[1:2] == ["pyspark.worker"]:  # others plan and commit data sources, once each
+        _prepare()
+    manager()
