@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from beamlike import errors
 from beamlike.errors import TestStreamError, UnsupportedError
 from beamlike.hosts.describing import Described, describing
+from beamlike.hosts.start_timeout import all_processed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -284,7 +285,7 @@ class SparkRun(QueryRun):
 
     def _settle(self) -> list["pa.Table"]:
         with _as_raised():
-            self._query.processAllAvailable()
+            self._query = all_processed(self._query, self._writer.start)
         return self._taken()
 
     def _taken(self) -> list["pa.Table"]:

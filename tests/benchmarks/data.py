@@ -83,7 +83,8 @@ class Shape(Protocol):
 class Stream:
     """Keys come and go: each micro-batch covers five minutes, up to 30 s out of order.
 
-    With ``late``, one event in a hundred lies 9 to 13 minutes before its micro-batch.
+    With ``late``, one event in a hundred lies 9 to 13 minutes before its micro-batch. The ``warm``
+    first micro-batches are not measured.
     """
 
     events: int
@@ -92,6 +93,7 @@ class Stream:
     drawn: Keys = "uniform"
     late: bool = False
     checked: int = 1_000_000
+    warm: int = 2
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -99,7 +101,7 @@ class Stream:
 
     @property
     def measured(self) -> range:
-        return range(min(2, self.batches - 1), self.batches)
+        return range(min(self.warm, self.batches - 1), self.batches)
 
     def columns(self, batch: int) -> tuple[Numbers, Numbers]:
         dice = np.random.default_rng((_SEED, batch))

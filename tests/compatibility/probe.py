@@ -149,8 +149,8 @@ def builder_of(kind: str, master: str, home: Path) -> Any:
 
 
 @contextmanager
-def standalone() -> Iterator[str]:
-    """A master and two workers on this machine; the address of the master."""
+def standalone(workers: int = 2, memory: str = "1g") -> Iterator[str]:
+    """A master and workers of one core each on this machine; the address of the master."""
     import pyspark
 
     home = Path(str(pyspark.__file__)).parent
@@ -171,11 +171,11 @@ def standalone() -> Iterator[str]:
         try:
             start(work / "master.log", "org.apache.spark.deploy.master.Master", *ports)
             master = _address(work / "master.log")
-            for number in range(2):
+            for number in range(workers):
                 start(
                     work / f"worker{number}.log",
                     "org.apache.spark.deploy.worker.Worker",
-                    *("--cores", "1", "--memory", "1g", *ports),
+                    *("--cores", "1", "--memory", memory, *ports),
                     *("--work-dir", str(work / str(number)), master),
                 )
             yield master

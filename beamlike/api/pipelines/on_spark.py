@@ -12,6 +12,7 @@ from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.memory.pipeline import DroppedElement, PipelineRun
+from beamlike.hosts.start_timeout import advising
 from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.runtime.options import SHARDS, WAKE_EVERY
@@ -86,11 +87,11 @@ class RunningResult(PipelineResult):
             StreamingQueryException: The query failed; in its message what a function raised.
             TimeError: The duration cannot be read.
         """
-        if duration is None:
-            self.query.awaitTermination()
-        else:
-            # Parts of seconds too, whatever its type hint says; but no 0.
-            seconds: Any = max(1, duration_ms(duration, "duration")) / 1000
+        # Parts of seconds too, whatever its type hint says; but no 0.
+        seconds: Any = None
+        if duration is not None:
+            seconds = max(1, duration_ms(duration, "duration")) / 1000
+        with advising():
             self.query.awaitTermination(seconds)
         return self.state
 

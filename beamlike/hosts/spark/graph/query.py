@@ -27,6 +27,7 @@ from beamlike.hosts.spark.graph.stages import (
 )
 from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
+from beamlike.hosts.start_timeout import all_processed
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.graph import Edge, GroupNode, Node, ReadNode, in_order
@@ -226,25 +227,33 @@ def _playing(
     inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
     inbox.mkdir()
     rows = spark.readStream.schema(MESSAGE).option("maxFilesPerTrigger", 1).parquet(str(inbox))
-    partitions = spark.conf.get(_PARTITIONS)
-    spark.conf.set(_PARTITIONS, str(shards))
-    try:
-        left = stepped_through([Entry(rows)], layers, shards, buckets, notes=True)
-        writer = left.writeStream.format("memory")
-        writer = writer.queryName(table).option("checkpointLocation", str(home / "checkpoint"))
-        with without_snapshots(spark):
-            query = writer.start()
-    finally:
-        spark.conf.set(_PARTITIONS, str(partitions))
-    seen, numbers = 0, count()
+    left = stepped_through([Entry(rows)], layers, shards, buckets, notes=True)
+    writer = left.writeStream.format("memory")
+    writer = writer.queryName(table).option("checkpointLocation", str(home / "checkpoint"))
+
+    def start() -> Any:
+        # This sink cannot go on from a checkpoint. A query is started again before it has any rows.
+        shutil.rmtree(home / "checkpoint", ignore_errors=True)
+        partitions = spark.conf.get(_PARTITIONS)
+        spark.conf.set(_PARTITIONS, str(shards))
+        try:
+            with without_snapshots(spark):
+                return writer.start()
+        finally:
+            spark.conf.set(_PARTITIONS, str(partitions))
+
+    query, seen, numbers = start(), 0, count()
 
     def play(message: Messages) -> Messages:
-        nonlocal seen
+        nonlocal query, seen
         hidden = inbox / f".{next(numbers):08}.parquet"
         pq.write_table(pa.table({"blob": pa.array([layers.dump(message)], pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
         with as_raised():
-            query.processAllAvailable()
+            if seen:
+                query.processAllAvailable()
+            else:
+                query = all_processed(query, start)
         blobs = [bytes(row.blob) for row in spark.table(table).collect()]
         new, seen = blobs[seen:], len(blobs)
         return layers.load(new)

@@ -1,0 +1,115 @@
+"""How time and memory of a micro-batch grow: ``python -m tests.growth``.
+
+For each axis a run of some micro-batches at each of its values, the smallest first, after one that
+only warms up. ``cores`` is the same work on one core and on two, and on clusters of one worker and
+of two. Tables go to ``LATEST.md`` beside this file, and a picture to ``latest.png``. ``--only``
+takes some of them, and keeps the tables of the others.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from attrs import asdict
+
+from beamlike.cli.silence_spark import quiet_session
+from tests.benchmarks.data import FileCache, benchmark_files
+from tests.benchmarks.measure import timed_run
+from tests.benchmarks.report import machine
+from tests.benchmarks.workers import descendants, status_bytes
+from tests.benchmarks.works import Contender
+from tests.growth import cores
+from tests.growth.axes import AXES, Axis
+from tests.growth.report import Point, draw, section
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HERE: Final = Path(__file__).parent
+_HEADING: Final = """# The latest run
+
+`python -m tests.growth`: the median time of a micro-batch while one figure grows, and the peaks of
+memory. {machine}.
+
+![Time and memory along each axis](latest.png)
+
+"""
+
+
+def measured(spark: "SparkSession", files: FileCache, axis: Axis, scale: float) -> Iterable[Point]:
+    """A point for each value of an axis."""
+    for number, at in enumerate((axis.values[0], *axis.values)):
+        query, shape = axis.case(at, scale)
+        run = timed_run(spark, files, Contender("beamlike", "beamlike", query, shape))
+        if number:  # Java has compiled the query once
+            java = sum(
+                status_bytes(it, "VmRSS") or 0 for it, name in descendants() if name == "java"
+            )
+            times = tuple(ms for some in run.times_ms.values() for ms in some)
+            yield Point(at, times, (run.worker_bytes or 0) >> 20, java >> 20)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    names = [*(axis.name for axis in AXES), "cores"]
+    parser = argparse.ArgumentParser(
+        "python -m tests.growth",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--only", nargs="+", choices=names, default=names, metavar="AXIS", help=", ".join(names))
+    add("--scale", type=float, default=1.0, metavar="X", help="sizes in parts of the full ones")
+    add("--rounds", type=int, default=2, metavar="N", help="runs for each place of cores (2)")
+    add("--out", type=Path, default=HERE, metavar="DIR", help="where the results go")
+    asked = parser.parse_args(arguments)
+    kept = asked.out / "latest.json"
+    results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    with benchmark_files() as files:
+        if axes := [axis for axis in AXES if axis.name in asked.only]:
+            with quiet_session("beamlike growth") as spark:
+                told = machine(spark)
+                results["machine"] = ", ".join(
+                    (told["processor"], told["memory"], f"Spark {told['spark']}", told["java"])
+                )
+                for axis in axes:
+                    points = []
+                    for point in measured(spark, files, axis, asked.scale):
+                        print(f"{axis.name} {point.at:,}: {point.ms} ms", flush=True)
+                        points.append(asdict(point))
+                    results[axis.name] = points
+        if "cores" in asked.only:
+            speeds = []
+            for speed in cores.measured(files, asked.scale, asked.rounds):
+                print(f"{speed.place}, {speed.engine}: {speed.a_second:,.0f} a second", flush=True)
+                speeds.append(asdict(speed))
+            results["cores"] = speeds
+    results["on"] = f"{datetime.now(UTC):%Y-%m-%d}"
+    kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    write(results, asked.out)
+    return 0
+
+
+def write(results: dict[str, object], out: Path) -> None:
+    """Write the tables and the picture of what has been measured."""
+    points = {
+        axis.name: [Point(**{**it, "ms": tuple(it["ms"])}) for it in results[axis.name]]  # type: ignore[attr-defined]
+        for axis in AXES
+        if axis.name in results
+    }
+    described = f"{results.get('machine', 'A machine')}; {results['on']}"
+    text = _HEADING.format(machine=described)
+    text += "\n".join(section(axis, points[axis.name]) for axis in AXES if axis.name in points)
+    if "cores" in results:
+        speeds = [cores.Speed(**{**it, "ms": tuple(it["ms"])}) for it in results["cores"]]  # type: ignore[attr-defined]
+        text += "\n" + cores.section(speeds)
+    (out / "LATEST.md").write_text(text, encoding="utf-8")
+    draw(points, described, out / "latest.png")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
