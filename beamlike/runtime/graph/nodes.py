@@ -21,15 +21,13 @@ from beamlike.model.graph import (
     RaisedFor,
     ReadNode,
     SideInputNode,
-    StatefulMapNode,
     StatefulParDoNode,
     WindowNode,
 )
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOW, Window
-from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulMapWorker
-from beamlike.runtime.graph.stateful import StatefulParDoWorker
+from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
@@ -155,8 +153,6 @@ def worker_of(node: Node) -> Worker:
             return GroupingWorker(node)
         case SideInputNode():
             return SideInputWorker(node)
-        case StatefulMapNode():
-            return StatefulMapWorker(node)
         case StatefulParDoNode():
             return StatefulParDoWorker(node)
     raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")

@@ -27,7 +27,6 @@ from beamlike.model.graph import (
     GroupNode,
     Node,
     SideInputNode,
-    StatefulMapNode,
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
@@ -219,7 +218,7 @@ def _windowing(node: Node) -> WindowingStrategy:
             return node.strategy
         case SideInputNode():
             return node.main
-        case StatefulMapNode() | StatefulParDoNode():
+        case StatefulParDoNode():
             return node.windowing
     raise AssertionError(f"{node.label!r} has no machine")
 
