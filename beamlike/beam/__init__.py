@@ -66,11 +66,9 @@ from beamlike.api.pipelines.pairs import (
 )
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.durations import Duration
-from beamlike.api.pipelines.python.frames import FromDataFrame
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.panes import PaneInfo
-from beamlike.api.pipelines.python.stateful import ApplyPerKey
-from beamlike.api.pipelines.python.times import Reify, WithTimestamps
+from beamlike.api.pipelines.python.times import ApplyPerKey, FromDataFrame, Reify, WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.window_fns import (
     FixedWindows,

@@ -11,10 +11,9 @@ hints of `hints`), `eager` (transforms of plain lists). Then how elements are wo
 `user_timers` (timers as functions see them), `dofn` (functions over elements), `calling` (plain
 functions as such), `doing` (how they are called), `splittable` (functions that do an element in
 parts), `checked` (how elements are checked, on request), `contexts` (what they are given beside the
-element), `views` (side inputs that these are given),
-`userstate` (the states and timers that functions declare), `stateful_doing` (how such functions are
-called), `combinefn` (Beam's combine functions), `combine_fns` (the built-in ones), `combine_types`
-(what they take and make), `repeating` (groupings that count elements several times), `grouping`
+element), `views` (side inputs that these are given), `userstate` (the states and timers that
+functions declare), `stateful_doing` (how such functions are called), `combinefn` (Beam's combine
+functions), `combine_fns` (the built-in ones), `combine_types` (what they take and make), `grouping`
 (what all that group are made of), `outputs` (of transforms with several). Then Beam's transforms:
 `elements`, `windowing`, `groups`, `cogroups`, `combiners`, `approximate`, `pairs`, `times`, `rows`,
 `strings`, `logging_transforms`, `stateful`, `keyed_batches`, `buffered_batches`, `batch_sizes`,
