@@ -148,22 +148,3 @@ def closes(trigger: Trigger) -> bool:
             return any(map(closes, trigger.children))
         case _:
             return False
-
-
-def loses_in_beam_python(trigger: Trigger, lateness: int) -> bool:
-    """Beam Python's ``TriggerFn.may_lose_data``."""
-    match trigger:
-        case DefaultTrigger() | Always() | Never() | Repeatedly():
-            return False
-        case AfterWatermark(late=late):
-            return lateness > 0 and late is None
-        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
-            return True
-        case CustomTrigger():
-            return trigger.may_finish
-        case AfterFirst() | OrFinally():
-            return any(loses_in_beam_python(child, lateness) for child in trigger.children)
-        case AfterAll() | AfterEach():
-            return all(loses_in_beam_python(child, lateness) for child in trigger.children)
-        case _:
-            raise unknown_trigger(trigger)
