@@ -26,8 +26,8 @@ Imports by module work as well: ``from beamlike.beam.transforms.window import Fi
 module of Beam Python is there with every name, out of a table: what is not here is refused when it
 is used, with what to write instead. `install_as` lets programs run that import ``apache_beam``.
 
-Read in this order: `here` (which names are here), `absent` (what stands for the others), `tree`
-(the modules), `alias` (this package under the name of Beam), `version` (of Beam).
+Read in this order: `here` (which names are here), `tree` (the modules), `alias` (this package under
+the name of Beam), `version` (of Beam).
 
 Source: Beam Python ``apache_beam``.
 """

@@ -46,7 +46,7 @@ HERE: Final[Mapping[str, str]] = {
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
     "metrics.metricbase": f"{_P}.metrics",
-    "options.pipeline_options": f"{_P}.options {_P}.option_classes {_P}.options_context",
+    "options.pipeline_options": f"{_P}.options {_P}.option_classes",
     "options.value_provider": f"{_P}.value_providers",
     "error": f"RuntimeValueProviderError={_P}.value_providers:RuntimeValueProviderError "
     "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "

@@ -4,7 +4,7 @@ Of a timeline, `columns` has the axis and `thinning` what makes a long one short
 wide characters are, and `shortening` how the values of a column are cut. A picture shows a `scene`
 of plain values, which `staging` makes of a run: `key_history` knows what became of elements and
 windows, `run_index` what a run says of a key. `painting` puts it on an `axis` of folded time, with
-`dots` for elements, `labels` that keep clear of each other and a `legend`; `saving` writes it to a
+`dots` for elements, `labels` that keep clear of each other and a legend; `saving` writes it to a
 file.
 
 `recording` is a run with everything in between, for closer reading, also with the values of windows

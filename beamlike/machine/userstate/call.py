@@ -112,7 +112,6 @@ class LiveWindow:
 
     Args:
         fn: The function.
-        window: The window.
         expiry: The last instant (ms) at which its timers of event time may fire.
         saved: What was remembered.
         on_set: Called with the window and each timer that is set.

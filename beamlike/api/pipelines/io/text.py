@@ -12,14 +12,12 @@ from beamlike.api.pipelines.coders import StrUtf8Coder
 from beamlike.api.pipelines.io.compression import CompressionTypes
 from beamlike.api.pipelines.io.errors import check_number
 from beamlike.api.pipelines.io.file_sinks import FileBasedSink
-from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles
+from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles, ReadsAll
 from beamlike.api.pipelines.io.range_trackers import RangeTracker
 from beamlike.api.pipelines.io.records import check_delimiter, check_escape, records
-from beamlike.api.pipelines.io.sinks import Write
-from beamlike.api.pipelines.io.sources import Read
+from beamlike.api.pipelines.io.sinks import Writes
+from beamlike.api.pipelines.io.sources import Reads
 from beamlike.api.pipelines.more_coders import ToBytesCoder
-from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.value_providers import ValueProvider
 from beamlike.model.coders import Coder
 
@@ -137,7 +135,7 @@ class TextSink(FileBasedSink):
         file_handle.write(encoded_value + self._end)
 
 
-class ReadFromText(PTransform[Any, PCollection[Any]]):
+class ReadFromText(Reads):
     r"""The lines of text files, which end with ``\n`` or ``\r\n``.
 
         lines = pipeline | ReadFromText("/data/2026-*.txt.gz", skip_header_lines=1)
@@ -188,10 +186,6 @@ class ReadFromText(PTransform[Any, PCollection[Any]]):
             escapechar=escapechar,
         )
 
-    def expand(self, given: Any) -> PCollection[Any]:
-        made: PCollection[Any] = given | Read(self._source)
-        return made
-
 
 class ReadFromTextWithFilename(ReadFromText):
     """The same, as pairs of the name of the file and the line.
@@ -202,20 +196,15 @@ class ReadFromTextWithFilename(ReadFromText):
     _source_class = TextSourceWithFilename
 
 
-class ReadAllFromText(PTransform[PCollection[Any], PCollection[Any]]):
+class ReadAllFromText(ReadsAll):
     """The lines of the text files that a collection names, or has found with ``MatchFiles``.
 
     Args:
         min_bundle_size: Counts for nothing, as the next one.
         desired_bundle_size: A file is read as a whole.
-        compression_type: As in `ReadFromText`, and so are the others.
-        strip_trailing_newlines: Whether lines come without their ends.
         validate: Counts for nothing: a pattern without files has no lines.
-        coder: Makes elements of bytes.
-        skip_header_lines: How many lines at the beginning of each file are left out.
         with_filename: Whether elements are pairs of the name of the file and the line.
-        delimiter: What ends a record in place of a newline.
-        escapechar: A byte before a delimiter that does not end a record.
+        compression_type: As in `ReadFromText`, and so is all else.
 
     Source: Beam ``ReadAllFromText``.
     """
@@ -252,11 +241,8 @@ class ReadAllFromText(PTransform[PCollection[Any], PCollection[Any]]):
             True, compression_type, desired_bundle_size, min_bundle_size, source_of, with_filename
         )
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        return given | "ReadAllFiles" >> self._read
 
-
-class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
+class WriteToText(Writes):
     """The elements as lines of text files. The names of the files come out.
 
         lines | WriteToText("/data/out", file_name_suffix=".txt")
@@ -325,6 +311,3 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
             skip_if_empty=skip_if_empty,
             triggering_frequency=triggering_frequency,
         )
-
-    def expand(self, given: PCollection[Any]) -> Any:
-        return given | Write(self._sink)

@@ -73,7 +73,6 @@ class Layer:
     """What the shards of a layer do, wherever their state is stored.
 
     Args:
-        layers: The pipeline.
         layer: The number of the layer.
         shards: The groups that share its keys.
         buckets: See `Plan`.
