@@ -35,7 +35,8 @@ class StatefulDoing(StatefulFn):
     """A `DoFn` with states and timers as a machine knows it.
 
     Args:
-        args: Given to each call of ``process`` after the element, see `Doing`.
+        args: Given to each call of ``process`` after the element. All that is not named here is as
+            `Doing` has it.
         instead: What comes out for an element that ``process`` raised for, of the element and of
             what was raised; None if that is a failure.
 
