@@ -26,7 +26,6 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.scio.collection import SCollection
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.api.pipelines.scio.multi import MultiJoin
-from beamlike.api.pipelines.scio.options import WindowOptions
 from beamlike.api.pipelines.scio.results import ScioMetrics, ScioResult
 from beamlike.api.pipelines.scio.sides import (
     SCollectionWithSideInput,
@@ -37,6 +36,7 @@ from beamlike.api.pipelines.scio.sides import (
     SideOutputCollections,
     SideOutputContext,
 )
+from beamlike.api.pipelines.scio.timing import WindowOptions
 from beamlike.api.pipelines.scio.windowed import WindowedSCollection, WindowedValue
 
 __all__ = [

@@ -26,8 +26,8 @@ Imports by module work as well: ``from beamlike.beam.transforms.window import Fi
 module of Beam Python is there with every name, out of a table: what is not here is refused when it
 is used, with what to write instead. `install_as` lets programs run that import ``apache_beam``.
 
-Read in this order: `here` (which names are here), `absent` (what stands for the others), `tree`
-(the modules), `alias` (this package under the name of Beam), `version` (of Beam).
+Read in this order: `here` (which names are here), `tree` (the modules), `alias` (this package under
+the name of Beam), `version` (of Beam).
 
 Source: Beam Python ``apache_beam``.
 """
@@ -66,11 +66,9 @@ from beamlike.api.pipelines.pairs import (
 )
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.durations import Duration
-from beamlike.api.pipelines.python.frames import FromDataFrame
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.panes import PaneInfo
-from beamlike.api.pipelines.python.stateful import ApplyPerKey
-from beamlike.api.pipelines.python.times import Reify, WithTimestamps
+from beamlike.api.pipelines.python.times import ApplyPerKey, FromDataFrame, Reify, WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.window_fns import (
     FixedWindows,

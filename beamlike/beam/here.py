@@ -16,7 +16,7 @@ _IO: Final = f"{_P}.io"
 
 HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
-    "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_coders",
+    "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_fns",
     "coders.row_coder": f"{_P}.row_coder",
     "coders.typecoders": f"{_P}.coders",
     "io.avroio": f"{_IO}.avro",
@@ -32,21 +32,21 @@ HERE: Final[Mapping[str, str]] = {
     "io.iobase": f"{_IO}.sources {_IO}.sinks RangeTracker={_IO}.range_trackers:RangeTracker "
     f"{_IO}.restrictions WatermarkEstimator={_IO}.watermark_estimators:WatermarkEstimator",
     "io.kafka": f"{_IO}.kafka",
-    "io.localfilesystem": f"{_IO}.local_files",
+    "io.localfilesystem": f"LocalFileSystem={_IO}.file_systems:LocalFileSystem",
     "io.parquetio": f"{_IO}.parquet",
     "io.range_trackers": f"{_IO}.range_trackers",
     "io.restriction_trackers": f"{_IO}.restrictions",
     "io.textio": f"{_IO}.text {_IO}.tables "
     f"ReadAllFromTextContinuously={_IO}.watching:ReadAllFromTextContinuously "
-    f"_TextSource={_IO}.text_sources:TextSource "
-    f"_TextSink={_IO}.text_sinks:TextSink",
+    f"_TextSource={_IO}.text:TextSource "
+    f"_TextSink={_IO}.text:TextSink",
     "io.tfrecordio": f"{_IO}.tfrecord",
     "io.watermark_estimators": f"{_IO}.watermark_estimators",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
     "metrics.metricbase": f"{_P}.metrics",
-    "options.pipeline_options": f"{_P}.options {_P}.option_classes {_P}.options_context",
+    "options.pipeline_options": f"{_P}.options {_P}.option_classes",
     "options.value_provider": f"{_P}.value_providers",
     "error": f"RuntimeValueProviderError={_P}.value_providers:RuntimeValueProviderError "
     "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "

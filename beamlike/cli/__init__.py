@@ -1,15 +1,13 @@
 """The `beamlike` command. Each subcommand is a module: what it is asked, and what it does.
 
 `run`, `replay`, `explain`, `state`, `capture`, `plan`, `drain`, `repartition`, `playground` and
-`demo` are the commands. `argument_types` reads what is typed, `progress` shows how far long work
-is. `reading` reads transcript files and folders, `scenarios` runs what is in them, `replayed`
-judges what came out, `state_text`, `state_watermarks` and `state_json` show state, and
-`silence_spark` keeps Spark's log off the terminal. A module is imported only when its command is
-asked for, so that what one command needs (Spark, a plotting library) stays out of the way of the
-others.
+`demo` are the commands. `argument_types` reads what is typed. `reading` reads transcript files and
+folders, and shows how far long work is; `scenarios` runs what is in them, `replayed` judges what
+came out, `state_text`, `state_watermarks` and `state_json` show state, and `silence_spark` keeps
+Spark's log off the terminal. A module is imported only when its command is asked for, so that what
+one command needs (Spark, a plotting library) stays out of the way of the others.
 """
 
-import argparse
 import io
 import os
 import sys
@@ -135,7 +133,6 @@ def _run(arguments: list[str]) -> int:
         prog="beamlike",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"beamlike {_version()}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
@@ -149,7 +146,10 @@ def _run(arguments: list[str]) -> int:
             subparsers.add_parser(name, help=summary, add_help=False)
             continue
         command = import_module(f"beamlike.cli.{name}")
-        command.add_parser(subparsers)
+        of_command = subparsers.add_parser(
+            name, help=summary, description=command.DESCRIPTION, epilog=command.EPILOG
+        )
+        command.add_arguments(of_command)
     try:
         options = parser.read(arguments)
     except SystemExit as leaving:  # argparse has printed the help, the version or the mistake

@@ -19,6 +19,9 @@ _MOST_DIGITS: Final = 30
 class Parser(argparse.ArgumentParser):
     """An argument parser whose refusals are short, and name the nearest word that it knows."""
 
+    def __init__(self, **how: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **how)
+
     def error(self, message: str) -> NoReturn:
         """Refuse in two lines; argparse would show the whole usage before its line."""
         words = visible(message.removeprefix("argument "))

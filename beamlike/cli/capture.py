@@ -3,14 +3,14 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from beamlike.cli.argument_types import as_path, place, whole_number
 from beamlike.cli.state import read_state
 from beamlike.errors import EnvironmentProblem
 from beamlike.model.fingerprint import how_many
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Write a scenario of what a key got in production, and of the panes and drops
 that came out of it. The query records what its shards are sent, if it says so:
 record=10_000_000 in windowed(...) or group(...) keeps so many bytes for each
@@ -20,7 +20,7 @@ changes, and nothing in it is run.
 CHECKPOINT is the checkpointLocation of the query.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 the results are listed with their numbers on standard error; --only takes one
 of these and writes the fewest elements and moves of the clocks that show it.
 
@@ -37,17 +37,10 @@ examples:
 """
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     from beamlike.testing.scenarios.files import AGGREGATIONS
 
-    parser = subparsers.add_parser(
-        "capture",
-        help="write a test of what a key got in production",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
     add = parser.add_argument
     add("checkpoint", type=place, metavar="CHECKPOINT", help="a folder, or its URL")
     add("--key", required=True, metavar="KEY", help="as for the command state")

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from beamlike.demo.job import Progress
     from beamlike.demo.pace import Pace
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Stream the 336,776 departures scheduled from New York's airports in 2013 through
 Spark, in the order in which they really left. Each carrier's hour gives early,
 on-time and late panes of its departures, mean delay and aircraft. The result is
@@ -33,7 +33,7 @@ checked against a plain batch aggregation. Nothing is downloaded; it needs
 Java 17, and pip install 'beamlike[demo]'.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 in the folder of the result:
   panes/        every pane, as Parquet: carrier, hour, timing, values
   dropped/      every departure that came too late, as Parquet, with the reason
@@ -57,15 +57,8 @@ _QUICK_DAY: Final = date(2013, 6, 27)
 _QUICK_DAYS: Final = 2
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command ``demo`` to the parser of ``beamlike``."""
-    parser = subparsers.add_parser(
-        "demo",
-        help="a year of real departures from New York: stream, window, check, draw",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     parser.add_argument(
         "--out",
         type=as_path,

@@ -1,11 +1,11 @@
 """``beamlike drain``: all windows of a query end at its next start."""
 
 import argparse
-from typing import Any, Final
+from typing import Final
 
 from beamlike.cli.argument_types import place
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Have a streaming query bring all of its windows to their end at its next start.
 
 A mark is written into the checkpoint. The query, started once more with its own
@@ -18,7 +18,7 @@ beamlike.drain does all of this, and takes in first what has arrived. A pipeline
 is drained by drain() of what run() returned.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 what to do then:
   1  start the query with writer.trigger(once=True): it runs that micro-batch
      and stops. With another trigger it continues, and what it reads from then on
@@ -39,15 +39,8 @@ examples:
 """
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
-    parser = subparsers.add_parser(
-        "drain",
-        help="have a query bring all of its windows to their end at its next start",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     parser.add_argument(
         "checkpoint",
         type=place,

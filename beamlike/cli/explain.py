@@ -17,7 +17,7 @@ from beamlike.testing.scenarios.files import Scenario
 from beamlike.viz.explain import Explanation, explain
 from beamlike.viz.recording import Recording
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Replay a scenario from a transcript file in memory and say in words what
 happened and why, step by step: every merge and how near the elements were,
 every pane and the part of the trigger that brought it out, every dropped
@@ -25,7 +25,7 @@ element and what would have saved it, and, where nothing came out, what each
 window still waits for.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 exit status:
   0   everything was explained
   1   a scenario failed, because a function or an aggregation raised
@@ -40,15 +40,8 @@ examples:
 """
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
-    parser = subparsers.add_parser(
-        "explain",
-        help="say in words what a scenario brings out, and why",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     parser.add_argument("file", type=place, metavar="FILE", help="a transcript: JSON, UTF-8")
     parser.add_argument(
         "--scenario", metavar="ID", help="only this scenario of the file (default: all of them)"

@@ -2,13 +2,13 @@
 
 import argparse
 import math
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from beamlike.cli.argument_types import whole_number
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Estimate what a streaming query needs: cores, shards, memory and state on disk,
 from how many events come, how often a micro-batch starts, and how many windows
 are open at once.
@@ -18,7 +18,7 @@ cores of a server. --speed says how fast yours are beside them. Run your query
 with a tenth of its load, and set --speed so that the estimate says what you see.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 exit status:
   0   the estimate is printed
   2   a number cannot be read
@@ -119,15 +119,8 @@ def needs_of(stream: Stream) -> Needs:
     return Needs(seconds, cores, shards, worker, _WINDOW_BYTES * stream.windows)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
-    parser = subparsers.add_parser(
-        "plan",
-        help="how many cores, shards and how much memory a stream needs",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     add, stream = parser.add_argument, Stream(0)
     add("--events", type=whole_number(1), required=True, metavar="N", help="events a second")
     add(

@@ -2,11 +2,11 @@
 
 import argparse
 import threading
-from typing import Any, Final
+from typing import Final
 
 from beamlike.cli.argument_types import as_path, whole_number
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Serve the playground on this machine: a page on which elements and the watermark
 are dragged in event time and processing time, and the panes of any windowing
 follow. All of it runs in the browser; nothing is sent anywhere.
@@ -15,7 +15,7 @@ The page runs Python by Pyodide, which npm fetches the first time. With --build
 the page is written to a folder instead, for any server of static files.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 exit status:
   0   it was served, or the folder is written
   2   Pyodide cannot be had, the folder cannot be written, or the port is taken
@@ -27,15 +27,8 @@ examples:
 """
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
-    parser = subparsers.add_parser(
-        "playground",
-        help="windows, triggers and panes to drag about, in a browser",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     parser.add_argument(
         "--build", type=as_path, metavar="DIR", help="write it to a folder, and serve nothing"
     )

@@ -2,12 +2,12 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final, TypeVar
 
 import attrs
 
-from beamlike.cli.progress import counted
 from beamlike.errors import TranscriptError
 from beamlike.model.fingerprint import visible
 from beamlike.testing.scenarios.files import Scenario, read_transcripts
@@ -99,3 +99,40 @@ def _files(name: str) -> list[str]:
     if not found:
         raise TranscriptError(f"{name}: there is no *.json file in this folder")
     return found
+
+
+Item = TypeVar("Item")
+
+LONG: Final = 20
+"""Fewer items than these are done before anybody could read a bar."""
+
+
+def counted(
+    items: Iterable[Item], total: int, doing: str, *, prints: bool = False
+) -> Iterator[Item]:
+    """The items, one after the other, while a bar shows how many have come.
+
+    The bar is gone at the end. There is none where standard error is no terminal, where rich is
+    not installed, and where the work itself writes on the same terminal.
+
+    Args:
+        items: What is worked on.
+        total: How many there are.
+        doing: What is done, in a word or two.
+        prints: Whether something is written on standard output meanwhile.
+    """
+    if total < LONG or not sys.stderr.isatty() or (prints and sys.stdout.isatty()):
+        yield from items
+        return
+    try:
+        from rich.console import Console
+        from rich.progress import track
+    except ImportError:
+        yield from items
+        return
+    # It keeps to NO_COLOR, and draws nothing on a terminal that cannot move its cursor.
+    console = Console(stderr=True)
+    if console.is_dumb_terminal:
+        yield from items
+        return
+    yield from track(items, doing, total, console=console, transient=True)

@@ -1,12 +1,12 @@
 """``beamlike repartition``: the state of a stopped query over another number of partitions."""
 
 import argparse
-from typing import Any, Final
+from typing import Final
 
 from beamlike.cli.argument_types import place, whole_number
 from beamlike.cli.silence_spark import quiet_session
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Spread the saved state of a streaming query over another number of Spark's
 partitions, so that more or fewer tasks work on it at once. The query goes on
 with the same panes; its shards stay, and more partitions than shards have
@@ -18,7 +18,7 @@ file sink needs --output: without a note of that micro-batch there, Spark can no
 longer read the folder.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 exit status:
   0   the state has so many partitions
   2   it cannot be: there is no checkpoint, its last micro-batch has not run to
@@ -31,15 +31,8 @@ examples:
 """
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
-    parser = subparsers.add_parser(
-        "repartition",
-        help="spread the state of a query over more or fewer partitions",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     parser.add_argument(
         "checkpoint",
         type=place,

@@ -11,8 +11,7 @@ from shutil import get_terminal_size
 from typing import Any, Final
 
 from beamlike.cli.argument_types import REFUSED, as_path, place
-from beamlike.cli.progress import counted
-from beamlike.cli.reading import Reading, read_files
+from beamlike.cli.reading import Reading, counted, read_files
 from beamlike.cli.replayed import Replay, lines_of
 from beamlike.cli.scenarios import (
     Outcome,
@@ -41,7 +40,7 @@ Show = Callable[[Scenario, Run], str]
 ShowAll = Callable[[Iterator["Replay"], Sequence[str]], int]
 """Shows what came out, and for programs also what could not be read."""
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Run the scenarios of transcript files, one after the other, and show every pane
 that comes out and every element that is dropped. Where a file says what must
 come out, the whole of it is compared. Of a folder all *.json files below it are
@@ -49,7 +48,7 @@ run. What is wrong in a file is shown with its line, before anything runs. What
 can be read is run all the same.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 formats:
   table      one line for each pane and drop (default)
   timeline   event time across, steps downwards: elements, windows, watermark,
@@ -111,15 +110,8 @@ _FEW: Final = 12
 second, and hundreds of scenarios have thousands."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
-    parser = subparsers.add_parser(
-        "replay",
-        help="run scenarios from transcript files and compare what comes out",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     parser.add_argument(
         "files",
         nargs="+",

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.beam.alias import install_as
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Run a Python script that was written for Apache Beam, as it is: whatever it
 imports from apache_beam comes from beamlike.beam. What stands after -- are the
 script's own arguments. It prints, writes and exits as it does with Beam.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 exit status:
   0   the script came to its end
   1   it raised an exception, which is printed as Python does
@@ -46,16 +46,9 @@ sys.modules[__name__] = importlib.import_module("apache_beam")
 """The ``apache_beam`` of Spark's workers, which are processes of their own."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
-    parser = subparsers.add_parser(
-        "run",
-        help="run a Beam script as it is",
-        usage="beamlike run [-h] [--host HOST] SCRIPT [-- ARGUMENT ...]",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
+    parser.usage = "beamlike run [-h] [--host HOST] SCRIPT [-- ARGUMENT ...]"
     parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     parser.add_argument(
         "--host",

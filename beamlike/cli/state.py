@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from beamlike.cli.argument_types import as_path, place, whole_number
 from beamlike.cli.silence_spark import quiet_session
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 20
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Open the checkpoint of a streaming query and list its state: its
 groupings with their watermarks and what holds them back, their shards, and the
 open windows of each key with their last pane, what their trigger waits for,
@@ -30,7 +30,7 @@ CHECKPOINT is the checkpointLocation of the query, or the checkpoint of a
 pipeline.
 """
 
-_EPILOG: Final = """\
+EPILOG: Final = """\
 the columns of the table of windows:
   new          elements since the last pane
   last pane    its timing and its index; - if there was none
@@ -65,15 +65,8 @@ _UNPICKLE: Final = (
 )
 
 
-def add_parser(subparsers: Any) -> None:
-    """Describe the command to argparse."""
-    parser = subparsers.add_parser(
-        "state",
-        help="list the saved state of a streaming query",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments to argparse."""
     parser.add_argument("checkpoint", type=place, metavar="CHECKPOINT", help="a folder, or its URL")
     parser.add_argument(
         "--key",

@@ -54,13 +54,10 @@ def listing(
     """Everything in lines.
 
     Args:
-        state: The state.
-        stages: The names of the groupings to show; all without any.
         places: The windows to list, see `choose`.
         of: How many there are to choose from.
         sort: How they are sorted.
         in_full: Whether each window is shown in full, instead of in a line.
-        unpickle: See `windows_of`.
     """
     first, last = state.batches
     there = "the only one" if first == last else f"there are {first} to {last}"

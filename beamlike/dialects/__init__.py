@@ -23,9 +23,9 @@ pass), `stages` (one stage in memory, and what comes out of one element), `folds
 that they need), `frames` (what all of them share over a DataFrame), then the dialects. Kafka
 Streams: `kafka`, with `kafka_windows`, `kafka_table`, `kafka_store`, `kafka_suppress`,
 `kafka_driver` and `kafka_frames`. Flink: `flink`, with `flink_triggers`, `flink_evictors`,
-`flink_words`, `flink_operator`, `flink_harness` and `flink_frames`. Apex: `apex`, with
-`apex_words`, `apex_accumulations`, `apex_joins`, `apex_strategy`, `apex_keys`, `apex_storage`,
-`apex_rows`, `apex_run`, `apex_frames` and `apex_stream`. Akka: `akka` and `akka_frames`.
+`flink_words`, `flink_harness` and `flink_frames`. Apex: `apex`, with `apex_words`,
+`apex_accumulations`, `apex_joins`, `apex_strategy`, `apex_storage`, `apex_run`, `apex_frames` and
+`apex_stream`. Akka: `akka` and `akka_frames`.
 
 What a dialect decides, and how this package writes it
     ========================================  ====================================================

@@ -19,7 +19,8 @@ watermark that was taken is passed on.
 
 In the model: ``AfterWatermark`` with early and late counts and times, and a watermark one
 millisecond less than Apex's. Elements that Apex drops are dropped before the model sees them.
-`apex_keys` says how conditions of all keys of a window are met, `apex_storage` where state is.
+`PerKey` of `apex_accumulations` says how conditions of all keys of a window are met, `apex_storage`
+where state is.
 
 What Apex does and this does not
     * It waits with what comes first to a window that is over, or is the first of its key there, for
@@ -46,6 +47,7 @@ from beamlike.dialects.apex_accumulations import (
     CompositeAccumulation,
     FoldFn,
     Group,
+    PerKey,
     ReduceFn,
     RemoveDuplicates,
     Sort,
@@ -60,7 +62,6 @@ from beamlike.dialects.apex_joins import (
     LeftOuterJoin,
     RightOuterJoin,
 )
-from beamlike.dialects.apex_keys import PerKey
 from beamlike.dialects.apex_run import MergeOperatorRun, OperatorRun
 from beamlike.dialects.apex_storage import Storage, Storages
 from beamlike.dialects.apex_strategy import check_option, strategy_of

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from beamlike.model.combine import CombineFn
+from beamlike.model.combine.base import Around
 
 
 class Record(NamedTuple):
@@ -160,7 +161,7 @@ class OfKept(Kept):
 
 
 @attrs.frozen
-class Then(CombineFn):
+class Then(Around):
     """Another combine function, and a function of its result.
 
     Source: Flink ``WindowFunction`` after a pre-aggregation.
@@ -168,25 +169,6 @@ class Then(CombineFn):
 
     of: CombineFn
     function: Callable[[Any], Any]
-
-    def create(self) -> Any:
-        return self.of.create()
-
-    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        return self.of.add(accumulator, values, timestamps)
-
-    def merge(self, first: Any, second: Any) -> Any:
-        return self.of.merge(first, second)
-
-    def compact(self, accumulator: Any) -> Any:
-        return self.of.compact(accumulator)
-
-    @property
-    def evicts(self) -> bool:
-        return self.of.evicts
-
-    def after_pane(self, accumulator: Any) -> Any:
-        return self.of.after_pane(accumulator)
 
     def extract(self, accumulator: Any) -> Any:
         return self.function(self.of.extract(accumulator))

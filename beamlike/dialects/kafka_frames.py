@@ -20,6 +20,7 @@ from beamlike.errors import StateError
 from beamlike.extras import needs
 from beamlike.inspect.opening import open_state
 from beamlike.model.combine import CombineFn, Count
+from beamlike.model.combine.base import Around
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class OfRecords(CombineFn):
+class OfRecords(Around):
     """A fold of records, given tuples of the key's columns, the value and perhaps the stream.
 
     Args:
@@ -44,17 +45,8 @@ class OfRecords(CombineFn):
     keys: int
     numbered: bool
 
-    def create(self) -> Any:
-        return self.of.create()
-
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
         return self.of.add(accumulator, [self._record(it) for it in values], timestamps)
-
-    def merge(self, first: Any, second: Any) -> Any:
-        return self.of.merge(first, second)
-
-    def extract(self, accumulator: Any) -> Any:
-        return self.of.extract(accumulator)
 
     def _record(self, columns: tuple[Any, ...]) -> Record:
         key, value = columns[: self.keys], columns[self.keys]

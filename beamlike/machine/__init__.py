@@ -2,14 +2,13 @@
 
 Read in this order: `events` (what goes in and what comes out, the same for all machines),
 `failures` (what becomes of a function of the user's that raises), `assigning` (the windows of an
-element), `equality` (whether a pane equals the one before it), `processing_timers` (which of them a
-grouping has to keep), `reference` (the executable specification of a grouping, one key at a time),
-`columnar` (the same for many keys at once, over arrays), `changelog` (retractions as changes of a
-table), `liftable` (what may be combined before it is grouped), `lifting` (doing so), `ungrouped`
-(what the four after it share), `passthrough` (a machine that only assigns windows, and the smallest
-one), `stateful` (a function with a memory for each key and window), `userstate` (a function with
-states and timers), `side_input` (a main input that looks into a windowed side input), `clocks`
-(where the watermarks of a stage with several inputs come from, and where its own stands),
-`key_clock` (the watermark of a key that has one of its own), `jumps` (when the rows of a source
-move one so far that what follows is too late).
+element), `equality` (whether a pane equals the one before it), `reference` (the executable
+specification of a grouping, one key at a time), `columnar` (the same for many keys at once, over
+arrays), `changelog` (retractions as changes of a table), `liftable` (what may be combined before it
+is grouped), `lifting` (doing so), `ungrouped` (what the three after it share), `passthrough` (a
+machine that only assigns windows, and the smallest one), `userstate` (a function with states and
+timers), `side_input` (a main input that looks into a windowed side input), `clocks` (where the
+watermarks of a stage with several inputs come from, and where its own stands), `key_clock` (the
+watermark of a key that has one of its own), `jumps` (when the rows of a source move one so far that
+what follows is too late).
 """

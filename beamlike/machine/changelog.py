@@ -60,9 +60,6 @@ def upserts(effects: Iterable[Effect]) -> Iterator[Change]:
     A session keeps its row as it grows. When sessions merge, the earliest keeps its row, and the
     others are deleted. Right for every window function.
 
-    Args:
-        effects: All panes of one key in order, in retracting mode; what is no pane is skipped.
-
     Raises:
         UnsupportedError: A pane is of another mode, and has no session.
     """

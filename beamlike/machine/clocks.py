@@ -208,7 +208,6 @@ class Clocks:
         Args:
             states: What was known after the step before; none at the first one.
             updates: What the inputs reported since then, in any order.
-            clock: Processing time now (ms).
 
         Returns:
             The watermark may be less than before: keeping it from going back is the stage's.
@@ -223,7 +222,6 @@ class Clocks:
             states: What is known of the inputs.
             watermark: The input watermark (ms). While the side input is idle, its watermark is the
                 same.
-            clock: Processing time now (ms).
         """
         if not self.side:
             return None

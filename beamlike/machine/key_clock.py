@@ -43,7 +43,6 @@ class KeyClock:
             before: Its clock before them, see `at`; None: they are its first.
             greatest: The greatest of their event times (ms).
             source: How a watermark follows the elements.
-            clock: Processing time (ms).
         """
         greatest = believed(greatest, source, clock)
         reached = MIN_TIMESTAMP

@@ -15,8 +15,8 @@ together). What follows from a strategy: `continuation` (the triggers of later s
 (what may be flattened), `side_inputs` (which window a main input looks into), `trigger_analysis`
 (what a trigger can and cannot do), `report` (the same in sentences), `repetition` (panes that hold
 the same elements). And whole pipelines: `coders` (values as bytes), `number_coders`, `bundle`
-(elements that travel together), `assigning` (their windows, all at once), `state_specs` (the states
-and timers of a function), `stateful` (a function that has some), `graph` (many strategies in one).
+(elements that travel together), `state_specs` (the states and timers of a function), `stateful` (a
+function that has some), `graph` (many strategies in one).
 
 How the values behave is the business of `beamlike.machine`.
 """

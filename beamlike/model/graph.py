@@ -5,7 +5,7 @@ most have one output, `MAIN`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -178,23 +178,6 @@ class SideInputNode(Node):
 
     main: WindowingStrategy
     side: WindowingStrategy
-
-
-@attrs.frozen(eq=False)
-class StatefulMapNode(Node):
-    """Pairs of key and value, given one by one to a function with a memory.
-
-    There is one state for each key and window. What the function returns is in the window, at
-    the timestamp and of the pane of the pair. Source: Beam's stateful ``ParDo``.
-
-    Args:
-        windowing: The windows that the pairs are in, and how late they may come.
-        fn: Called with the state (None at first), the pair and its event time (ms); answers
-            with the new state, None to forget it, and the outputs.
-    """
-
-    windowing: WindowingStrategy
-    fn: Callable[[Any, tuple[Any, Any], int], tuple[Any, Iterable[Any]]]
 
 
 @attrs.frozen(eq=False)

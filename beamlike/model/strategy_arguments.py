@@ -16,10 +16,6 @@ def strategy_of_call(
 ) -> WindowingStrategy:
     """The strategy that a call was given, as one value or by its parts.
 
-    Args:
-        owner: What the function is called where people call it.
-        unbounded: The input is a stream, which has no end of its own.
-
     Raises:
         WindowingError: Neither is given, or both; or as `declared`.
         UnsafeTriggerError: The trigger can finish and lose data.

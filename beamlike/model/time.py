@@ -137,7 +137,6 @@ def instant_ms(value: InstantLike, argument: str) -> int:
         value: ``int`` epoch milliseconds; a ``datetime`` (naive means UTC); ISO 8601 text
             such as ``"2013-01-01T06:00:00Z"``; or a time of day such as ``"00:01:30"`` or
             ``"00:10:59.999"``, which lies on 1970-01-01 UTC as in the tests of Scio.
-        argument: What the caller calls it; it opens the error message.
 
     Returns:
         Milliseconds since the epoch, UTC. Microseconds are cut off, as Beam's coders do.

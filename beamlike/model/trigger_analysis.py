@@ -150,20 +150,15 @@ def closes(trigger: Trigger) -> bool:
             return False
 
 
-def loses_in_beam_python(trigger: Trigger, lateness: int) -> bool:
-    """Beam Python's ``TriggerFn.may_lose_data``."""
-    match trigger:
-        case DefaultTrigger() | Always() | Never() | Repeatedly():
-            return False
-        case AfterWatermark(late=late):
-            return lateness > 0 and late is None
-        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
-            return True
-        case CustomTrigger():
-            return trigger.may_finish
-        case AfterFirst() | OrFinally():
-            return any(loses_in_beam_python(child, lateness) for child in trigger.children)
-        case AfterAll() | AfterEach():
-            return all(loses_in_beam_python(child, lateness) for child in trigger.children)
-        case _:
-            raise unknown_trigger(trigger)
+def minds_stale_processing_timers(trigger: Trigger) -> bool:
+    """Whether a timer matters although its trigger no longer waits for it.
+
+    Beam never cancels a timer, and a window whose timer fires may emit for another reason: an
+    `AfterEach` whose next child is ready already, an `OrFinally` whose ``until`` fires again.
+    Elsewhere a second firing finds nothing new and leaves everything as it was, so only
+    current targets are kept, and a trigger that fires often does not pile up timers.
+    """
+    return any(
+        isinstance(node, AfterEach) or (isinstance(node, OrFinally) and not node.until.fires_once)
+        for node in trigger.walk()
+    )

@@ -7,7 +7,6 @@ failure of a function of the user's: see `beamlike.machine.failures`.
 """
 
 import reprlib
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,33 +16,25 @@ import pyarrow as pa
 from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.folds import from_objects
 from beamlike.model.combine import CombineFn
-from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.model.combine.base import Around
+from beamlike.runtime.columns import AccumulatorColumns, converted
 
 
 @attrs.frozen
-class Checked(CombineFn):
+class Checked(Around):
     """A combine function whose accumulators fit their columns, and whose results fit their type.
 
     Args:
         name: The aggregate's, for messages.
-        fn: The function.
+        of: The function.
         columns: How its accumulators are saved.
         result: The type of its results.
     """
 
     name: str
-    fn: CombineFn
+    of: CombineFn
     columns: AccumulatorColumns
     result: pa.DataType
-
-    def create(self) -> Any:
-        return self.fn.create()
-
-    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        return self.fn.add(accumulator, values, timestamps)
-
-    def merge(self, first: Any, second: Any) -> Any:
-        return self.fn.merge(first, second)
 
     def compact(self, accumulator: Any) -> Any:
         """The accumulator that a window keeps.
@@ -52,15 +43,11 @@ class Checked(CombineFn):
             OutgrownError: It does not fit its columns.
             CombineError: It does not fit the type that its user declared, or cannot be pickled.
         """
-        return self._fitting(self.fn.compact(accumulator))
-
-    @property
-    def evicts(self) -> bool:
-        return self.fn.evicts
+        return self._fitting(self.of.compact(accumulator))
 
     def after_pane(self, accumulator: Any) -> Any:
         """What stays after a pane; see `compact`."""
-        return self._fitting(self.fn.after_pane(accumulator))
+        return self._fitting(self.of.after_pane(accumulator))
 
     def extract(self, accumulator: Any) -> Any:
         """The result.
@@ -68,7 +55,7 @@ class Checked(CombineFn):
         Raises:
             OutgrownError: It does not fit its type.
         """
-        found = self.fn.extract(accumulator)
+        found = self.of.extract(accumulator)
         try:
             from_objects([found], self.result)
         except OutgrownError as error:
@@ -76,7 +63,7 @@ class Checked(CombineFn):
         return found
 
     def __str__(self) -> str:
-        return str(self.fn)
+        return str(self.of)
 
     def _fitting(self, accumulator: Any) -> Any:
         try:
@@ -88,3 +75,37 @@ class Checked(CombineFn):
     def _outgrown(self, value: Any, error: OutgrownError) -> OutgrownError:
         shown = str(value) if isinstance(value, int | Decimal) else reprlib.repr(value)
         return OutgrownError(f"aggregate {self.name!r}", error.kind, f"it would be {shown}")
+
+
+@attrs.frozen
+class UserMade(Around):
+    """A function whose results have a declared type, and come out as that type holds them.
+
+    A pane that is withdrawn later is compared with the pane that replaces it; so a result is
+    given its final form at once, a list where the function returned a tuple.
+
+    Args:
+        of: The user's function.
+        returns: The same as its user wrote it.
+        accumulator: The type of its accumulators as its user wrote it; None: they are pickled.
+    """
+
+    name: str
+    of: CombineFn
+    result: pa.DataType
+    returns: str
+    accumulator: str | None
+
+    def extract(self, accumulator: Any) -> Any:
+        """The result as its type holds it.
+
+        Raises:
+            CombineError: The result does not fit.
+        """
+        result = self.of.extract(accumulator)
+        what = f"aggregate {self.name!r}: {self.of} returned"
+        return converted(result, self.result, what, self.returns)
+
+    def __str__(self) -> str:
+        # What saved state depends on: without a declared type it is a pickle.
+        return f"{self.of} (accumulator {self.accumulator or 'pickled'})"

@@ -103,7 +103,6 @@ class ColumnShard:
             store: See there, as for the next three.
             arrivals: Rows, or combined elements, in order of arrival.
             updates: Updates of the watermark.
-            clock: Processing time (ms).
             passes: How many to take at least. Each has every so many-th bucket.
 
         Raises:

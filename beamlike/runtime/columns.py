@@ -163,7 +163,6 @@ class CheckedColumn(AccumulatorColumns):
     """The accumulator is what its user says: a value of a type that was declared for it.
 
     Args:
-        name: The aggregate's, for messages.
         kind: The declared type.
         declared: The same as its user wrote it.
     """

@@ -69,7 +69,6 @@ def jump_of(plan: Plan, rows: Iterable[Delivered], status: ShardStatus) -> Jump 
     """The jump of a stage, if these rows make its watermark do one.
 
     Args:
-        plan: The stage.
         rows: Those that its sources delivered in this micro-batch.
         status: The status of a shard after it.
     """

@@ -123,9 +123,6 @@ class OutputTable:
         """One row for each pane and each drop, in their order.
 
         Rendered as changes of a table, the panes of a key become its changes, and its drops follow.
-
-        Args:
-            report: Position and output watermark (ms) of the shard, for the next stage.
         """
         rows = list(self._rows(effects))
         if report is not None:

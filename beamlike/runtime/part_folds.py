@@ -70,7 +70,6 @@ def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -
     """Rows, see `beamlike.runtime.arrivals`, for the columnar machine.
 
     Args:
-        plan: Whose rows they are.
         folds: Those of its parts.
         table: The rows, in order of arrival.
         key: The number of each row's key.

@@ -12,7 +12,6 @@ from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import SideInputs
-from beamlike.machine.stateful import StatefulMap
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.combine.corrected import Corrected
@@ -302,7 +301,7 @@ class Plan:
             about["trigger"] = str(strategy.trigger)
             about["allowed lateness"] = strategy.allowed_lateness
             about["retained"] = strategy.forgotten(span) - strategy.expiry(span)
-        elif isinstance(self.machine, SideInputs | StatefulMap | StatefulParDo):
+        elif isinstance(self.machine, SideInputs | StatefulParDo):
             about["allowed lateness"] = self.machine.allowed_lateness
         return about
 

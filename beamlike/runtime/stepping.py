@@ -81,9 +81,6 @@ class Stepper:
 
         Args:
             store: See `beamlike.runtime.shard.Shard.step`, as for the next three.
-            arrivals: Rows, or combined elements, in order of arrival.
-            updates: Updates of the watermark.
-            clock: Processing time (ms).
             shard: Its position among all. The report to the stage after this one carries it, if
                 there is one.
 

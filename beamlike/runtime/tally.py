@@ -130,7 +130,6 @@ class Tally:
             elements: How many rows it was given.
             tables: What comes out, see `beamlike.runtime.output`.
             status: Its status.
-            jump: The jump that its watermark did, if it did one.
         """
         found: Counter[tuple[str, str]] = Counter()
         example = None

@@ -113,7 +113,6 @@ class Comparison:
 
         Args:
             key: The key to draw; None for the one with the most elements and panes.
-            dark: Whether it is light on a dark ground.
 
         Raises:
             RecordingError: There is no such key, or nothing happened at all.

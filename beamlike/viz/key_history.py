@@ -41,7 +41,6 @@ class Happened:
     Args:
         run: The run.
         strategy: How it was windowed, if that is known.
-        key: The key.
         recording: The run step by step, which has the values of windows so far.
     """
 

@@ -35,8 +35,6 @@ class Panel:
     Args:
         scene: What to draw.
         axes: Where to.
-        renderer: What measures texts.
-        palette: The colours.
     """
 
     def __init__(self, scene: Scene, axes: Any, renderer: Any, palette: Palette) -> None:

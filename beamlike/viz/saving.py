@@ -29,7 +29,6 @@ def draw(picture: "Figure", path: str | Path) -> None:
 
     Args:
         picture: A figure of `beamlike.viz.picture`.
-        path: Where to.
 
     Raises:
         EnvironmentProblem: The file cannot be written there.

@@ -49,7 +49,6 @@ class KeyStory:
     """What happened to one key.
 
     Args:
-        key: The key.
         headings: What each step was, for the steps that brought something about.
         sentences: In order.
         end: How the clocks stand at the end.

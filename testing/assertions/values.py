@@ -18,7 +18,6 @@ from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.testing.assertions.failures import Failure, some_lines
 from beamlike.testing.assertions.selection import Mismatch, Question, Selection, judge, show_element
-from beamlike.testing.streams.arguments import several
 from beamlike.testing.streams.results import Results
 from beamlike.viz.table import shorten
 
@@ -40,6 +39,17 @@ __all__ = [
     "satisfy",
     "satisfy_single_value",
 ]
+
+
+def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
+    """The elements that a matcher is given.
+
+    Raises:
+        TestStreamError: They are none that can be listed.
+    """
+    if not isinstance(elements, Iterable):
+        raise TestStreamError(f"{owner} needs a list of elements, got {elements!r}")
+    return tuple(elements)
 
 
 class ValueMatcher(Question):

@@ -17,7 +17,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts.rules import Raised
+from beamlike.testing.contracts.values import Raised
 
 Elements = Sequence[tuple[int, Any]]
 """Timestamps (ms) and values."""

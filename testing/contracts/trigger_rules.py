@@ -19,8 +19,8 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.trigger_context import TriggerContext
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing.contracts import values
-from beamlike.testing.contracts.rules import Raised, broken_by
 from beamlike.testing.contracts.trigger_cases import MOVES, Case, Seen, same, shown
+from beamlike.testing.contracts.values import Raised, broken_by
 
 Rule = Callable[[Case], Iterator[str]]
 

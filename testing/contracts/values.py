@@ -4,8 +4,8 @@ Each rule yields a sentence for what breaks it.
 """
 
 import pickle
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import attrs
 
@@ -56,3 +56,23 @@ def prints_the_same(thing: Any) -> Iterator[str]:
             f"it prints an address in memory, {text}; saved state is recognised by that text, so "
             "write a __str__ that is the same in every process"
         )
+
+
+Case = TypeVar("Case")
+
+
+class Raised(Exception):
+    """A function of the user's raised; the text says which, and on what."""
+
+
+def broken_by(case: Case, rules: Iterable[Callable[[Case], Iterator[str]]]) -> list[str]:
+    """The first sentence of each rule; the others would be more of the same."""
+    broken: list[str] = []
+    for rule in rules:
+        try:
+            sentence = next(rule(case), None)
+        except Raised as raised:
+            sentence = str(raised)
+        if sentence is not None and sentence not in broken:
+            broken.append(sentence)
+    return broken

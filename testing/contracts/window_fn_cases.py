@@ -15,7 +15,7 @@ from beamlike.errors import TestStreamError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.testing.contracts.rules import Raised
+from beamlike.testing.contracts.values import Raised
 from beamlike.testing.spelling import instant_code
 
 Sizes = Mapping[IntervalWindow, int]

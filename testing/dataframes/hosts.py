@@ -200,10 +200,6 @@ class SparkRun(QueryRun):
     """A real streaming query, with a checkpoint. Its watermarks and its clock follow a script.
 
     Args:
-        job: The function that describes it.
-        schemas: Its inputs.
-        alone: Whether its only input has no name.
-        clock: Processing time at first (ms).
         spark: The session; None takes the active one or starts one.
     """
 

@@ -23,9 +23,8 @@ from beamlike.model.windows import Window
 from beamlike.testing.assertions.equality import same
 from beamlike.testing.assertions.failures import Failure, some_lines
 from beamlike.testing.assertions.selection import Selection, judge
-from beamlike.testing.assertions.values import BeEmpty, Contain
+from beamlike.testing.assertions.values import BeEmpty, Contain, several
 from beamlike.testing.spelling import WindowLike, read_window
-from beamlike.testing.streams.arguments import several
 from beamlike.testing.streams.results import Matcher, Results
 
 __all__ = [

@@ -14,8 +14,7 @@ from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.metrics import Counter, Distribution, Gauge
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.result import PipelineResult
-from beamlike.api.pipelines.scio.caches import DistCache
-from beamlike.api.pipelines.scio.context import ScioContext
+from beamlike.api.pipelines.scio.context import DistCache, ScioContext
 from beamlike.errors import PipelineError, TestStreamError
 from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.testing.pipelines.checks import Ask, Place, Waiting, born, here, lose, unfinished

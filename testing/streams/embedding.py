@@ -23,7 +23,6 @@ class EmbeddedPage:
     Args:
         page: The whole page, as HTML.
         title: What it is called, also where it cannot be shown.
-        height: Of the frame, in pixels.
     """
 
     page: str

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from beamlike.cli import main
-from beamlike.cli.progress import LONG
+from beamlike.cli.reading import LONG
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.dialects import apex
-from beamlike.dialects.apex_keys import PerKey
+from beamlike.dialects.apex_accumulations import PerKey
 from beamlike.errors import CombineError
 from beamlike.model.combine import CombineFn
 from beamlike.testing import broken_combine_fn_laws

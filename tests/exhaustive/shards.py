@@ -21,7 +21,7 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.scripted import ScriptedStage
 from beamlike.runtime.stepping import Choice, Stepper, choose_machine, stepper_of
-from beamlike.runtime.store.in_dict import DictStore
+from beamlike.runtime.store.blobs import DictStore
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Contents, Pages, Rows
 from beamlike.runtime.store.state import StateLayout, with_bucket

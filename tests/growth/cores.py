@@ -74,6 +74,7 @@ def _session(place: str) -> Iterator[SparkSession]:
             builder.master(master)
             .appName("beamlike growth")
             .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.memory", "3g")

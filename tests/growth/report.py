@@ -74,10 +74,14 @@ def section(axis: Axis, points: Sequence[Point]) -> str:
     line = straight(points)
     unit, name = (1000, "1,000 of them") if points[-1].at > 1000 else (1, "each")
     said = (
-        f"A straight line: {line.fixed:,.0f} ms and {line.each * unit:,.2g} ms for {name}, "
+        f"A straight line: {line.fixed:,.0f} ms and {_short(line.each * unit)} ms for {name}, "
         f"off by {line.off:.0%} at most."
     )
     return "\n".join([f"## {axis.name.capitalize()}", "", *head, *rows, "", said, ""])
+
+
+def _short(ms: float) -> str:
+    return f"{ms:,.0f}" if ms >= 10 else f"{ms:.2g}"
 
 
 def draw(measured: Mapping[str, Sequence[Point]], note: str, path: Path) -> None:

@@ -18,11 +18,11 @@ from beamlike.errors import ColumnError, CombineError
 from beamlike.machine.events import AdvanceWatermark, Bundle, Element, Event, Pane
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import CheckedColumn, PickledColumn, converted
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.state import StateLayout
-from beamlike.runtime.user_made import UserMade
 from tests.support.machines.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")

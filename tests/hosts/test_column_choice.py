@@ -11,11 +11,11 @@ import beamlike as bl
 from beamlike.api.dataframe.stage_plan import StagePlan
 from beamlike.errors import UnsupportedError
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
 from beamlike.runtime.look_up import LookUp
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import choose_machine, stepper_of
-from beamlike.runtime.user_made import UserMade
 from beamlike.runtime.values import reading
 from tests.support.machines.rows_of_plans import PARTS, VALUES
 

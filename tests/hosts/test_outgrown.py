@@ -18,11 +18,11 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import AccumulatorColumns, CheckedColumn, PickledColumn
 from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.user_made import UserMade
 from tests.support.machines.both import BothMachines
 from tests.support.machines.in_shard import DictStore
 from tests.support.machines.rows_of_outputs import Row, combined, panes, plan_of, table

@@ -18,10 +18,10 @@ from pyspark.sql import types as T
 from beamlike.machine.columnar.arrays import put
 from beamlike.machine.columnar.folds import Accumulators, Objects
 from beamlike.model.combine import Collect, CombineFn, Sum
+from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import PickledColumn, PlainColumn
 from beamlike.runtime.part_folds import fold_of_part, inputs_of_part
 from beamlike.runtime.plan import Part
-from beamlike.runtime.user_made import UserMade
 from tests.support.machines.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")

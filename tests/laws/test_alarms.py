@@ -7,10 +7,10 @@ import os
 from random import Random
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.machine.processing_timers import minds_stale_processing_timers
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.trigger_analysis import minds_stale_processing_timers
 from beamlike.model.triggers import (
     AfterEach,
     AfterFirst,

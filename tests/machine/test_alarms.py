@@ -3,13 +3,13 @@
 import pytest
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Event
-from beamlike.machine.processing_timers import minds_stale_processing_timers
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.trigger_analysis import minds_stale_processing_timers
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,

@@ -21,7 +21,6 @@ from beamlike.model.trigger_analysis import (
     can_fire,
     can_stay_open,
     lets_go,
-    loses_in_beam_python,
 )
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
@@ -37,6 +36,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing import TestStream
+from tests.support.beam_python import loses_in_beam_python
 
 
 def at(*timestamps: int) -> Arrive:

@@ -34,7 +34,6 @@ from beamlike.model.report import (
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.trigger_analysis import loses_in_beam_python
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,
@@ -54,6 +53,7 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run
+from tests.support.beam_python import loses_in_beam_python
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, gap_of_number
 

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.absent import _Absent
 from beamlike.beam.here import found
-from beamlike.beam.tree import names
+from beamlike.beam.tree import _Absent, names
 from beamlike.errors import PipelineError, UnsupportedError
 from tests.beam_suite.stubs import FOLDER, write_stubs
 

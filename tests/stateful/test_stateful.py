@@ -11,8 +11,8 @@ import attrs
 import pytest
 
 from beamlike.machine.userstate import running
+from beamlike.machine.userstate.call import WindowTimers
 from beamlike.machine.userstate.cells import SetCell
-from beamlike.machine.userstate.timers import WindowTimers
 from beamlike.model.panes import Timing
 from beamlike.runtime.graph.stage import _OverWire
 from beamlike.runtime.per_key import _SavedColumn

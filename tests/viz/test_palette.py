@@ -10,8 +10,8 @@ import pytest
 from beamlike.model.windows import IntervalWindow
 from beamlike.palette.colours import DARK, LIGHT, TIMINGS, Palette
 from beamlike.palette.pages import palette_style
-from beamlike.viz.legend import entries_of
 from beamlike.viz.page import page_part
+from beamlike.viz.picture import entries_of
 from beamlike.viz.scene import Box, End, Fate, Life, Mark, Scene
 
 SHEETS = {

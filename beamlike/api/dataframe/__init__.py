@@ -10,5 +10,5 @@ query), `declared` (what a class declares for that), `plain_functions` (objects 
 `row_functions` (these, and those of Beam, over rows), `deduplicating` (those that let the first row
 of a key go on), `flatten` (several streams as one), `joins` (several streams by one key), `lookup`
 (a stream that looks into the windows of another one), `upserts` (results land in a table),
-`draining` (a query brought to its end), `repartitioning` (its state over other partitions).
+`maintenance` (a query brought to its end, or its state over other partitions).
 """

@@ -41,7 +41,6 @@ class Retracting:
     """Rows of which some withdraw others.
 
     Args:
-        stage: The name of the grouping that they come from.
         lateness: How long after the end of a window that one corrects its results (ms).
         render: How its corrections are shown.
         cut: A condition has left some of them out.

@@ -68,7 +68,6 @@ def row_function(fn: object, rows: Rows, label: str) -> StatefulFn:
     Args:
         fn: A `DoFn`, or an object of a plain class.
         rows: What it is given and what it answers.
-        label: The name of the step, for messages.
 
     Raises:
         ColumnError: It is neither, or its states and timers do not go together.

@@ -47,7 +47,6 @@ class BatchTargets:
     """What a batch may cost. The least of these targets counts; None and 0 are none.
 
     Args:
-        target_batch_overhead: The share of its time that a batch costs however long it is.
         target_batch_duration_secs: How long its elements take, without that.
         target_batch_duration_secs_including_fixed_cost: How long it takes in all.
     """
@@ -91,7 +90,6 @@ class BatchSizes:
         least: The least size.
         greatest: The greatest.
         targets: What a batch may cost.
-        variance: How much sizes vary around the best one, as a share of it.
         clock: The time (s).
         records: Whether sizes and times are metrics.
     """

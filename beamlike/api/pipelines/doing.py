@@ -79,12 +79,10 @@ class Doing(Do):
     """A `DoFn` as a graph knows it.
 
     Args:
-        fn: What is done.
         args: Given to each call after the element. Side inputs among them are seen by the
             elements already: a value is ``((value, items), items)``, the last outermost.
         kwargs: Given to each call, likewise.
         tags: The outputs that have names; None if any name will do.
-        label: The transform's, for messages.
 
     Raises:
         PipelineError: The function asks for what there is not, such as a state.

@@ -16,7 +16,6 @@ class Read(PTransform[Pipeline, PCollection[T]], Generic[T]):
 
     Args:
         name: What a ``JobTest`` calls it.
-        source: What is read where no test runs.
 
     Raises:
         PipelineError: The name is no text, or the source no transform; when it is applied: there
@@ -42,10 +41,6 @@ class Read(PTransform[Pipeline, PCollection[T]], Generic[T]):
 
 class SaveAs(PTransform[PCollection[T], PCollection[T]], Generic[T]):
     """An output with a name. What it makes is what it was given.
-
-    Args:
-        name: What a ``JobTest`` calls it.
-        sink: What writes it where no test runs.
 
     Raises:
         PipelineError: The name is no text, or the sink no transform; when it is applied: there is

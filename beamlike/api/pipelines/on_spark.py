@@ -30,12 +30,10 @@ class SparkOptions:
     The checkpoint, the trigger and ``wake_every`` are for pipelines over streams of DataFrames.
 
     Args:
-        spark: The session; None takes the active one or starts one.
         checkpoint: The folder that a query over streams continues from when it is started again,
             with the same transforms that keep state, in the same places.
         trigger: When its micro-batches start, as Spark's ``trigger`` takes it; by default as
             soon as there is data.
-        shards: The groups of Spark that share the keys of a grouping.
         wake_every: How often a query that waits on processing time runs without data.
     """
 

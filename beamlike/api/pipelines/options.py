@@ -7,13 +7,15 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
+from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
 from functools import partial
 from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar
 
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider, StaticValueProvider
 from beamlike.errors import PipelineError
 
-__all__ = ["Host", "PipelineOptions", "StandardOptions", "host_of"]
+__all__ = ["Host", "OptionsContext", "PipelineOptions", "StandardOptions", "host_of"]
 
 Host = Literal["memory", "local", "spark"]
 
@@ -255,3 +257,39 @@ def host_of(runner: Any) -> Host | None:
             'runner="SparkRunner", which is run(host="spark")'
         )
     return host
+
+
+_set: ContextVar[tuple[dict[str, Any], ...]] = ContextVar("options", default=())
+
+
+class OptionsContext(ContextDecorator):
+    """Sets options of pipelines that are made in its block, or in a function that it decorates.
+
+        with OptionsContext(runtime_type_check=True):
+            lengths = ["tea", "milk"] | beam.Map(len)
+
+    Args:
+        options: Values by name, in place of those of a pipeline.
+
+    Source: Beam ``OptionsContext``.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+        self._before: list[Token[tuple[dict[str, Any], ...]]] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_set.set((*_set.get(), self.options)))
+
+    def __exit__(self, *_raised: Any) -> None:
+        _set.reset(self._before.pop())
+
+    def __call__(self, func: Callable[..., Any]) -> Any:
+        return super().__call__(func)
+
+    @classmethod
+    def augment_options(cls, options: PipelineOptions) -> PipelineOptions:
+        """Set in some options what the blocks around this call say, and return them."""
+        for values in _set.get():
+            options._values.update(values)
+        return options

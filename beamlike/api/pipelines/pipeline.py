@@ -8,8 +8,13 @@ from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.given import Elements, Start, collections_in, pipelines_of
 from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.option_classes import TypeOptions
-from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
-from beamlike.api.pipelines.options_context import OptionsContext
+from beamlike.api.pipelines.options import (
+    Host,
+    OptionsContext,
+    PipelineOptions,
+    StandardOptions,
+    host_of,
+)
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState

@@ -3,14 +3,59 @@
 Source: Beam's stateful ``DoFn``, Scio ``applyPerKeyDoFn``.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic
 
+import attrs
+
+from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import R
 from beamlike.errors import PipelineError, PipelineTypeError
-from beamlike.model.graph import StatefulMapNode
+from beamlike.model.bundle import Windowed
+from beamlike.model.fingerprint import stable_repr
+from beamlike.model.graph import StatefulParDoNode
+from beamlike.model.state_specs import ReadModifyWriteStateSpec
+from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+
+_MEMORY = ReadModifyWriteStateSpec("memory", PickleCoder())
+
+
+@attrs.frozen
+class Memory(StatefulFn):
+    """A function ``(state, pair, timestamp) -> (state, outputs)`` as one with a single state."""
+
+    states = {_MEMORY.name: _MEMORY}  # noqa: RUF012
+    timers = {}  # noqa: RUF012
+
+    fn: Callable[[Any, Any, int], tuple[Any, Iterable[Any]]]
+    label: str
+
+    def key_of(self, value: Any) -> Any:
+        if not isinstance(value, tuple) or len(value) != 2:
+            raise PipelineError(
+                f"{self.label!r} remembers pairs of key and value, and got {value!r}; make pairs "
+                "before it, for example with WithKeys(...) or Map(lambda x: (key, x))"
+            )
+        return value[0]
+
+    def process(self, given: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+        memory = given.state(_MEMORY)
+        after, outputs = self.fn(memory.read(), element.value, element.timestamp)
+        if after is None:
+            memory.clear()
+        else:
+            memory.write(after)
+        for output in outputs:
+            yield "", attrs.evolve(element, value=output)
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:
+        raise AssertionError("it has no timers")
+
+    @property
+    def words(self) -> str:
+        return stable_repr(self.fn)
 
 
 class ApplyPerKey(PTransform[Any, Any], Generic[R]):
@@ -51,5 +96,5 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
                 f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
                 "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
             )
-        node = StatefulMapNode(label, (given.edge,), windowing, self.fn)
+        node = StatefulParDoNode(label, (given.edge,), windowing, Memory(self.fn, label))
         return given.pipeline.add(node, windowing, given.is_bounded)

@@ -35,11 +35,8 @@ class StatefulDoing(StatefulFn):
     """A `DoFn` with states and timers as a machine knows it.
 
     Args:
-        fn: What is done.
-        args: Given to each call of ``process`` after the element, see `Doing`.
-        kwargs: Likewise.
-        tags: The outputs that have names; None if any name will do.
-        label: The transform's, for messages.
+        args: Given to each call of ``process`` after the element. All that is not named here is as
+            `Doing` has it.
         instead: What comes out for an element that ``process`` raised for, of the element and of
             what was raised; None if that is a failure.
 
@@ -222,8 +219,6 @@ def remembering(
     """The collection of everything that a function with states and timers answers without a tag.
 
     Args:
-        given: What it is applied to.
-        fn: The function.
         args: See `StatefulDoing`, and the other arguments likewise.
         drops_failures: See `StatefulParDoNode`.
 

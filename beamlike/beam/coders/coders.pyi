@@ -22,8 +22,8 @@ from beamlike.api.pipelines.more_coders import ToBytesCoder as ToBytesCoder
 from beamlike.api.pipelines.more_coders import TupleCoder as TupleCoder
 from beamlike.api.pipelines.more_coders import TupleSequenceCoder as TupleSequenceCoder
 from beamlike.api.pipelines.more_coders import VarIntCoder as VarIntCoder
-from beamlike.api.pipelines.python.window_coders import GlobalWindowCoder as GlobalWindowCoder
-from beamlike.api.pipelines.python.window_coders import IntervalWindowCoder as IntervalWindowCoder
-from beamlike.api.pipelines.python.window_coders import TimestampCoder as TimestampCoder
+from beamlike.api.pipelines.python.window_fns import GlobalWindowCoder as GlobalWindowCoder
+from beamlike.api.pipelines.python.window_fns import IntervalWindowCoder as IntervalWindowCoder
+from beamlike.api.pipelines.python.window_fns import TimestampCoder as TimestampCoder
 from beamlike.beam.typehints import typehints as typehints
 from beamlike.beam.utils import windowed_value as windowed_value

@@ -9,6 +9,6 @@ from beamlike.api.pipelines.more_coders import IterableCoder as IterableCoder
 from beamlike.api.pipelines.more_coders import MapCoder as MapCoder
 from beamlike.api.pipelines.more_coders import NullableCoder as NullableCoder
 from beamlike.api.pipelines.more_coders import VarIntCoder as VarIntCoder
-from beamlike.api.pipelines.python.window_coders import TimestampCoder as TimestampCoder
+from beamlike.api.pipelines.python.window_fns import TimestampCoder as TimestampCoder
 from beamlike.api.pipelines.row_coder import RowCoder as RowCoder
 from beamlike.beam.coders import typecoders as typecoders

@@ -4,4 +4,4 @@ from beamlike.api.pipelines.io.compression import CompressionTypes as Compressio
 from beamlike.api.pipelines.io.errors import BeamIOError as BeamIOError
 from beamlike.api.pipelines.io.file_systems import FileMetadata as FileMetadata
 from beamlike.api.pipelines.io.file_systems import FileSystem as FileSystem
-from beamlike.api.pipelines.io.local_files import LocalFileSystem as LocalFileSystem
+from beamlike.api.pipelines.io.file_systems import LocalFileSystem as LocalFileSystem

@@ -22,9 +22,9 @@ from beamlike.api.pipelines.option_classes import TestDataflowOptions as TestDat
 from beamlike.api.pipelines.option_classes import TestOptions as TestOptions
 from beamlike.api.pipelines.option_classes import TypeOptions as TypeOptions
 from beamlike.api.pipelines.option_classes import WorkerOptions as WorkerOptions
+from beamlike.api.pipelines.options import OptionsContext as OptionsContext
 from beamlike.api.pipelines.options import PipelineOptions as PipelineOptions
 from beamlike.api.pipelines.options import StandardOptions as StandardOptions
-from beamlike.api.pipelines.options_context import OptionsContext as OptionsContext
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider as RuntimeValueProvider
 from beamlike.api.pipelines.value_providers import StaticValueProvider as StaticValueProvider
 from beamlike.api.pipelines.value_providers import ValueProvider as ValueProvider

@@ -5,13 +5,15 @@ and table. It is read and written in the transaction that changes the rows, so a
 again, after a crash at whatever moment, finds its own number there.
 """
 
+import sqlite3
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
+from beamlike.extras import needs
 from beamlike.hosts.landing.batch import ROW_KEY, Batch
 from beamlike.hosts.landing.columns import Types, cells, sql_types
 from beamlike.hosts.landing.target import Target, check_columns, check_name
@@ -126,3 +128,166 @@ class SqlTarget(Target):
 
     def _cells(self, rows: "pa.Table") -> Iterator[tuple[Any, ...]]:
         return cells(rows, instants_as_text=self.instants_as_text)
+
+
+@attrs.frozen
+class SQLite(SqlTarget):
+    """A table in a file of SQLite, which needs no installation.
+
+    SQLite has no types for times and decimals: these are texts, times in UTC.
+
+    Args:
+        database: The path of the file.
+        table: The table's name.
+
+    >>> SQLite("results.db", "sessions")
+    SQLite(database='results.db', table='sessions')
+    """
+
+    types: ClassVar[Types] = {
+        "bool": "BOOLEAN",
+        "int": "INTEGER",
+        "float": "REAL",
+        "string": "TEXT",
+        "bytes": "BLOB",
+        "date": "TEXT",
+        "instant": "TEXT",
+        "decimal": "TEXT",
+    }
+    instants_as_text: ClassVar[bool] = True
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """See `SqlTarget.transaction`."""
+        connection = sqlite3.connect(self.database, timeout=60, isolation_level=None)
+        with closing(connection):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection.cursor()
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
+        """See `SqlTarget.columns_of`."""
+        rows = cursor.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+        return {name: kind for _, name, kind, *_ in rows}
+
+
+@attrs.frozen
+class DuckDB(SqlTarget):
+    """A table in a file of DuckDB. Needs ``pip install "beamlike[duckdb]"``.
+
+    One process at a time can have the file open: while a batch is written nothing else reads it.
+
+    Args:
+        database: The path of the file.
+        table: The table's name.
+
+    >>> DuckDB("results.duckdb", "sessions")
+    DuckDB(database='results.duckdb', table='sessions')
+    """
+
+    types: ClassVar[Types] = {
+        "bool": "BOOLEAN",
+        "int": "BIGINT",
+        "float": "DOUBLE",
+        "string": "VARCHAR",
+        "bytes": "BLOB",
+        "date": "DATE",
+        "instant": "TIMESTAMP WITH TIME ZONE",
+        "decimal": "DECIMAL({precision},{scale})",
+    }
+
+    def check(self) -> None:
+        """See `Target.check`."""
+        needs("a table in DuckDB", "duckdb")
+        super().check()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """See `SqlTarget.transaction`."""
+        import duckdb
+
+        with closing(duckdb.connect(self.database)) as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
+        """See `SqlTarget.columns_of`."""
+        cursor.execute(
+            "SELECT column_name, data_type FROM information_schema.columns "
+            "WHERE table_name = ? AND table_schema = current_schema() ORDER BY ordinal_position",
+            [table],
+        )
+        return dict(cursor.fetchall())
+
+    def execute_all(self, cursor: Any, statement: str, rows: Sequence[Any]) -> None:
+        """See `SqlTarget.execute_all`."""
+        for row in rows:
+            cursor.execute(statement, list(row))
+
+
+_LOCK = 0x6265616D6C696B65
+"""The advisory lock of all writers: "beamlike" in letters of ASCII."""
+
+
+@attrs.frozen
+class Postgres(SqlTarget):
+    """A table in PostgreSQL. Needs ``pip install "beamlike[postgres]"``.
+
+    Args:
+        database: How to connect, as libpq reads it: ``"postgresql://user@host:5432/name"``, or
+            ``"host=... dbname=..."``. What a password is, is better said in ``PGPASSWORD`` or a
+            file ``.pgpass`` of the driver: the text is part of the query.
+        table: The table's name, in the schema that is first in ``search_path``.
+
+    >>> Postgres("postgresql://reports@db.example.com/results", "sessions").table
+    'sessions'
+    """
+
+    database: str = attrs.field(repr=False)
+    table: str
+
+    types: ClassVar[Types] = {
+        "bool": "boolean",
+        "int": "bigint",
+        "float": "double precision",
+        "string": "text",
+        "bytes": "bytea",
+        "date": "date",
+        "instant": "timestamp with time zone",
+        "decimal": "numeric",
+    }
+    mark: ClassVar[str] = "%s"
+
+    def check(self) -> None:
+        """See `Target.check`."""
+        needs("a table in PostgreSQL", "postgres")
+        super().check()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """See `SqlTarget.transaction`."""
+        import psycopg
+
+        # Leaving the block commits; whatever is raised in it rolls back.
+        with psycopg.connect(self.database) as connection, connection.cursor() as cursor:
+            # A driver that was taken for dead may still be writing the same batch.
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            yield cursor
+
+    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
+        """See `SqlTarget.columns_of`."""
+        cursor.execute(
+            "SELECT column_name, data_type FROM information_schema.columns "
+            "WHERE table_name = %s AND table_schema = current_schema() ORDER BY ordinal_position",
+            (table,),
+        )
+        return dict(cursor.fetchall())

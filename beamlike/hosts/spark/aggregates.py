@@ -13,6 +13,7 @@ from beamlike.hosts.spark.equality import collation_in, has_map, is_comparable, 
 from beamlike.hosts.spark.inputs import Input, arrow_type, type_of
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import CombineFn
+from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import (
     AccumulatorColumns,
     CheckedColumn,
@@ -24,7 +25,6 @@ from beamlike.runtime.columns import (
     TuplesColumn,
 )
 from beamlike.runtime.plan import Part
-from beamlike.runtime.user_made import UserMade
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -34,7 +34,6 @@ def bind_per_key(
     """The plan of a function with states and timers, and its inputs by value name.
 
     Args:
-        df: Rows with the hidden column.
         strategy: Their windows.
         key: The columns of the key.
         columns: The columns that the function sees, those of the key among them.

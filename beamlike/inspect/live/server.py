@@ -48,7 +48,6 @@ class PageServer:
 
     Args:
         history: What it shows.
-        port: Of 127.0.0.1; 0 for one that is free.
 
     Raises:
         EnvironmentProblem: The port is taken, or none.

@@ -8,9 +8,9 @@ Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys 
 `plain_pickles` (pickles without the code that they name), `functions` (the states and timers of a
 window), `shard` (the blobs of one shard, see `beamlike.runtime.store.state`), `key_clocks` (keys
 that have watermarks of their own), `sizes` (bytes of rows), `stage` (all shards of a grouping, its
-windows as one table), `tables` (states and timers as tables), `accumulators` (what windows hold),
-`checkpoint` (which groupings a checkpoint has, and their blobs), `report` (all of it, and what
-holds it back), `choice` (some of it).
+windows as one table), `accumulators` (what windows hold), `checkpoint` (which groupings a
+checkpoint has, and their blobs), `report` (all of it, and what holds it back), `choice` (some of
+it).
 
 The windows, one row for each window of each key that is remembered:
 

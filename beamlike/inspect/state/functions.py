@@ -59,7 +59,6 @@ class SavedTimer:
     """A timer of a key and window that is set.
 
     Args:
-        name: Its name.
         tag: Which of its family; empty if it has no tags.
         domain: ``event`` or ``processing``; None: the checkpoint does not say.
         at: The instant that its clock has to be past (ms).

@@ -90,12 +90,7 @@ def rows_of(columns: Mapping[str, pa.ChunkedArray]) -> list[dict[str, Any]]:
 
 
 def count_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> int:
-    """How many different keys there are. Different keys may have the same text.
-
-    Args:
-        columns: The key columns; without any, everything is one group.
-        rows: How many there are.
-    """
+    """How many different keys there are. Different keys may have the same text."""
     if not columns:
         return min(rows, 1)
     parts = [_texts(it) if pa.types.is_nested(it.type) else it for it in columns]
@@ -113,8 +108,6 @@ def meant_by(
     Args:
         typed: The text.
         columns: The key columns, by name.
-        rows: How many there are.
-        in_bytes: Whether the only column has keys of a pipeline, as bytes.
     """
     none = pa.array([False] * rows, pa.bool_())
     try:

@@ -1,8 +1,8 @@
 """All saved windows of a checkpoint, and what holds its watermarks back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pyarrow as pa
@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.inspect.state.checkpoint import Checkpoint, Progress
+from beamlike.inspect.state.functions import SavedFunction
 from beamlike.inspect.state.keys import count_keys
 from beamlike.inspect.state.stage import COMMON, TIME, SavedStage, times_in_ms
-from beamlike.inspect.state.tables import cells_of, timers_of
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -39,6 +39,80 @@ _SHARDS = pa.schema(
         ("held_end", TIME),
     ]
 )
+
+
+_PLACE: Final = [
+    ("stage", pa.string()),
+    ("shard", pa.int32()),
+    ("key", pa.string()),
+    ("start", TIME),
+    ("end", TIME),
+]
+_CELLS: Final = pa.schema(
+    [
+        *_PLACE,
+        ("state", pa.string()),
+        ("kind", pa.string()),
+        ("items", pa.int64()),
+        ("bytes", pa.int64()),
+        ("value", pa.string()),
+    ]
+)
+_TIMERS: Final = pa.schema(
+    [
+        *_PLACE,
+        ("timer", pa.string()),
+        ("tag", pa.string()),
+        ("domain", pa.string()),
+        ("at", TIME),
+        ("output", TIME),
+    ]
+)
+
+
+def cells_of(stages: Iterable[SavedStage]) -> pa.Table:
+    """The states that are not empty, see `beamlike.inspect.state`."""
+    return _table(
+        _CELLS,
+        (
+            (*place, it.name, it.kind, it.items, it.bytes, repr(it.value))
+            for place, function in _functions(stages)
+            for it in function.cells
+        ),
+    )
+
+
+def timers_of(stages: Iterable[SavedStage]) -> pa.Table:
+    """The timers that are set, see `beamlike.inspect.state`."""
+    return _table(
+        _TIMERS,
+        (
+            (*place, it.name, it.tag, it.domain, it.at, it.output)
+            for place, function in _functions(stages)
+            for it in function.timers
+        ),
+    )
+
+
+def _functions(stages: Iterable[SavedStage]) -> Iterator[tuple[tuple[Any, ...], SavedFunction]]:
+    """What is saved of each window of functions, with its place."""
+    for stage in stages:
+        functions = stage.functions
+        if functions is None:
+            continue
+        names = ("stage", "shard", "key")
+        columns = [stage.windows[name].to_pylist() for name in names]
+        columns += [stage.windows[name].cast(pa.int64()).to_pylist() for name in ("start", "end")]
+        yield from zip(zip(*columns, strict=True), functions, strict=True)
+
+
+def _table(schema: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [
+        pa.array(column, pa.int64() if field.type == TIME else field.type).cast(field.type)
+        for field, column in zip(schema, columns, strict=True)
+    ]
+    return pa.table(arrays, schema=schema)
 
 
 @attrs.frozen(slots=False, eq=False)

@@ -85,7 +85,6 @@ class SavedStage:
     """A grouping, or whatever else keeps windows, as it is saved.
 
     Args:
-        name: Its name.
         operator: Its number among Spark's stateful operators.
         shards: Its shards that have stepped, in order; at least one.
         in_pipeline: Whether it belongs to a pipeline of Python functions. Keys are bytes then.

@@ -13,8 +13,7 @@ Then a step: `assign` (windows of elements), `incoming` (a bundle's elements wit
 `sweep` (which windows become one), `rules` (what all parts of a step need of the strategy), `late`
 (what makes an element late), `target_windows` (the windows that a bundle concerns), `merging` (what
 becomes of the state of windows that merge), `adding` (elements that reach their window),
-`session_ids` (names of sessions), `equality` (panes that are as before), `emission`
-(panes, and what is left after them), `step` (a bundle, a watermark, the clock), `next_timers` (when
-windows need the next step), `effects` (panes and drops one by one), `lifting` (elements
-combined before they arrive).
+`session_ids` (names of sessions), `emission` (panes, whether they are as before, and what is left
+after them), `step` (a bundle, a watermark, the clock), `next_timers` (when windows need the next
+step), `effects` (panes and drops one by one), `lifting` (elements combined before they arrive).
 """

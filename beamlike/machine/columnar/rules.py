@@ -17,11 +17,11 @@ from beamlike.machine.columnar.order import order_of, starts_of_runs
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Keeps, Table
 from beamlike.machine.columnar.triggers import run_trigger
-from beamlike.machine.processing_timers import minds_stale_processing_timers
 from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
+from beamlike.model.trigger_analysis import minds_stale_processing_timers
 
 
 class Rules:

@@ -1,6 +1,7 @@
 """From a trigger to its running form. One entry for each trigger of `beamlike.model.triggers`."""
 
 from functools import singledispatch
+from typing import Final
 
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.composites import (
@@ -56,12 +57,9 @@ def _(trigger: spec.AfterWatermark, merging: bool) -> Trigger:
 
 
 @run_trigger.register
-def _(trigger: spec.AfterProcessingTime, merging: bool) -> Trigger:
-    return AfterTime(trigger)
-
-
-@run_trigger.register
-def _(trigger: spec.AfterSynchronizedProcessingTime, merging: bool) -> Trigger:
+def _(
+    trigger: spec.AfterProcessingTime | spec.AfterSynchronizedProcessingTime, merging: bool
+) -> Trigger:
     return AfterTime(trigger)
 
 
@@ -71,39 +69,23 @@ def _(trigger: spec.AfterCount, merging: bool) -> Trigger:
 
 
 @run_trigger.register
-def _(trigger: spec.Never, merging: bool) -> Trigger:
-    return Constant(False)
+def _(trigger: spec.Never | spec.Always, merging: bool) -> Trigger:
+    return Constant(isinstance(trigger, spec.Always))
 
 
-@run_trigger.register
-def _(trigger: spec.Always, merging: bool) -> Trigger:
-    return Constant(True)
+_COMPOSITES: Final[dict[type[spec.Trigger], type[Trigger]]] = {
+    spec.Repeatedly: Repeatedly,
+    spec.AfterFirst: AfterFirst,
+    spec.AfterAll: AfterAll,
+    spec.AfterEach: AfterEach,
+    spec.OrFinally: OrFinally,
+}
 
 
-def _composite(kind: type[Trigger], trigger: spec.Trigger, merging: bool) -> Trigger:
-    return kind([run_trigger(child, merging) for child in trigger.children], merging)
+def _run_composite(trigger: spec.Trigger, merging: bool) -> Trigger:
+    subs = [run_trigger(child, merging) for child in trigger.children]
+    return _COMPOSITES[type(trigger)](subs, merging)
 
 
-@run_trigger.register
-def _(trigger: spec.Repeatedly, merging: bool) -> Trigger:
-    return _composite(Repeatedly, trigger, merging)
-
-
-@run_trigger.register
-def _(trigger: spec.AfterFirst, merging: bool) -> Trigger:
-    return _composite(AfterFirst, trigger, merging)
-
-
-@run_trigger.register
-def _(trigger: spec.AfterAll, merging: bool) -> Trigger:
-    return _composite(AfterAll, trigger, merging)
-
-
-@run_trigger.register
-def _(trigger: spec.AfterEach, merging: bool) -> Trigger:
-    return _composite(AfterEach, trigger, merging)
-
-
-@run_trigger.register
-def _(trigger: spec.OrFinally, merging: bool) -> Trigger:
-    return _composite(OrFinally, trigger, merging)
+for _composite in _COMPOSITES:
+    run_trigger.register(_composite, _run_composite)

@@ -27,7 +27,6 @@ from beamlike.machine.events import (
     going_back,
 )
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.processing_timers import minds_stale_processing_timers
 from beamlike.machine.reference.adding import add
 from beamlike.machine.reference.context import Arrival, Failed, StepContext
 from beamlike.machine.reference.emission import expire, fire, is_ready
@@ -39,6 +38,7 @@ from beamlike.machine.reference.triggers import run_trigger
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import option
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.trigger_analysis import minds_stale_processing_timers
 from beamlike.model.windows import Window, bounds
 
 

@@ -7,7 +7,7 @@ Source: Beam Java ``org.apache.beam.sdk.state``; Beam Python ``userstate.Runtime
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final, Generic, TypeVar
 
 from beamlike.errors import CoderError, UserStateError
@@ -93,11 +93,10 @@ class ValueCell(Cell[ReadModifyWriteStateSpec]):
         self._blob = self._encoded(value)
 
 
-class BagCell(Cell[BagStateSpec]):
-    """Values, in the order in which they were added."""
+class _Values(Cell[Spec]):
+    """Several values."""
 
-    def load(self, saved: Any) -> None:
-        self._blobs: list[bytes] = list(saved or ())
+    _blobs: Collection[bytes]
 
     def saved(self) -> Any:
         return tuple(self._blobs) or None
@@ -108,27 +107,24 @@ class BagCell(Cell[BagStateSpec]):
     def read(self) -> list[Any]:
         """The values."""
         return [*map(self.spec.coder.decode, self._blobs)]
+
+
+class BagCell(_Values[BagStateSpec]):
+    """Values, in the order in which they were added."""
+
+    def load(self, saved: Any) -> None:
+        self._blobs: list[bytes] = list(saved or ())
 
     def add(self, value: Any) -> None:
         """One more value."""
         self._blobs.append(self._encoded(value))
 
 
-class SetCell(Cell[SetStateSpec]):
+class SetCell(_Values[SetStateSpec]):
     """Values, each once, in the order in which they were added first."""
 
     def load(self, saved: Any) -> None:
         self._blobs: dict[bytes, None] = dict.fromkeys(saved or ())
-
-    def saved(self) -> Any:
-        return tuple(self._blobs) or None
-
-    def is_empty(self) -> bool:
-        return not self._blobs
-
-    def read(self) -> list[Any]:
-        """The values."""
-        return [*map(self.spec.coder.decode, self._blobs)]
 
     def add(self, value: Any) -> bool:
         """Put a value in; whether it was new. Source: Beam ``SetState.addIfAbsent``."""

@@ -29,7 +29,6 @@ class StatefulParDo:
     Args:
         window_fn: The windows of elements that come in none. They must not merge: there is no
             rule for what two states become together.
-        fn: The function.
         allowed_lateness: How long after its end a window still accepts elements.
         on_error: What to do when ``fn`` or the window function raises: ``"fail"`` or ``"drop"``,
             which leaves states and timers as they were before the call. A timer that raised has

@@ -76,10 +76,7 @@ class Running:
     """A step of one key.
 
     Args:
-        fn: The function.
         state: What is remembered of the key.
-        watermark: The input watermark (ms).
-        clock: Processing time (ms).
         lateness: The allowed lateness (ms).
         on_error: What to do when the function raises.
         tagged: Whether values come out with the tag of their output.

@@ -119,3 +119,31 @@ class CombineFn(metaclass=ReadableABC):
 
     def __str__(self) -> str:
         return stable_repr(self)
+
+
+class Around(CombineFn):
+    """A combine function around another one, which does what a subclass does not say."""
+
+    of: CombineFn
+
+    def create(self) -> Any:
+        return self.of.create()
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        return self.of.add(accumulator, values, timestamps)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return self.of.merge(first, second)
+
+    def compact(self, accumulator: Any) -> Any:
+        return self.of.compact(accumulator)
+
+    def extract(self, accumulator: Any) -> Any:
+        return self.of.extract(accumulator)
+
+    @property
+    def evicts(self) -> bool:
+        return self.of.evicts
+
+    def after_pane(self, accumulator: Any) -> Any:
+        return self.of.after_pane(accumulator)

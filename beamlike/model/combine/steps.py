@@ -40,7 +40,6 @@ class Stepwise(CombineFn):
     These may change accumulators in place: each is given a copy of its own.
 
     Args:
-        fn: The function.
         args: Given to each call.
         kwargs: Likewise.
     """

@@ -108,23 +108,24 @@ def readable_key(blob: bytes) -> Any:
         return _Readable(blob.decode(errors="backslashreplace"))
 
 
+_CONTAINERS: Final[Mapping[str, Callable[[tuple[Any, ...]], Any]]] = {
+    "(": tuple,
+    "{": frozenset,
+    "[": list,
+    "s": set,
+    "m": lambda parts: dict(zip(parts[::2], parts[1::2], strict=True)),
+}
+
+
 def _readable(plain: Any) -> Any:
     if isinstance(plain, str):
         return _LEAVES[plain[0]](plain[1:])
     head, *rest = plain
     parts = tuple(map(_readable, rest))
     name = head[1:].partition(" ")[0].replace(":", ".")
+    if head[0] in _CONTAINERS:
+        return _CONTAINERS[head[0]](parts)
     match head[0]:
-        case "(":
-            return parts
-        case "{":
-            return frozenset(parts)
-        case "[":
-            return list(parts)
-        case "s":
-            return set(parts)
-        case "m":
-            return dict(zip(parts[::2], parts[1::2], strict=True))
         case "e":
             return _Readable(f"{name}.{parts[0]}")
     return _Readable(f"{name}({', '.join(map(repr, parts))})")
@@ -279,17 +280,9 @@ def _whole(plain: Any, coders: Coders) -> Any:
         return _LEAVES[plain[0]](plain[1:])
     head, *rest = plain
     parts = tuple(_whole(part, coders) for part in rest)
+    if head[0] in _CONTAINERS:
+        return _CONTAINERS[head[0]](parts)
     match head[0]:
-        case "(":
-            return parts
-        case "{":
-            return frozenset(parts)
-        case "[":
-            return list(parts)
-        case "s":
-            return set(parts)
-        case "m":
-            return dict(zip(parts[::2], parts[1::2], strict=True))
         case "g":
             made = object.__new__(_class(head[1:], coders))
             made.__setstate__(parts[0])

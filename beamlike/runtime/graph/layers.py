@@ -16,7 +16,6 @@ from beamlike.model.graph import (
     Node,
     ReadNode,
     SideInputNode,
-    StatefulMapNode,
     StatefulParDoNode,
     in_order,
 )
@@ -25,7 +24,7 @@ from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_message
 
-STAGED: Final = (GroupNode, SideInputNode, StatefulMapNode, StatefulParDoNode)
+STAGED: Final = (GroupNode, SideInputNode, StatefulParDoNode)
 """The nodes that keep state: each belongs to the stateful operator of its layer."""
 
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.failures import Failure
-from beamlike.model.assigning import spans_at
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.graph import (
     MAIN,
@@ -21,20 +20,45 @@ from beamlike.model.graph import (
     RaisedFor,
     ReadNode,
     SideInputNode,
-    StatefulMapNode,
     StatefulParDoNode,
     WindowNode,
 )
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.time import show_instant
+from beamlike.model.sessions import Sessions
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_instant
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window
-from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulMapWorker
-from beamlike.runtime.graph.stateful import StatefulParDoWorker
+from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
 
 Answer = TypeVar("Answer")
+
+
+def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
+    """The windows of elements at these event times (ms), as `WindowFn.assign` has them.
+
+    None if elements may be in several windows, if the window function looks at their values or is
+    a user's own, and near the end of time, where windows are cut short: then `assign` is called.
+    """
+    kind = type(window_fn)  # and no subclass, which may assign as it likes
+    if kind is GlobalWindows:
+        return Spans.all_in(GLOBAL_WINDOW, len(timestamps))
+    if kind is FixedWindows:
+        assert isinstance(window_fn, FixedWindows)
+        size, offset = window_fn.size, window_fn.offset
+        starts = [at - (at - offset) % size for at in timestamps]
+    elif kind is Sessions:
+        assert isinstance(window_fn, Sessions)
+        if not isinstance(window_fn.gap, int) or window_fn.ends_with is not None:
+            return None
+        size, starts = window_fn.gap, list(timestamps)
+    else:
+        return None
+    if max(timestamps, default=0) > END_OF_GLOBAL_WINDOW - size:
+        return None
+    return Spans(starts, [start + size for start in starts])
 
 
 class _Source(Worker):
@@ -155,8 +179,6 @@ def worker_of(node: Node) -> Worker:
             return GroupingWorker(node)
         case SideInputNode():
             return SideInputWorker(node)
-        case StatefulMapNode():
-            return StatefulMapWorker(node)
         case StatefulParDoNode():
             return StatefulParDoWorker(node)
     raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")

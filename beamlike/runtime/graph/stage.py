@@ -241,7 +241,6 @@ class Stage:
             store: Its state.
             tables: What arrives.
             updates: What its origins report of their watermarks.
-            clock: Processing time (ms).
 
         Raises:
             UserFunctionError: A function of the user's raised.

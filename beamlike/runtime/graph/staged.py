@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.errors import PipelineError, UserFunctionError
+from beamlike.errors import BeamlikeError, PipelineError, TransformError, UserFunctionError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import Main, Side, SideInputs
-from beamlike.machine.stateful import StatefulMap
+from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
-from beamlike.model.fingerprint import stable_repr
-from beamlike.model.graph import MAIN, GroupNode, SideInputNode, StatefulMapNode
+from beamlike.model.graph import MAIN, GroupNode, SideInputNode, StatefulParDoNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
@@ -186,10 +186,10 @@ def _fits(value: Any) -> bool:
     return True
 
 
-def _pair(value: Any, label: str, verb: str) -> tuple[Hashable, Any]:
+def _pair(value: Any, label: str) -> tuple[Hashable, Any]:
     if not isinstance(value, tuple) or len(value) != 2:
         raise PipelineError(
-            f"{label!r} {verb} pairs of key and value, and got {value!r}; make pairs before it, "
+            f"{label!r} groups pairs of key and value, and got {value!r}; make pairs before it, "
             "for example with WithKeys(...) or Map(lambda x: (key, x))"
         )
     return value
@@ -224,7 +224,7 @@ class GroupingWorker(StagedWorker):
         bundle, windows = given[0].one_window_each()
         if not _are_pairs(bundle.values):
             for value in bundle.values:
-                _pair(value, self.label, "groups")
+                _pair(value, self.label)
         self._check(value for _, value in bundle.values)
         return bundle, windows
 
@@ -247,37 +247,6 @@ class GroupingWorker(StagedWorker):
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
-
-
-class StatefulMapWorker(StagedWorker):
-    """Calls a function that has a memory for each key and window."""
-
-    def __init__(self, node: StatefulMapNode) -> None:
-        def fn(state: Any, given: tuple[Any, Any], at: int) -> tuple[Any, list[Any]]:
-            pair, info = given
-            after, outputs = node.fn(state, pair, at)
-            # What is not grouped keeps its pane.
-            return after, [(output, info) for output in outputs]
-
-        fn.__qualname__ = stable_repr(node.fn)
-        windowing = node.windowing
-        machine = StatefulMap(
-            windowing.window_fn,
-            fn,
-            windowing.allowed_lateness,
-            already_merged=windowing.already_merged,
-        )
-        super().__init__(node.label, machine)
-
-    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        for it in given[0]:
-            key, _ = _pair(it.value, self.label, "remembers")
-            for window in it.windows:
-                yield key, Element((it.value, it.pane), it.timestamp, window)
-
-    def shown(self, key: Hashable, pane: Pane) -> Windowed:
-        value, info = pane.value
-        return Windowed(value, pane.timestamp, (pane.window,), info)
 
 
 class SideInputWorker(StagedWorker):
@@ -319,3 +288,50 @@ class SideInputWorker(StagedWorker):
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         (value, info), items = pane.value
         return Windowed((value, items), pane.timestamp, (pane.window,), info)
+
+
+class StatefulParDoWorker(StagedWorker):
+    """Gives pairs, and timers that are due, to a function with states and timers."""
+
+    def __init__(self, node: StatefulParDoNode) -> None:
+        self._fn, self._tagged = node.fn, node.tagged
+        windowing = node.windowing
+        machine = StatefulParDo(
+            windowing.window_fn,
+            node.fn,
+            windowing.allowed_lateness,
+            OnFailure.DROP if node.drops_failures else OnFailure.FAIL,
+            already_merged=windowing.already_merged,
+            tagged=node.tagged,
+        )
+        super().__init__(node.label, machine)
+
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+        key_of = self._fn.key_of
+        for it in given[0]:
+            key = key_of(it.value)
+            for window in it.windows:
+                yield key, Element((it.value, it.pane), it.timestamp, window)
+
+    def shown(self, key: Hashable, pane: Pane) -> Windowed:
+        return Windowed(pane.value, pane.timestamp, (pane.window,), pane.info)
+
+    def closing(self) -> Bundle:
+        try:
+            kept = list(self._fn.finish_bundle())
+        except BeamlikeError:
+            raise
+        except Exception as cause:
+            problem = f"{type(cause).__name__}: {cause}"
+            raise TransformError(self.label, problem, "finish_bundle") from cause
+        found = Bundle()
+        for tag, it in kept:
+            value = (tag, it.value) if self._tagged else it.value
+            found.append(Windowed(value, it.timestamp, it.windows, it.pane))
+        return found
+
+    def setup(self) -> None:
+        self._fn.setup()
+
+    def teardown(self) -> None:
+        self._fn.teardown()

@@ -1,8 +1,8 @@
 """A shard's saved state.
 
-Read in this order: `blobs` (tables as bytes), `state` (the layout of saved state), `column_state`
-(the same from columns), `room` (how much a shard can hold), `pages` (where state is stored, and
-what a step writes of it), `in_dict` (a store in memory), `index` (what is known without reading
-it), `key_clocks` (keys that have watermarks of their own), `recording` (what reached the shard,
-beside it).
+Read in this order: `blobs` (tables as bytes, and a store of them in memory), `state` (the layout of
+saved state), `column_state` (the same from columns), `room` (how much a shard can hold), `pages`
+(where state is stored, and what a step writes of it), `index` (what is known without reading it),
+`key_clocks` (keys that have watermarks of their own), `recording` (what reached the shard, beside
+it).
 """

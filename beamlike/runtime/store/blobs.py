@@ -55,3 +55,26 @@ def damaged(blob: bytes | pa.Buffer, why: str) -> str:
         f"a blob of {len(blob):,} bytes cannot be read: {why}; if it rested in a checkpoint, that "
         "is damaged: continue from a copy of it, or start with a new checkpointLocation"
     )
+
+
+class DictStore:
+    """The state of a shard in memory, for hosts that keep it in one process."""
+
+    def __init__(self) -> None:
+        self.buckets: dict[int, bytes] = {}
+        self.index: bytes | None = None
+
+    def read(self, number: int) -> bytes | None:
+        return self.buckets.get(number)
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        if blob is None:
+            del self.buckets[number]
+        else:
+            self.buckets[number] = blob
+
+    def read_index(self) -> bytes | None:
+        return self.index
+
+    def write_index(self, blob: bytes) -> None:
+        self.index = blob

@@ -112,9 +112,6 @@ class Record:
     def read(cls, blob_at: Callable[[int], bytes | None]) -> Self | None:
         """The record among the blobs of a shard; None if there is none.
 
-        Args:
-            blob_at: Gives the blob of a number.
-
         Raises:
             StateError: It is damaged.
         """
@@ -211,7 +208,6 @@ def _with_own(rows: pa.Table, clocks: KeyClocks, width: int, begin: Clock, to: C
         clocks: Those of the shard's keys before the step.
         width: How many columns a key has.
         begin: The clocks of the shard as the step begins.
-        to: The same as it ends.
     """
     keys = key_tuples(rows.columns[:width], rows.num_rows)
     greatest = dict[tuple[int, Key], int]()

@@ -22,7 +22,6 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
-from beamlike.model.trigger_analysis import loses_in_beam_python
 from beamlike.model.triggers import (
     AfterCount,
     AfterEach,
@@ -47,6 +46,7 @@ from beamlike.model.windowfns import (
 )
 from beamlike.model.windows import IntervalWindow, expiry
 from beamlike.testing import TestStream, TimestampedValue
+from tests.support.beam_python import loses_in_beam_python
 
 HERE = Path(__file__).parent
 Json = dict[str, Any]

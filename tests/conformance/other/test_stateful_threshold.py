@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from beamlike.api.pipelines.stateful import Memory
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
-from beamlike.machine.stateful import StatefulMap
+from beamlike.machine.userstate.machine import StatefulParDo
+from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW
@@ -32,7 +34,8 @@ def test_every_row_is_a_global_window() -> None:
 def read_step(spelled: Json) -> ScriptStep:
     match spelled:
         case {"elements": elements}:
-            return Arrive(tuple((e["key"], Element(e["value"], e["ts_ms"])) for e in elements))
+            pairs = [((e["key"], e["value"]), e["ts_ms"]) for e in elements]
+            return Arrive(tuple((it[0], Element((it, NO_FIRING), at)) for it, at in pairs))
         case {"advance_watermark_to_ms": to}:
             return AdvanceWatermark(to)
         case {"advance_watermark_to_infinity": True}:
@@ -41,13 +44,15 @@ def read_step(spelled: Json) -> ScriptStep:
 
 
 def played(row: Json, host: Json) -> Run:
-    def crossings(total: int | None, score: int, timestamp: int) -> tuple[int, tuple[int, ...]]:
+    def crossings(
+        total: int | None, pair: tuple[str, int], timestamp: int
+    ) -> tuple[int, tuple[int, ...]]:
         before = total or 0
-        after = before + score
+        after = before + pair[1]
         crossed = before // row["threshold"] < after // row["threshold"]
         return after, (after,) if crossed else ()
 
-    machine = StatefulMap(GlobalWindows(), crossings)
+    machine = StatefulParDo(GlobalWindows(), Memory(crossings, "Score"))
     script = tuple(map(read_step, row["steps"]))
     if host["host"] == "memory":
         return run_in_memory(machine, script)

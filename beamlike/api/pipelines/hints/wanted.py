@@ -50,9 +50,6 @@ def check_arguments(
     """Check what a function is given against the types that are declared for its parameters.
 
     Args:
-        label: The transform.
-        hints: What is declared.
-        function: What has the parameters.
         args: The types of the element and of the arguments after it.
         kwargs: The types of arguments by name.
 
@@ -109,7 +106,6 @@ def made_type(hints: IOTypeHints, given: Sequence[Any], tag: str = "") -> Any:
     """The declared type of what comes out, where variables stand for what was given.
 
     Args:
-        hints: What is declared.
         given: The types of the elements of each collection that is read.
         tag: The output's.
 

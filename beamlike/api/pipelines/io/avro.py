@@ -13,7 +13,7 @@ from beamlike.api.pipelines.io.file_sinks import FileBasedSink
 from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles
 from beamlike.api.pipelines.io.range_trackers import RangeTracker
 from beamlike.api.pipelines.io.records_of_rows import record_of, row_of
-from beamlike.api.pipelines.io.sinks import Write
+from beamlike.api.pipelines.io.sinks import Writes
 from beamlike.api.pipelines.io.sources import Read
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
@@ -147,7 +147,7 @@ class _Records:
         self._file.close()
 
 
-class WriteToAvro(PTransform[PCollection[Any], PCollection[str]]):
+class WriteToAvro(Writes):
     """Elements that have fields as records of Avro files. The names of the files come out.
 
     Files are written as by `WriteToText`: all of them, or none.
@@ -156,12 +156,7 @@ class WriteToAvro(PTransform[PCollection[Any], PCollection[str]]):
         file_path_prefix: How the names of the files begin.
         schema: Avro's schema of the records.
         codec: How blocks are compressed, as fastavro calls it: ``"null"``, ``"deflate"`` ...
-        file_name_suffix: As in `WriteToText`, and so are the others.
-        num_shards: How many files there are.
-        shard_name_template: What stands between.
-        mime_type: Counts for nothing, as the next one.
-        use_fastavro: There is nothing else.
-        triggering_frequency: The size of the windows that a stream is written by, seconds.
+        mime_type: Counts for nothing, as ``use_fastavro``. All else is as in `WriteToText`.
 
     Raises:
         PipelineError: There is no schema, or an argument cannot be used.
@@ -192,6 +187,3 @@ class WriteToAvro(PTransform[PCollection[Any], PCollection[str]]):
             shard_name_template=shard_name_template,
             triggering_frequency=triggering_frequency,
         )
-
-    def expand(self, given: PCollection[Any]) -> Any:
-        return given | Write(self._sink)

@@ -156,6 +156,15 @@ class ReadAllFiles(PTransform[PCollection[Any], PCollection[Any]]):
         return given | "ReadFiles" >> ParDo(_ReadingFiles(self._source_of, self._with_filename))
 
 
+class ReadsAll(PTransform[PCollection[Any], PCollection[Any]]):
+    """A transform that reads the files that a collection names."""
+
+    _read: ReadAllFiles
+
+    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
+        return given | "ReadAllFiles" >> self._read
+
+
 class _ReadingFiles(DoFn[Any, Any]):
     def __init__(self, source_of: Callable[[str], FileBasedSource], with_filename: bool) -> None:
         self._source_of, self._with_filename = source_of, with_filename

@@ -3,16 +3,19 @@
 Source: Beam Python ``io.filesystem.FileSystem``.
 """
 
+import os
 import re
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import IO, Any, Final
 
 import attrs
 
 from beamlike.errors import PipelineError
 
-__all__ = ["FileMetadata", "FileSystem", "MatchResult", "regex_of"]
+__all__ = ["FileMetadata", "FileSystem", "LocalFileSystem", "MatchResult", "regex_of"]
 
 
 @attrs.frozen
@@ -148,3 +151,71 @@ def regex_of(pattern: str) -> re.Pattern[str]:
             f"the file pattern {pattern!r} cannot be read: {error}; write * for any name, "
             "and [abc] for one of some characters"
         ) from error
+
+
+def _there(path: str) -> FileMetadata | None:
+    try:
+        return _found(path)
+    except FileNotFoundError:  # it has been removed meanwhile, or is a link to nothing
+        return None
+
+
+def _found(path: str) -> FileMetadata:
+    found = os.stat(path)
+    return FileMetadata(path, found.st_size, found.st_mtime)
+
+
+class LocalFileSystem(FileSystem):
+    """Files of this machine. Source: Beam ``LocalFileSystem``."""
+
+    def open(self, path: str) -> IO[bytes]:
+        return Path(path).open("rb")
+
+    def create(self, path: str) -> IO[bytes]:
+        place = Path(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place.open("wb")
+
+    def files_below(self, folder: str, depth: int | None) -> Iterator[FileMetadata]:
+        # Paths keep the beginning that the pattern has: relative if it is.
+        top = folder or "."
+        for root, folders, names in os.walk(top):
+            folders.sort()
+            inside = os.path.relpath(root, top)
+            level = 0 if inside == "." else len(Path(inside).parts)
+            if level == depth:
+                folders.clear()
+            for name in names:
+                path = os.path.join(root, name)
+                found = _there(path if folder else os.path.relpath(path))
+                if found is not None:
+                    yield found
+
+    def metadata(self, path: str) -> FileMetadata | None:
+        return _found(path) if os.path.exists(path) else None
+
+    def rename(self, source: str, target: str) -> None:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(source, target)
+
+    def copy(self, source: str, target: str) -> None:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        if os.path.isdir(source):
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            shutil.copy2(source, target)
+
+    def delete(self, path: str) -> None:
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            os.remove(path)
+
+    def mkdirs(self, path: str) -> None:
+        os.makedirs(path)
+
+    def join(self, first: str, *others: str) -> str:
+        return os.path.join(first, *others)
+
+    def split(self, path: str) -> tuple[str, str]:
+        return os.path.split(path)

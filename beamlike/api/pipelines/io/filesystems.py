@@ -10,9 +10,13 @@ from typing import Any, Final
 
 from beamlike.api.pipelines.io.compression import compressing, decompressing
 from beamlike.api.pipelines.io.errors import BeamIOError
-from beamlike.api.pipelines.io.file_systems import FileMetadata, FileSystem, MatchResult
+from beamlike.api.pipelines.io.file_systems import (
+    FileMetadata,
+    FileSystem,
+    LocalFileSystem,
+    MatchResult,
+)
 from beamlike.api.pipelines.io.fsspec_files import FsspecFileSystem
-from beamlike.api.pipelines.io.local_files import LocalFileSystem
 
 __all__ = ["FileSystems"]
 

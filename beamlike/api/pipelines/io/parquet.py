@@ -10,11 +10,11 @@ from typing import Any, Final
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.io.errors import check_number
 from beamlike.api.pipelines.io.file_sinks import FileBasedSink
-from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles
+from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles, ReadsAll
 from beamlike.api.pipelines.io.range_trackers import RangeTracker
 from beamlike.api.pipelines.io.records_of_rows import record_of, row_of
-from beamlike.api.pipelines.io.sinks import Write
-from beamlike.api.pipelines.io.sources import Read
+from beamlike.api.pipelines.io.sinks import Writes
+from beamlike.api.pipelines.io.sources import Read, Reads
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.extras import missing
@@ -61,7 +61,7 @@ class _Source(FileBasedSource):
                 yield file.read_row_group(at, columns=self._columns)
 
 
-class ReadFromParquetBatched(PTransform[Any, PCollection[Any]]):
+class ReadFromParquetBatched(Reads):
     """The row groups of Parquet files, each as a ``pyarrow.Table``.
 
     Args:
@@ -86,10 +86,6 @@ class ReadFromParquetBatched(PTransform[Any, PCollection[Any]]):
     ) -> None:
         super().__init__()
         self._source = _Source(file_pattern, min_bundle_size, validate, columns)
-
-    def expand(self, given: Any) -> PCollection[Any]:
-        made: PCollection[Any] = given | Read(self._source)
-        return made
 
 
 class ReadFromParquet(PTransform[Any, PCollection[Any]]):
@@ -134,7 +130,7 @@ def _named_records(named: tuple[str, Any]) -> Iterator[tuple[str, Any]]:
     return ((named[0], record) for record in _records(named[1]))
 
 
-class ReadAllFromParquetBatched(PTransform[PCollection[Any], PCollection[Any]]):
+class ReadAllFromParquetBatched(ReadsAll):
     """The row groups of the files that a collection names, as `ReadFromParquetBatched`.
 
     Args:
@@ -157,9 +153,6 @@ class ReadAllFromParquetBatched(PTransform[PCollection[Any], PCollection[Any]]):
         super().__init__(label)
         source_of = partial(_Source, validate=False, columns=columns)
         self._read = ReadAllFiles(True, "auto", 0, 0, source_of, with_filename)
-
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        return given | "ReadAllFiles" >> self._read
 
 
 class ReadAllFromParquet(PTransform[PCollection[Any], PCollection[Any]]):
@@ -251,7 +244,7 @@ class _Rows:
         self._file.close()
 
 
-class WriteToParquet(PTransform[PCollection[Any], PCollection[str]]):
+class WriteToParquet(Writes):
     """Elements that have fields as rows of Parquet files. The names of the files come out.
 
     Files are written as by `WriteToText`: all of them, or none.
@@ -264,11 +257,7 @@ class WriteToParquet(PTransform[PCollection[Any], PCollection[str]]):
         codec: How columns are compressed, as pyarrow calls it: ``"snappy"``, ``"gzip"`` ...
         use_deprecated_int96_timestamps: As pyarrow takes it, and so is the next.
         use_compliant_nested_type: How the parts of nested columns are called.
-        file_name_suffix: As in `WriteToText`, and so are the next four.
-        num_shards: How many files there are.
-        shard_name_template: What stands between.
-        mime_type: Counts for nothing.
-        triggering_frequency: The size of the windows that a stream is written by, seconds.
+        mime_type: Counts for nothing. All else is as in `WriteToText`.
 
     Raises:
         PipelineError: An argument cannot be used; when it runs: an element has no fields.
@@ -306,11 +295,8 @@ class WriteToParquet(PTransform[PCollection[Any], PCollection[str]]):
             triggering_frequency=triggering_frequency,
         )
 
-    def expand(self, given: PCollection[Any]) -> Any:
-        return given | Write(self._sink)
 
-
-class WriteToParquetBatched(PTransform[PCollection[Any], PCollection[str]]):
+class WriteToParquetBatched(Writes):
     """Elements that are a ``pyarrow.Table`` as rows of Parquet files; else `WriteToParquet`.
 
     Source: Beam ``WriteToParquetBatched``.
@@ -342,6 +328,3 @@ class WriteToParquetBatched(PTransform[PCollection[Any], PCollection[str]]):
             shard_name_template=shard_name_template,
             triggering_frequency=triggering_frequency,
         )
-
-    def expand(self, given: PCollection[Any]) -> Any:
-        return given | Write(self._sink)

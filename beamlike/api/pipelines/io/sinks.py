@@ -111,6 +111,15 @@ class Write(PTransform[Any, PCollection[Any]]):
         return _unbounded(given, sink)
 
 
+class Writes(PTransform[PCollection[Any], PCollection[str]]):
+    """A transform that writes into a sink of its own."""
+
+    _sink: Any
+
+    def expand(self, given: PCollection[Any]) -> Any:
+        return given | Write(self._sink)
+
+
 def _shards_of(sink: Any) -> int:
     return max(1, getattr(sink, "num_shards", 0) or 0)
 

@@ -108,6 +108,16 @@ class Read(PTransform[Pipeline, PCollection[Any]]):
         return pipeline | "Source" >> Create([None]) | "Read" >> ParDo(_Reading(self.source))
 
 
+class Reads(PTransform[Any, PCollection[Any]]):
+    """A transform that reads a source of its own."""
+
+    _source: Any
+
+    def expand(self, given: Any) -> PCollection[Any]:
+        made: PCollection[Any] = given | Read(self._source)
+        return made
+
+
 class _Reading(DoFn[Any, Any]):
     """Reads all of a source."""
 

@@ -200,9 +200,7 @@ class WriteToJson(_Write):
     """Elements that have fields as objects of JSON files. A `FileResult` for each file comes out.
 
     Args:
-        path: How the names of the files begin.
-        num_shards: How many files there are; None: one.
-        file_naming: Their names, see `default_file_naming`; None: ``path-00000-of-00001``.
+        path: As in `WriteToCsv`, with ``num_shards`` and ``file_naming``.
         orient: How the objects are laid out, as pandas calls it.
         lines: Whether each line is an object; None: if ``orient`` is ``"records"``.
         how: As ``pandas.DataFrame.to_json`` takes it.

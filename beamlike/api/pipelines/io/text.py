@@ -3,19 +3,21 @@
 Source: Beam Python ``io.textio``.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any, ClassVar, Final
 
 from beamlike.api.pipelines.coders import StrUtf8Coder
 from beamlike.api.pipelines.io.compression import CompressionTypes
-from beamlike.api.pipelines.io.file_sources import ReadAllFiles
-from beamlike.api.pipelines.io.sinks import Write
-from beamlike.api.pipelines.io.sources import Read
-from beamlike.api.pipelines.io.text_sinks import TextSink
-from beamlike.api.pipelines.io.text_sources import TextSource, TextSourceWithFilename
+from beamlike.api.pipelines.io.errors import check_number
+from beamlike.api.pipelines.io.file_sinks import FileBasedSink
+from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles, ReadsAll
+from beamlike.api.pipelines.io.range_trackers import RangeTracker
+from beamlike.api.pipelines.io.records import check_delimiter, check_escape, records
+from beamlike.api.pipelines.io.sinks import Writes
+from beamlike.api.pipelines.io.sources import Reads
 from beamlike.api.pipelines.more_coders import ToBytesCoder
-from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.value_providers import ValueProvider
 from beamlike.model.coders import Coder
 
@@ -25,7 +27,115 @@ _UTF8: Final = StrUtf8Coder()
 _BYTES: Final = ToBytesCoder()
 
 
-class ReadFromText(PTransform[Any, PCollection[Any]]):
+Header = tuple[Callable[[Any], bool] | None, Callable[[Sequence[Any]], Any] | None]
+
+
+class TextSource(FileBasedSource):
+    """The records of text files: what `ReadFromText` reads. Its arguments are those of it.
+
+    Args:
+        header_processor_fns: What says whether a first record is part of a header, and what is
+            called with those that are.
+    """
+
+    def __init__(
+        self,
+        file_pattern: Any,
+        min_bundle_size: int = 0,
+        compression_type: str = "auto",
+        strip_trailing_newlines: bool = True,
+        coder: Coder = _UTF8,
+        buffer_size: int = 8192,
+        validate: bool = True,
+        skip_header_lines: int = 0,
+        header_processor_fns: Header = (None, None),
+        delimiter: bytes | None = None,
+        escapechar: bytes | None = None,
+    ) -> None:
+        super().__init__(file_pattern, min_bundle_size, compression_type, validate=validate)
+        check_number(skip_header_lines, "skip_header_lines")
+        check_delimiter(delimiter)
+        check_escape(escapechar)
+        self._strip, self._coder = strip_trailing_newlines, coder
+        self._skip, self._header = skip_header_lines, header_processor_fns
+        self._delimiter, self._escape = delimiter, escapechar
+
+    def read_records(self, file_name: str, offset_range_tracker: RangeTracker) -> Iterator[Any]:
+        with self.open_file(file_name) as file:
+            found = records(file, self._delimiter, self._escape, keep=not self._strip)
+            decoded = map(self._coder.decode, islice(found, self._skip, None))
+            yield from self._after_header(decoded)
+
+    def _after_header(self, decoded: Iterator[Any]) -> Iterator[Any]:
+        is_header, process = self._header
+        if is_header is None:
+            return decoded
+        header, rest = [], decoded
+        for record in decoded:
+            if not is_header(record):
+                rest = chain([record], decoded)
+                break
+            header.append(record)
+        if process is not None:
+            process(header)
+        return rest
+
+
+class TextSourceWithFilename(TextSource):
+    """The same, as pairs of the name of the file and the record."""
+
+    def read_records(self, file_name: str, offset_range_tracker: RangeTracker) -> Iterator[Any]:
+        for record in super().read_records(file_name, offset_range_tracker):
+            yield file_name, record
+
+
+class TextSink(FileBasedSink):
+    """Lines of text: what `WriteToText` writes into. Its arguments are those of it."""
+
+    def __init__(
+        self,
+        file_path_prefix: Any,
+        file_name_suffix: Any = "",
+        append_trailing_newlines: bool = True,
+        num_shards: int = 0,
+        shard_name_template: str | None = None,
+        coder: Coder = _BYTES,
+        compression_type: str = "auto",
+        header: Any = None,
+        footer: Any = None,
+        **how: Any,
+    ) -> None:
+        super().__init__(
+            file_path_prefix,
+            coder,
+            file_name_suffix,
+            num_shards,
+            shard_name_template,
+            "text/plain",
+            compression_type,
+            **how,
+        )
+        self._end = b"\n" if append_trailing_newlines else b""
+        self._header, self._footer = header, footer
+
+    def open(self, temp_path: str) -> Any:
+        handle = super().open(temp_path)
+        self._write_line(handle, self._header)
+        return handle
+
+    def close(self, file_handle: Any) -> None:
+        self._write_line(file_handle, self._footer)
+        super().close(file_handle)
+
+    def _write_line(self, handle: Any, text: Any) -> None:
+        if text is not None:
+            handle.write(_BYTES.encode(text) + self._end)
+
+    def write_encoded_record(self, file_handle: Any, encoded_value: bytes) -> None:
+        file_handle.write(encoded_value + self._end)
+
+
+class ReadFromText(Reads):
     r"""The lines of text files, which end with ``\n`` or ``\r\n``.
 
         lines = pipeline | ReadFromText("/data/2026-*.txt.gz", skip_header_lines=1)
@@ -76,10 +186,6 @@ class ReadFromText(PTransform[Any, PCollection[Any]]):
             escapechar=escapechar,
         )
 
-    def expand(self, given: Any) -> PCollection[Any]:
-        made: PCollection[Any] = given | Read(self._source)
-        return made
-
 
 class ReadFromTextWithFilename(ReadFromText):
     """The same, as pairs of the name of the file and the line.
@@ -90,20 +196,15 @@ class ReadFromTextWithFilename(ReadFromText):
     _source_class = TextSourceWithFilename
 
 
-class ReadAllFromText(PTransform[PCollection[Any], PCollection[Any]]):
+class ReadAllFromText(ReadsAll):
     """The lines of the text files that a collection names, or has found with ``MatchFiles``.
 
     Args:
         min_bundle_size: Counts for nothing, as the next one.
         desired_bundle_size: A file is read as a whole.
-        compression_type: As in `ReadFromText`, and so are the others.
-        strip_trailing_newlines: Whether lines come without their ends.
         validate: Counts for nothing: a pattern without files has no lines.
-        coder: Makes elements of bytes.
-        skip_header_lines: How many lines at the beginning of each file are left out.
         with_filename: Whether elements are pairs of the name of the file and the line.
-        delimiter: What ends a record in place of a newline.
-        escapechar: A byte before a delimiter that does not end a record.
+        compression_type: As in `ReadFromText`, and so is all else.
 
     Source: Beam ``ReadAllFromText``.
     """
@@ -140,11 +241,8 @@ class ReadAllFromText(PTransform[PCollection[Any], PCollection[Any]]):
             True, compression_type, desired_bundle_size, min_bundle_size, source_of, with_filename
         )
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        return given | "ReadAllFiles" >> self._read
 
-
-class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
+class WriteToText(Writes):
     """The elements as lines of text files. The names of the files come out.
 
         lines | WriteToText("/data/out", file_name_suffix=".txt")
@@ -213,6 +311,3 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
             skip_if_empty=skip_if_empty,
             triggering_frequency=triggering_frequency,
         )
-
-    def expand(self, given: PCollection[Any]) -> Any:
-        return given | Write(self._sink)

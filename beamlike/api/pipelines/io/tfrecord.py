@@ -13,12 +13,10 @@ from typing import Any, Final
 from beamlike.api.pipelines.coders import BytesCoder
 from beamlike.api.pipelines.io.errors import BeamIOError
 from beamlike.api.pipelines.io.file_sinks import FileBasedSink
-from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles
+from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles, ReadsAll
 from beamlike.api.pipelines.io.range_trackers import RangeTracker
-from beamlike.api.pipelines.io.sinks import Write
-from beamlike.api.pipelines.io.sources import Read
-from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.io.sinks import Writes
+from beamlike.api.pipelines.io.sources import Reads
 from beamlike.model.coders import Coder
 
 __all__ = ["ReadAllFromTFRecord", "ReadFromTFRecord", "WriteToTFRecord"]
@@ -83,7 +81,7 @@ class _Source(FileBasedSource):
                 yield self._coder.decode(data)
 
 
-class ReadFromTFRecord(PTransform[Any, PCollection[Any]]):
+class ReadFromTFRecord(Reads):
     """The records of TFRecord files.
 
     Args:
@@ -108,12 +106,8 @@ class ReadFromTFRecord(PTransform[Any, PCollection[Any]]):
         super().__init__()
         self._source = _Source(file_pattern, coder, compression_type, validate)
 
-    def expand(self, given: Any) -> PCollection[Any]:
-        made: PCollection[Any] = given | Read(self._source)
-        return made
 
-
-class ReadAllFromTFRecord(PTransform[PCollection[Any], PCollection[Any]]):
+class ReadAllFromTFRecord(ReadsAll):
     """The records of the TFRecord files that a collection names.
 
     Args:
@@ -131,16 +125,13 @@ class ReadAllFromTFRecord(PTransform[PCollection[Any], PCollection[Any]]):
         source_of = partial(_Source, coder=coder, compression_type=compression_type, validate=False)
         self._read = ReadAllFiles(False, compression_type, 0, 0, source_of, with_filename)
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        return given | "ReadAllFiles" >> self._read
-
 
 class _Sink(FileBasedSink):
     def write_encoded_record(self, file_handle: Any, encoded_value: bytes) -> None:
         file_handle.write(written(encoded_value))
 
 
-class WriteToTFRecord(PTransform[PCollection[Any], PCollection[str]]):
+class WriteToTFRecord(Writes):
     """The elements as records of TFRecord files. The names of the files come out.
 
     Files are written as by `WriteToText`: all of them, or none.
@@ -148,11 +139,7 @@ class WriteToTFRecord(PTransform[PCollection[Any], PCollection[str]]):
     Args:
         file_path_prefix: How the names of the files begin.
         coder: Makes bytes of elements; by default they are bytes.
-        file_name_suffix: As in `WriteToText`, and so are the others.
-        num_shards: How many files there are.
-        shard_name_template: What stands between.
-        compression_type: How the files are compressed; by default as the end of the name says.
-        triggering_frequency: The size of the windows that a stream is written by, seconds.
+        file_name_suffix: As in `WriteToText`, and so is all else.
 
     Raises:
         PipelineError: An argument cannot be used.
@@ -180,6 +167,3 @@ class WriteToTFRecord(PTransform[PCollection[Any], PCollection[str]]):
             compression_type=compression_type,
             triggering_frequency=triggering_frequency,
         )
-
-    def expand(self, given: PCollection[Any]) -> Any:
-        return given | Write(self._sink)

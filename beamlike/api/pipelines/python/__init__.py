@@ -1,10 +1,9 @@
 """What Beam Python counts in seconds, in classes of its own: ``beamlike.beam`` has them.
 
 Read in this order: `reckoning` (what follows share), `durations`, `timestamps`, `reading` (times as
-callers write them), `panes`, `windows` (windows and elements with their time), `window_coders`,
-`window_fns` (window functions), `model_fns` (the core's for each of them, and for a user's own),
-`windowing` (`WindowInto`, triggers that wait), `user_timers` (timers in seconds), `functions`
-(`DoFn`), `times` (transforms that set or show event time), `stateful` (a function with a memory),
-`frames` (rows of DataFrames) and `streams` (the test stream). The core, Scio's verbs and
-``beamlike`` itself count milliseconds.
+callers write them), `panes`, `windows` (windows and elements with their time), `window_fns` (window
+functions), `model_fns` (the core's for each of them, and for a user's own), `windowing`
+(`WindowInto`, triggers that wait), `functions` (`DoFn`), `times` (transforms that set or show event
+time) and `streams` (the test stream). The core, Scio's verbs and ``beamlike`` itself count
+milliseconds.
 """

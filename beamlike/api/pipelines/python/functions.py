@@ -5,11 +5,12 @@ Source: Beam Python ``transforms.core.DoFn``.
 
 from typing import Any, ClassVar, Final, Generic
 
-from beamlike.api.pipelines import dofn
+import attrs
+
+from beamlike.api.pipelines import dofn, user_timers
 from beamlike.api.pipelines.dofn import ANY_SKEW, Param, ProvidedAsked, TimerAsked
-from beamlike.api.pipelines.python.reading import Length, in_millis
+from beamlike.api.pipelines.python.reading import Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.python.user_timers import Clockface
 from beamlike.api.pipelines.python.windows import WindowedValue, of_model
 from beamlike.api.pipelines.variables import In, T
 
@@ -18,6 +19,24 @@ __all__ = ["DoFn"]
 _TIMESTAMP: Final = Param("TimestampParam", Timestamp.of_millis)
 _WINDOW: Final = Param("WindowParam", of_model)
 _WINDOWED_VALUE: Final = Param("WindowedValueParam", WindowedValue.of_model)
+
+
+@attrs.frozen
+class Clockface(user_timers.Clockface):
+    """Instants are `Timestamp`, and numbers count seconds."""
+
+    def instant(self, at: Any, argument: str) -> int:
+        return moment(at, argument).instant_ms
+
+    def length(self, span: Any, argument: str) -> int:
+        return in_millis(span, argument)
+
+    def in_window(self, at: int, latest: int | None) -> int:
+        # Programs set timers to `window.end`, which is just after the last instant of the window.
+        return at - 1 if latest == at - 1 else at
+
+    def shown(self, millis: int) -> Timestamp:
+        return Timestamp.of_millis(millis)
 
 
 class DoFn(dofn.DoFn[In, T], Generic[In, T]):

@@ -71,7 +71,6 @@ def moment(value: Any, argument: str) -> Timestamp:
 
     Args:
         value: What the caller wrote. A ``datetime`` without a zone is UTC.
-        argument: What the caller calls it; it opens the error message.
 
     Raises:
         TimeError: It is no instant.

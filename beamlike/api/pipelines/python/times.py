@@ -4,17 +4,26 @@ Source: Beam Java ``WithTimestamps``; Beam Python ``util.Reify``.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from beamlike.api.pipelines import times
+import attrs
+
+from beamlike.api.pipelines import frames, stateful, times
 from beamlike.api.pipelines.elements import FlatMap
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import BoundedWindow, TimestampedValue
-from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.variables import K, T
+from beamlike.api.pipelines.transform import PTransform, function_label
+from beamlike.api.pipelines.variables import K, R, T
+from beamlike.machine.clocks import Idle
+from beamlike.model.coders import Coder
+from beamlike.model.fingerprint import stable_repr
+from beamlike.runtime.options import MAX_AHEAD
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 __all__ = ["Reify", "WithTimestamps"]
 
@@ -106,3 +115,74 @@ def _with_window_inside(
 ) -> Iterable[Any]:
     key, value = element
     yield key, (value, timestamp, window)
+
+
+class ApplyPerKey(stateful.ApplyPerKey[R]):
+    """Pairs of key and value, given one by one to a function with a state for each key and
+    window.
+
+    Args:
+        fn: Called with the state (None at first), a pair and its event time, a `Timestamp`.
+            Returns the new state, None to remove it, and a list of outputs. It leaves
+            the old state as it was.
+
+    Raises:
+        PipelineError: It is no function; when it is applied: the windows merge.
+
+    Source: Scio ``applyPerKeyDoFn``; Beam's state and timers are not here.
+    """
+
+    def __init__(self, fn: Callable[[Any, Any, Timestamp], tuple[Any, Iterable[R]]]) -> None:
+        super().__init__(_Timestamped(fn) if callable(fn) else fn)
+        self.function = fn
+
+    def default_label(self) -> str:
+        return f"ApplyPerKey({function_label(self.function)})"
+
+
+@attrs.frozen
+class _Timestamped:
+    """A function of a `Timestamp` as one of milliseconds."""
+
+    fn: Callable[[Any, Any, Timestamp], Any]
+
+    def __call__(self, state: Any, pair: Any, timestamp: int) -> Any:
+        return self.fn(state, pair, Timestamp.of_millis(timestamp))
+
+    def __repr__(self) -> str:
+        return stable_repr(self.fn)
+
+
+class FromDataFrame(frames.FromDataFrame):
+    """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
+
+    As `beamlike.api.pipelines.frames.FromDataFrame`, where ``watermark``, ``max_ahead`` and
+    ``idle_after`` are a number of seconds, `Duration`, a ``timedelta`` or text.
+    """
+
+    def __init__(
+        self,
+        rows: "DataFrame",
+        *,
+        timestamp: str | None = None,
+        watermark: Length | None = None,
+        max_ahead: Length | None = MAX_AHEAD,
+        idle_after: Length | None = None,
+        idle: Idle | str = Idle.RELEASE,
+        encoded: str | None = None,
+        coder: Coder | None = None,
+    ) -> None:
+        super().__init__(
+            rows,
+            timestamp=timestamp,
+            watermark=_millis(watermark, "watermark"),
+            max_ahead=_millis(max_ahead, "max_ahead"),
+            idle_after=_millis(idle_after, "idle_after"),
+            idle=idle,
+            encoded=encoded,
+            coder=coder,
+        )
+
+
+def _millis(value: Length | None, argument: str) -> int | None:
+    return None if value is None else in_millis(value, argument)

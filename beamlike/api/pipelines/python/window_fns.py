@@ -3,14 +3,16 @@
 Source: Beam Python ``transforms.window``.
 """
 
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
+
+import attrs
 
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.reading import Instant, Length, length, moment
 from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP, Timestamp
-from beamlike.api.pipelines.python.window_coders import GlobalWindowCoder, IntervalWindowCoder
 from beamlike.api.pipelines.python.windows import (
     BoundedWindow,
     GlobalWindow,
@@ -25,12 +27,68 @@ from beamlike.model.sessions import GapOf
 
 __all__ = [
     "FixedWindows",
+    "GlobalWindowCoder",
     "GlobalWindows",
+    "IntervalWindowCoder",
     "NonMergingWindowFn",
     "Sessions",
     "SlidingWindows",
+    "TimestampCoder",
     "WindowFn",
 ]
+
+
+_SHIFT: Final = 2**63
+
+
+@attrs.frozen
+class IntervalWindowCoder(Coder):
+    """The bounds of a window, each as 8 bytes of milliseconds.
+
+    A coder of windows only has to be deterministic: the core keeps windows by their bounds,
+    whatever `get_window_coder` returns.
+    """
+
+    def encode(self, value: Any) -> bytes:
+        return struct.pack(">qq", value.start.instant_ms, value.end.instant_ms)
+
+    def decode(self, encoded: bytes) -> IntervalWindow:
+        start, end = struct.unpack(">qq", encoded)
+        return IntervalWindow(Timestamp.of_millis(start), Timestamp.of_millis(end))
+
+    def is_deterministic(self) -> bool:
+        return True
+
+
+@attrs.frozen
+class TimestampCoder(Coder):
+    """An instant as 8 bytes of milliseconds, whose order is that of the instants.
+
+    Source: Beam Java ``InstantCoder``.
+    """
+
+    def encode(self, value: Timestamp) -> bytes:
+        return struct.pack(">Q", value.instant_ms + _SHIFT)
+
+    def decode(self, encoded: bytes) -> Timestamp:
+        return Timestamp.of_millis(struct.unpack(">Q", encoded)[0] - _SHIFT)
+
+    def is_deterministic(self) -> bool:
+        return True
+
+
+@attrs.frozen
+class GlobalWindowCoder(Coder):
+    """No bytes at all: there is one such window."""
+
+    def encode(self, value: Any) -> bytes:
+        return b""
+
+    def decode(self, encoded: bytes) -> GlobalWindow:
+        return GlobalWindow()
+
+    def is_deterministic(self) -> bool:
+        return True
 
 
 class WindowFn(ABC):

@@ -4,10 +4,10 @@ Each verb is a method of `SCollection`, which inherits them from the classes her
 Beam's transforms and has no rules of its own but those about empty panes.
 
 Read in this order: `steps` (what every verb is made of), `functions` and `dofns` (what runs),
-`elementwise` and `pairs` (elements one by one, pairs), `batching` (elements in lists), `options`
-and `timing` (windows, times and panes), `windowed` (all of these at once), `sampling` (elements by
-chance), `by_key` and `global_combines` (one value for each pane), `joining` and `multi` (several
-collections by key), `views`, `sides` and `side_lookups` (side inputs and side outputs), `hints`
-(what is the same here), `saving` (where a job ends), `collection` (all of them together), `caches`
-(what is known from a file), `context` (where a job begins), `results` (the result of a run).
+`elementwise` and `pairs` (elements one by one, pairs; where a job ends), `batching` (elements in
+lists), `timing` (windows, times and panes), `windowed` (all of these at once), `sampling` (elements
+by chance), `by_key` and `global_combines` (one value for each pane), `joining` and `multi` (several
+collections by key), `sides` and `side_lookups` (side inputs and side outputs), `hints` (what is the
+same here), `collection` (all of them together), `context` (where a job begins, and what is known
+from a file), `results` (the result of a run).
 """

@@ -11,7 +11,6 @@ from beamlike.api.pipelines.scio.hints import HintVerbs
 from beamlike.api.pipelines.scio.joining import JoinVerbs
 from beamlike.api.pipelines.scio.pairs import KeyedVerbs
 from beamlike.api.pipelines.scio.sampling import SamplingVerbs
-from beamlike.api.pipelines.scio.saving import SavingVerbs
 from beamlike.api.pipelines.scio.side_lookups import LookingVerbs
 from beamlike.api.pipelines.scio.timing import TimingVerbs
 from beamlike.api.pipelines.transform import Applied, KeepsElements
@@ -32,7 +31,6 @@ class SCollection(
     LookingVerbs[T_co],
     SamplingVerbs[T_co],
     BatchingVerbs[T_co],
-    SavingVerbs[T_co],
     HintVerbs[T_co],
     PCollection[T_co],
     Generic[T_co],

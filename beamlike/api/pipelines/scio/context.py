@@ -6,7 +6,8 @@ Source: Scio ``ScioContext``.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar, cast, overload
+from uuid import uuid4
 
 from beamlike.api.pipelines.dofn import Timestamped, TimestampedValue
 from beamlike.api.pipelines.elements import Create
@@ -14,7 +15,6 @@ from beamlike.api.pipelines.named import Read
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, as_class
 from beamlike.api.pipelines.result import PipelineResult
-from beamlike.api.pipelines.scio.caches import DistCache
 from beamlike.api.pipelines.scio.collection import SCollection
 from beamlike.api.pipelines.scio.steps import checked_name, free_label, joined, named
 from beamlike.api.pipelines.transform import PTransform
@@ -29,6 +29,32 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 T = TypeVar("T")
+
+
+_HELD: Final[dict[str, Any]] = {}
+"""What this process has made already, by the cache."""
+
+
+class DistCache(Generic[T]):
+    """Something that is made where functions of the pipeline first ask for it: ``cache()``.
+
+    It is made once in each process, however often it is asked for.
+
+    Args:
+        make: Makes it. It has to come to Spark's workers, as functions of the pipeline do.
+
+    Source: Scio ``DistCache``.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make, self._key = make, uuid4().hex
+
+    def __call__(self) -> T:
+        """What was made."""
+        if self._key not in _HELD:
+            _HELD[self._key] = self._make()
+        held: T = _HELD[self._key]
+        return held
 
 
 class Stepwise(Protocol):

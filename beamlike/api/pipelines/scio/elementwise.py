@@ -9,7 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast, overload
 
 from beamlike.api.pipelines.elements import ParDo
+from beamlike.api.pipelines.named import SaveAs
 from beamlike.api.pipelines.pairs import Partition
+from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.scio.dofns import Catching
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
@@ -264,6 +266,22 @@ class ElementVerbs(Verbs[T_co]):
 
         parts = _parts(self, "partition_by_key", len(known), part, fn)
         return dict(zip(known, parts, strict=True))
+
+    def save_as(
+        self: "ElementVerbs[T]", name: str, sink: PTransform[PCollection[T], Any] | None = None
+    ) -> "SCollection[T]":
+        """Write the elements somewhere; a ``JobTest`` looks at them instead, under this name.
+
+        Args:
+            name: The output's.
+            sink: What writes it where no test runs.
+
+        Raises:
+            PipelineError: There is neither a sink nor a test.
+
+        Source: Scio ``saveAsCustomOutput``.
+        """
+        return here(self) | SaveAs(name, sink)
 
 
 def _hashed(number: int, element: Any) -> int:

@@ -20,8 +20,7 @@ from beamlike.api.pipelines.scio.sides import (
     SideOutput,
 )
 from beamlike.api.pipelines.scio.steps import Verbs, composed, here, joined, other
-from beamlike.api.pipelines.scio.views import AsOne, AsSet, AsUniqueDict
-from beamlike.api.pipelines.views import AsList, AsMultiMap, AsSingleton
+from beamlike.api.pipelines.views import AsDict, AsList, AsMultiMap, AsSideInput, AsSingleton
 from beamlike.errors import PipelineError
 
 if TYPE_CHECKING:
@@ -35,6 +34,34 @@ V = TypeVar("V")
 W = TypeVar("W")
 
 _NO_DEFAULT: Final[Any] = object()
+
+
+class AsSet(AsSideInput[T]):
+    """The elements of a collection in a window as a set.
+
+    Source: Scio ``asSetSingletonSideInput``.
+    """
+
+    def seen(self, items: list[Any], label: str) -> frozenset[Any]:
+        return frozenset(items)
+
+
+class AsOne(AsSingleton[T]):
+    """The one element of a collection in each window, which must be there.
+
+    Source: Beam Java ``View.asSingleton``.
+    """
+
+    demands = True
+
+
+class AsUniqueDict(AsDict[T]):
+    """The pairs of a collection in a window as a mapping. A key may come once only.
+
+    Source: Beam Java ``View.asMap``.
+    """
+
+    demands = True
 
 
 class LookingVerbs(Verbs[T_co]):

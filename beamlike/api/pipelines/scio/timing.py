@@ -15,17 +15,22 @@ from beamlike.api.pipelines.scio.dofns import (
     WithTimestampedValue,
     WithWindow,
 )
-from beamlike.api.pipelines.scio.options import WindowOptions
 from beamlike.api.pipelines.scio.steps import Verbs, checked, done, full_name, here, made, stepped
 from beamlike.api.pipelines.scio.windowed import WindowedSCollection
 from beamlike.api.pipelines.times import WithTimestamps
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
-from beamlike.model.options import AccumulationMode
+from beamlike.model.options import (
+    AccumulationMode,
+    ClosingBehavior,
+    OnTimeBehavior,
+    TimestampCombiner,
+)
 from beamlike.model.panes import PaneInfo
 from beamlike.model.sessions import Sessions
 from beamlike.model.time import DurationLike, InstantLike
+from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
 
@@ -36,6 +41,33 @@ T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
+
+
+@attrs.frozen
+class WindowOptions:
+    """What a windowing verb says beside the windows. None: as in the collection before.
+
+    Args:
+        trigger: When panes are emitted. One that is not the default needs an allowed lateness,
+            outside the global window.
+        accumulation_mode: Whether a pane holds what is new (``"discarding"``) or everything so
+            far (``"accumulating"``). Required where a window may emit several panes.
+        allowed_lateness: How far the watermark may pass the end of a window before data for it
+            is dropped. It never shrinks.
+        closing_behavior: Whether an empty last pane is emitted. It counts only together with
+            an allowed lateness, as in Scio; without one a warning says so.
+        timestamp_combiner: Which event time a pane is stamped with.
+        on_time_behavior: Whether an empty on-time pane is emitted.
+
+    Source: Scio ``WindowOptions``.
+    """
+
+    trigger: Trigger | None = None
+    accumulation_mode: AccumulationMode | str | None = None
+    allowed_lateness: DurationLike | None = None
+    closing_behavior: ClosingBehavior | str | None = None
+    timestamp_combiner: TimestampCombiner | str | None = None
+    on_time_behavior: OnTimeBehavior | str | None = None
 
 
 class TimingVerbs(Verbs[T_co]):

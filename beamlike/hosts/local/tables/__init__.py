@@ -6,8 +6,8 @@ by what does that in a streaming query. Only what a query says in SQL, such as h
 a time, is here done in Arrow, with the same results.
 
 Read in this order: `ddl` (types of columns from their text), `texts` (times and numbers as Spark
-reads and writes them), `frame` (the stand-in), `sources` (event times), `packing` (rows for the
-packer), `query` (micro-batches, groupings and their state), `verbs` (what becomes of rows).
+reads and writes them), `frame` (the stand-in), `sources` (event times), `query` (micro-batches,
+groupings and their state), `verbs` (what becomes of rows, and rows for the packer).
 """
 
 from beamlike.extras import needs

@@ -24,7 +24,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.in_dict import DictStore
+from beamlike.runtime.store.blobs import DictStore
 
 
 @attrs.frozen
@@ -194,9 +194,6 @@ class TableQuery:
 
         Args:
             out: The frame whose rows are wanted.
-            rows: What arrives at the inputs.
-            moves: Where watermarks of inputs are moved to (ms).
-            clock: Processing time (ms).
             ended: All inputs have come to their end.
         """
         states, sources = [it.state.copied() for it in self._stages], list(self._sources)

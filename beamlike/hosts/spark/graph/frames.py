@@ -100,7 +100,6 @@ def frame_of(
         edge: Whose elements are wanted.
         schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
             another tuple with its columns; any other element is the only column.
-        shards: The groups of Spark that share the keys of a layer.
         wake_every_ms: How often a query that waits on processing time gets one without data.
 
     Raises:
@@ -152,11 +151,7 @@ def stream_messages(
     """What leaves a pipeline over streams. Other sources enter it by ``others``.
 
     Args:
-        spark: The session of the query.
-        layers: The pipeline.
         shows: See `stepped_through`.
-        shards: The groups of Spark that share the keys of a layer.
-        wake_every_ms: How often a query that waits on processing time gets one without data.
         others: Messages that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
@@ -273,8 +268,6 @@ class Shown:
         """The rows of a schema, or of encoded elements.
 
         Args:
-            spark: The session of the query.
-            schema: The Spark schema of the rows, or how they are encoded.
             owner: Who wants them, for messages.
 
         Raises:

@@ -17,7 +17,7 @@ from beamlike.hosts.spark.pack import Batches
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.plan import spread_shards
-from beamlike.runtime.store.in_dict import DictStore
+from beamlike.runtime.store.blobs import DictStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,10 +38,7 @@ def answers_of_job(
 
     Args:
         spark: The session of the job.
-        layers: The pipeline.
         messages: What enters it, step by step.
-        shards: The groups of Spark that share the keys of a layer.
-        buckets: See `Plan`.
     """
     sent = [(step, layers.dump(message)) for step, message in enumerate(messages)]
     rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)

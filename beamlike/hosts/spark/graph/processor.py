@@ -27,7 +27,6 @@ from beamlike.model.graph import (
     GroupNode,
     Node,
     SideInputNode,
-    StatefulMapNode,
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
@@ -74,7 +73,6 @@ class Layer:
     """What the shards of a layer do, wherever their state is stored.
 
     Args:
-        layers: The pipeline.
         layer: The number of the layer.
         shards: The groups that share its keys.
         buckets: See `Plan`.
@@ -219,7 +217,7 @@ def _windowing(node: Node) -> WindowingStrategy:
             return node.strategy
         case SideInputNode():
             return node.main
-        case StatefulMapNode() | StatefulParDoNode():
+        case StatefulParDoNode():
             return node.windowing
     raise AssertionError(f"{node.label!r} has no machine")
 

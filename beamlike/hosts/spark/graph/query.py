@@ -52,7 +52,6 @@ class Entry:
     """A DataFrame that enters a pipeline.
 
     Args:
-        rows: Batch or streaming.
         take: Reads its rows; None: they are messages.
     """
 
@@ -75,9 +74,6 @@ def stepped_through(
 
     Args:
         entries: What enters it.
-        layers: The pipeline.
-        shards: The groups of Spark that share the keys of a layer.
-        buckets: See `Plan`.
         shows: The edges whose elements are wanted as rows.
         observed: The nodes whose counts Spark's progress is to show.
         notes: As `Layer` has it.
@@ -135,9 +131,6 @@ def run_pipelines_on_spark(
 
     Args:
         pipelines: They share nothing but the query.
-        spark: The session of the query.
-        shards: The groups of Spark that share the keys of a layer.
-        buckets: See `Plan`.
 
     Raises:
         TransformError: A function of the user's raised.

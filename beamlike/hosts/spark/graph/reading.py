@@ -43,12 +43,9 @@ class Reader:
     """Makes elements of the rows of a source.
 
     Args:
-        layers: The pipeline.
         node: The number of the source.
         timestamp: The column of event time; None: the rows have none.
         streaming: Whether the rows say how far event time has come.
-        encoded: The column that holds the elements as bytes; None: the rows are the elements.
-        coder: How these were encoded.
     """
 
     layers: Layers

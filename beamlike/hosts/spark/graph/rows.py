@@ -57,7 +57,6 @@ class Columns:
         Args:
             words: The schema, as DDL.
             zone: The time zone of the session.
-            owner: Who writes them, for messages.
 
         Raises:
             PipelineError: It is no schema.

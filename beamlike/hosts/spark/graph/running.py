@@ -111,12 +111,10 @@ def start(
     """Start a pipeline over streams.
 
     Args:
-        spark: The session of the query.
         layers: The pipeline; the wanted edges are those of the sinks.
         sinks: Where elements go.
         checkpoint: The folder that the query restarts from.
         trigger: As Spark's ``trigger`` takes it.
-        shards: The groups of Spark that share the keys of a layer.
         wake_every_ms: How often a query that waits on processing time gets a micro-batch without
             data.
 

@@ -66,10 +66,7 @@ def fused_stage(
     Output: ``shard int, blob binary``.
 
     Args:
-        layers: The pipeline.
         layer: The layer before.
-        shards: The groups of Spark that share the keys of a layer.
-        buckets: See `Plan`.
         take: Reads what comes; by default messages.
     """
     ids, taking = spread_shards(shards), take or messages(layers)
@@ -102,9 +99,6 @@ def output_stage(
     it is a message with everything else.
 
     Args:
-        layers: The pipeline.
-        take: Reads what comes; by default messages.
-        shows: The edges whose elements are wanted as rows.
         tallied: Whether what its nodes count stands beside the blobs, in a column of its own; a
             row with nothing else in it has no blob.
     """

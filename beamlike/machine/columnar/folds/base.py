@@ -90,7 +90,6 @@ class Fold(ABC):
 
         Args:
             values: The elements' values; None if the fold needs none.
-            at: Their event times (ms).
             first: For each window its first element. Each has at least one.
             counts: For each window how many it has.
         """

@@ -25,7 +25,6 @@ def fold_of(
     """The fold of a combine function over inputs of these types.
 
     Args:
-        fn: The function.
         kinds: A type for each input: none, one, or several whose tuples are the elements.
         saved_form: How its accumulators are saved where the fold has no columns of its own.
 
