@@ -82,16 +82,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         print(f"{axis.name} {point.at:,}: {point.ms} ms", flush=True)
                         points.append(asdict(point))
                     results[axis.name] = points
+                    keep(results, asked.out)
         if "cores" in asked.only:
             speeds = []
             for speed in cores.measured(files, asked.scale, asked.rounds):
                 print(f"{speed.place}, {speed.engine}: {speed.a_second:,.0f} a second", flush=True)
                 speeds.append(asdict(speed))
             results["cores"] = speeds
-    results["on"] = f"{datetime.now(UTC):%Y-%m-%d}"
-    kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+            keep(results, asked.out)
     write(results, asked.out)
     return 0
+
+
+def keep(results: dict[str, object], out: Path) -> None:
+    """Write what has been measured so far, so that a run cut short leaves something."""
+    results["on"] = f"{datetime.now(UTC):%Y-%m-%d}"
+    text = json.dumps(results, indent=1) + "\n"
+    (out / "latest.json").write_text(text, encoding="utf-8")
 
 
 def write(results: dict[str, object], out: Path) -> None:

@@ -81,6 +81,8 @@ def section(axis: Axis, points: Sequence[Point]) -> str:
 
 
 def _short(ms: float) -> str:
+    if abs(ms) < 0.1:
+        return "0"
     return f"{ms:,.0f}" if ms >= 10 else f"{ms:.2g}"
 
 
@@ -120,6 +122,7 @@ def _panel(panel: Any, axis: Axis, points: Sequence[Point]) -> None:
     panel.set_xlim(0, xs[-1] * 1.04)
     panel.set_ylabel("median time of a micro-batch, ms", fontsize=8, color=_COLOUR)
     panel.set_title(axis.along, fontsize=10)
+    panel.locator_params(axis="x", nbins=5)
     panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     memory = panel.twinx()
     memory.plot(

@@ -25,6 +25,7 @@ TRIALS: Final = {
     "fuzz": ("tests.fuzz", "--minutes", "30"),
     "large": ("tests.large",),
     "benchmarks": ("tests.benchmarks",),
+    "growth": ("tests.growth",),
     "lower bounds": ("tests.lower_bounds", "--write"),
     "compatibility": ("tests.compatibility", "--write"),
 }
