@@ -113,6 +113,24 @@ def test_a_function_that_moved_to_another_line_goes_on_with_its_state() -> None:
     assert here[-1].words["transform"] == "CombinePerKey(<lambda at test_checkpoints.py>)"
 
 
+def test_the_memory_of_a_function_that_another_machine_has_saved_is_refused() -> None:
+    pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
+    counted = pairs | "Count" >> beam.ApplyPerKey(lambda state, pair, at: (state, [pair]))
+    now = nodes_of(Layers.of([], [counted.edge], lambda _: StageClock(1)))
+    before = [
+        attrs.evolve(it, words={**it.words, "machine": "StatefulMap"}) if it.state else it
+        for it in now
+    ]
+
+    with pytest.raises(StateError) as refused:
+        check_nodes(before, now, "/kept")
+
+    assert str(refused.value).splitlines()[:2] == [
+        "the checkpoint '/kept' has state that this pipeline cannot continue:",
+        "  'Count', machine: the checkpoint has 'StatefulMap', the query has 'StatefulParDo'",
+    ]
+
+
 def test_what_keeps_no_state_may_have_another_name_and_be_on_another_line() -> None:
     first = nodes(beam.Map(lambda pair: pair))
     second = nodes(beam.Map(lambda pair: pair))
