@@ -72,9 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with benchmark_files() as files:
         if axes := [axis for axis in AXES if axis.name in asked.only]:
             with quiet_session("beamlike growth") as spark:
-                told = machine(spark)
+                described = machine(spark)
                 results["machine"] = ", ".join(
-                    (told["processor"], told["memory"], f"Spark {told['spark']}", told["java"])
+                    [
+                        *(described["processor"], described["memory"]),
+                        *(f"Spark {described['spark']}", described["java"]),
+                    ]
                 )
                 for axis in axes:
                     points = []

@@ -10,7 +10,7 @@ from typing import Any, Final
 from attrs import frozen
 from pyspark.sql import SparkSession
 
-from beamlike.hosts.spark.session import CHECKPOINT_FILES, RENAMED_IN_PROCESS, ROCKSDB, STATE_STORE
+from beamlike.hosts.spark.session import SETTINGS
 from tests.benchmarks.data import FileCache, Stream
 from tests.benchmarks.measure import timed_run
 from tests.benchmarks.queries import beamlike_sessions, native_sessions
@@ -73,20 +73,10 @@ def _session(place: str) -> Iterator[SparkSession]:
         session = (
             builder.master(master)
             .appName("beamlike growth")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.memory", "3g")
             .config("spark.executor.memory", "2g")
             .config("spark.sql.shuffle.partitions", cores)
-            .config("spark.sql.session.timeZone", "UTC")
-            .config("spark.sql.execution.arrow.maxRecordsPerBatch", 20_000)
-            .config("spark.sql.execution.arrow.maxBytesPerBatch", 2**31 - 1)
-            .config("spark.python.daemon.module", "beamlike.hosts.spark.daemon")
-            .config(CHECKPOINT_FILES, RENAMED_IN_PROCESS)
-            .config(STATE_STORE, ROCKSDB)
-            .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+            .config(map=SETTINGS)
             .getOrCreate()
         )
         session.sparkContext.setLogLevel("ERROR")

@@ -130,6 +130,18 @@ class SqlTarget(Target):
         return cells(rows, instants_as_text=self.instants_as_text)
 
 
+@contextmanager
+def _committed(connection: Any, begin: str) -> Iterator[None]:
+    """A transaction that this statement begins: committed at the end, undone by an exception."""
+    connection.execute(begin)
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
 @attrs.frozen
 class SQLite(SqlTarget):
     """A table in a file of SQLite, which needs no installation.
@@ -160,14 +172,8 @@ class SQLite(SqlTarget):
     def transaction(self) -> Iterator[Any]:
         """See `SqlTarget.transaction`."""
         connection = sqlite3.connect(self.database, timeout=60, isolation_level=None)
-        with closing(connection):
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection.cursor()
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        with closing(connection), _committed(connection, "BEGIN IMMEDIATE"):
+            yield connection.cursor()
 
     def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
         """See `SqlTarget.columns_of`."""
@@ -210,14 +216,8 @@ class DuckDB(SqlTarget):
         """See `SqlTarget.transaction`."""
         import duckdb
 
-        with closing(duckdb.connect(self.database)) as connection:
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        with closing(duckdb.connect(self.database)) as connection, _committed(connection, "BEGIN"):
+            yield connection
 
     def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
         """See `SqlTarget.columns_of`."""

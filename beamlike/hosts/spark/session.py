@@ -33,6 +33,21 @@ _COMPILES_NOTHING: "dict[str, bool | float | int | str | None]" = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Spark interprets its plans. To compile them takes seconds in the first micro-batch."""
+SETTINGS: "dict[str, bool | float | int | str | None]" = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.python.daemon.module": "beamlike.hosts.spark.daemon",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # With a limit of bytes Spark adds up the size of a batch again at each of its rows.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": 20_000,
+    "spark.sql.execution.arrow.maxBytesPerBatch": 2**31 - 1,
+    CHECKPOINT_FILES: RENAMED_IN_PROCESS,
+    STATE_STORE: ROCKSDB,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+"""Of a session on one machine, whatever its cores and its memory."""
 AVAILABLE_NOW_WRAPPER = "spark.sql.streaming.triggerAvailableNowWrapper.enabled"
 
 
@@ -164,19 +179,8 @@ def local_session(
         builder = builder.config(map=_COMPILES_NOTHING)
     spark = (
         builder.config("spark.sql.shuffle.partitions", cores)
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.ui.enabled", "false")
-        .config("spark.python.daemon.module", "beamlike.hosts.spark.daemon")
-        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "4g")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        # With a limit of bytes Spark adds up the size of a batch again at each of its rows.
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", 20_000)
-        .config("spark.sql.execution.arrow.maxBytesPerBatch", 2**31 - 1)
-        .config(CHECKPOINT_FILES, RENAMED_IN_PROCESS)
-        .config(STATE_STORE, ROCKSDB)
-        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+        .config(map=SETTINGS)
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
