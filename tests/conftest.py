@@ -17,25 +17,26 @@ from beamlike.errors import BeamlikeError
 from beamlike.hosts.spark.session import SHORT_LIVED
 from beamlike.playground.interpreter import interpreter_files
 from tests.support.accessibility import axe_findings, why_no_axe
+from tests.support.examples import AT_NIGHT, examples
 from tests.support.landing.servers import postgres_programs
 
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
 pytest_plugins = ["beamlike.testing.plugin"]
 
-# How long an example takes depends on what else the machine does.
-hypothesis.settings.register_profile(
-    "beamlike",
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
-)
-hypothesis.settings.load_profile("beamlike")
-
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What hypothesis keeps goes to a folder that is gone afterwards, and not to the checkout.
+    """How hypothesis works, and that what it keeps is gone afterwards, and not in the checkout.
 
     Beside it are Spark's settings, for all sessions that tests start, also in other processes.
     """
+    if config.getoption("--nightly"):
+        os.environ[AT_NIGHT] = "1"
+    # How long an example takes depends on what else the machine does.
+    slow = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
+    hypothesis.settings.register_profile(
+        "beamlike", deadline=None, max_examples=examples(100), suppress_health_check=slow
+    )
+    hypothesis.settings.load_profile("beamlike")
     _own_folder(config, "HYPOTHESIS_STORAGE_DIRECTORY")
     if (settings := _own_folder(config, "SPARK_CONF_DIR")) is not None:
         # Java as in a session of a minute. Spark compiles its plans as it does in production.
@@ -121,15 +122,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Without a browser, what needs one is no part of the run; the header says so. What needs Spark
     is in two halves, those of the DataFrame API and the others, each done by one process with one
     session; but for tests that start Spark in processes of their own and say so. These come first.
+    One process does the tests in a browser of a module, so that their pages are opened once.
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
     parameters, but for the first, and what needs Spark, but for the first two tests of a module and
     the corpus. Of tests with a random ``seed`` each fifth runs for each change.
     """
     for item in items:
-        if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
-            half = "frames" if item.path.parent.name == "api" else "spark"
-            item.add_marker(pytest.mark.xdist_group(half))
+        if not item.get_closest_marker("xdist_group"):
+            if item.get_closest_marker("spark"):
+                half = "frames" if item.path.parent.name == "api" else "spark"
+                item.add_marker(pytest.mark.xdist_group(half))
+            elif item.get_closest_marker("browser"):
+                item.add_marker(
+                    pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}")
+                )
     # The longest of them would otherwise be left for the end, when the other processes are idle.
     items.sort(key=lambda item: not _has_own_session(item))
     left_out = set()

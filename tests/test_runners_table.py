@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing.scenarios.files import Scenario, load_transcripts
+from beamlike.testing.scenarios.files import Scenario
 from beamlike.testing.scenarios.results import to_document
+from tests.support.corpus import scenarios_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "pages" / "beams_runners.md").read_text(encoding="utf-8")
@@ -22,7 +23,7 @@ HEADER, POINTS = ROWS[0], ROWS[2:]
 SCENARIOS = {
     scenario.id: scenario
     for file in (ROOT / "tests" / "conformance" / "cases").glob("*/*.json")
-    for scenario in load_transcripts(file)
+    for scenario in scenarios_of(file)
 }
 
 

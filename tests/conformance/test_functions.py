@@ -12,16 +12,13 @@ from beamlike.cli.scenarios import in_local, in_memory, on_spark_side_by_side
 from beamlike.errors import TranscriptError
 from beamlike.playground.answers import answer
 from beamlike.runtime.script import Run
-from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts, transcripts_of
+from beamlike.testing.scenarios.files import Scenario, differences, transcripts_of
 from beamlike.testing.scenarios.functions import FUNCTIONS
+from tests.support.corpus import scenarios_of
 
 FOLDER = Path(__file__).parent / "functions"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pages" / "state_and_timers.md"
-SCENARIOS = [
-    scenario
-    for file in sorted(FOLDER.glob("*.json"))
-    for scenario in load_transcripts(file, must_expect=True)
-]
+SCENARIOS = [scenario for file in sorted(FOLDER.glob("*.json")) for scenario in scenarios_of(file)]
 
 
 def unlike(scenario: Scenario, outcome: Any) -> list[str]:

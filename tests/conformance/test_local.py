@@ -11,7 +11,8 @@ import pytest
 from beamlike.hosts.local.scripts import run_in_local
 from beamlike.runtime.scripted import ScriptedStage, Staged
 from beamlike.runtime.stepping import Choice, choose_machine
-from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, differences
+from tests.support.corpus import scenarios_of
 from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
 from tests.support.dialects.on_spark import play_on_local
 from tests.support.dialects.plays import play
@@ -21,7 +22,7 @@ HERE = Path(__file__).parent
 SCENARIOS = [
     (file.stem, scenario)
     for file in sorted((HERE / "cases").glob("*/*.json"))
-    for scenario in load_transcripts(file, must_expect=True)
+    for scenario in scenarios_of(file)
     if not scenario.contested
 ]
 STREAMS = {

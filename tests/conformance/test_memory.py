@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, differences
+from tests.support.corpus import scenarios_of
 from tests.support.machines.laws import broken_pane_laws
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(CASES.glob("*/*.json"))
-SCENARIOS = [
-    (file.stem, scenario) for file in FILES for scenario in load_transcripts(file, must_expect=True)
-]
+SCENARIOS = [(file.stem, scenario) for file in FILES for scenario in scenarios_of(file)]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from beamlike.runtime.script import Run
-from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, differences
+from tests.support.corpus import scenarios_of
 
 pytestmark = pytest.mark.spark
 
@@ -14,7 +15,7 @@ CASES = Path(__file__).parent / "cases"
 SCENARIOS = {
     scenario.id: scenario
     for file in sorted(CASES.glob("*/*.json"))
-    for scenario in load_transcripts(file, must_expect=True)
+    for scenario in scenarios_of(file)
     if not scenario.contested
 }
 

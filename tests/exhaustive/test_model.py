@@ -19,12 +19,13 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.script import Script
-from beamlike.testing.scenarios.files import Scenario, load_transcripts
+from beamlike.testing.scenarios.files import Scenario
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
 from tests.exhaustive.history import Came, Cleared, Ended, Fired, Grew, Now
 from tests.exhaustive.rules import outcome
 from tests.exhaustive.scripts import row_of
 from tests.exhaustive.strategies import TRIGGERS
+from tests.support.corpus import scenarios_of
 
 CASES = Path(__file__).resolve().parents[1] / "conformance" / "cases"
 KNOWN = {type(node) for trigger in TRIGGERS for node in trigger.walk()}
@@ -111,7 +112,7 @@ def expected_rows(scenario: Scenario) -> dict[Hashable, Counter[Row]]:
 def test_published_scenarios_come_out_as_they_should(folder: str) -> None:
     compared = 0
     for file in sorted((CASES / folder).glob("*.json")):
-        for scenario in load_transcripts(file):
+        for scenario in scenarios_of(file):
             if scenario.contested or not is_known(scenario.strategy):
                 continue
             expected = expected_rows(scenario)

@@ -40,6 +40,7 @@ from beamlike.runtime.store.index import Index, open_index
 from beamlike.runtime.store.pages import Contents
 from beamlike.testing.scenarios.files import Scenario, load_transcripts
 from tests.support.conformance import read_results
+from tests.support.corpus import scenarios_of
 from tests.support.machines.in_shard import run_in_shard
 
 __all__ = ["CORPUS", "READERS", "Reader", "Unexpected", "attempt"]
@@ -149,7 +150,7 @@ def _results(data: bytes) -> None:
 
 @cache
 def _known() -> Sequence[Scenario]:
-    return load_transcripts(CASES / "blog" / "blog_session.json")
+    return scenarios_of(CASES / "blog" / "blog_session.json")
 
 
 def _small_cases() -> tuple[bytes, ...]:

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from tests.fuzz.mutations import damaged, json_documents
 from tests.fuzz.readers import READERS, Reader, attempt
+from tests.support.examples import examples
 
 BY_NAME = pytest.mark.parametrize("reader", READERS, ids=[it.name for it in READERS])
 OF_JSON = [it for it in READERS if it.name in ("scenarios", "results", "headers")]
-A_FEW = settings(max_examples=40)
+A_FEW = settings(max_examples=examples(40))
 
 
 @BY_NAME

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import beamlike as bl
 from beamlike.testing import TestStream
+from tests.support.examples import examples
 
 MEGABYTE = "x" * 2**20
 
@@ -124,7 +125,7 @@ ANY_KEY = st.one_of(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.lists(st.tuples(ANY_KEY, VALUES, st.integers(-(10**15), 10**15)), min_size=1, max_size=12),
     st.sampled_from((bl.FixedWindows("1 hour"), bl.Sessions("1 day"))),

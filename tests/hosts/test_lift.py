@@ -25,6 +25,7 @@ from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import choose_machine
+from tests.support.examples import examples
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.every_aggregate import bind, every_aggregate
 
@@ -88,7 +89,7 @@ def described(
     return table.schema, rows, sorted(map(repr, dropped))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(dice=st.randoms(use_true_random=False), unjudged=st.booleans())
 def test_both_machines_combine_the_same_rows_alike(dice: Random, unjudged: bool) -> None:
     strategy = any_liftable(dice, unjudged=unjudged)

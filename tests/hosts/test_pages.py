@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from beamlike.errors import StateError
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.pages import Contents
+from tests.support.examples import examples
 from tests.support.machines.shard_of_numbers import ROW, Checkpoint, Limit, Shard, Worker
 
 pytestmark = pytest.mark.usefixtures("another_worker")
@@ -269,7 +270,7 @@ class Query(RuleBasedStateMachine):
 
 
 Query.TestCase.settings = settings(
-    max_examples=60,
+    max_examples=examples(60),
     stateful_step_count=30,
 )
 TestWhateverHappens = Query.TestCase

@@ -22,6 +22,7 @@ from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import PickledColumn, PlainColumn
 from beamlike.runtime.part_folds import fold_of_part, inputs_of_part
 from beamlike.runtime.plan import Part
+from tests.support.examples import examples
 from tests.support.machines.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")
@@ -115,7 +116,7 @@ def windows_of(lengths: Sequence[int]) -> list[range]:
     return [range(end - length, end) for end, length in zip(ends, lengths, strict=True)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any),
     data=st.data(),

@@ -1,9 +1,5 @@
-"""Alarms that a trigger does not mind may be kept or forgotten: no output differs.
+"""Alarms that a trigger does not mind may be kept or forgotten: no output differs."""
 
-``BEAMLIKE_EXAMPLES`` in the environment says on how many scenarios this is tried, by default 400.
-"""
-
-import os
 from random import Random
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
@@ -21,10 +17,11 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 
-SEEDS = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))
+SEEDS = examples(400)
 
 
 def run_with(strategy: WindowingStrategy, script: Script, *, keeps_processing_timers: bool) -> Run:

@@ -3,12 +3,9 @@ the batch result over what the first one accepted.
 
 The batch result is computed here without panes, triggers and clocks. Random streams go through
 random chains of two and three groupings on the local host, on both machines, with restarts.
-
-``BEAMLIKE_EXAMPLES`` in the environment says how many chains each law is tried on, by default 8.
 """
 
 import json
-import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
@@ -21,9 +18,10 @@ from hypothesis import strategies as st
 
 import beamlike as bl
 from beamlike.testing import QueryTest
+from tests.support.examples import examples
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "8")),
+    max_examples=examples(8),
     derandomize=True,
     database=None,
     phases=[Phase.generate],  # a chain takes a second: to shrink one takes minutes

@@ -1,10 +1,5 @@
-"""Sessions that may hold only so many elements, in any script.
+"""Sessions that may hold only so many elements, in any script."""
 
-``BEAMLIKE_EXAMPLES`` in the environment says how many scenarios each law is tried on, by
-default 200.
-"""
-
-import os
 from random import Random
 
 from hypothesis import given, settings
@@ -16,6 +11,7 @@ from beamlike.model.combine import Collect, CollectByTimestamp
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.memory import run_in_memory
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.laws import (
@@ -26,7 +22,7 @@ from tests.support.machines.laws import (
 )
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),
+    max_examples=examples(200),
     derandomize=True,
     database=None,
 )

@@ -1,9 +1,5 @@
-"""Laws of triggers of a user's own: written again, Beam's say the same anywhere in a tree.
+"""Laws of triggers of a user's own: written again, Beam's say the same anywhere in a tree."""
 
-``BEAMLIKE_EXAMPLES`` says on how many scenarios each law is tried.
-"""
-
-import os
 import pickle
 from random import Random
 
@@ -18,12 +14,13 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, Trigger
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Script
+from tests.support.examples import examples
 from tests.support.generated.own_triggers import written_again
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import TRIGGERS, any_strategy, any_trigger
 from tests.support.machines.laws import Restarting, in_any_order, run_lazily
 
-EXAMPLES = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))
+EXAMPLES = examples(400)
 KINDS: tuple[type[Trigger], ...] = (*TRIGGERS, *(AfterCount, AfterProcessingTime) * 4)
 
 

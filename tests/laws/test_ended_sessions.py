@@ -1,10 +1,5 @@
-"""Sessions that an event ends, in any script, on both machines.
+"""Sessions that an event ends, in any script, on both machines."""
 
-``BEAMLIKE_EXAMPLES`` in the environment says how many scenarios each law is tried on, by
-default 200.
-"""
-
-import os
 from random import Random
 
 from hypothesis import given, settings
@@ -19,6 +14,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, is_fifth
 from tests.support.machines.columnar import unlike_memory
@@ -31,7 +27,7 @@ from tests.support.machines.laws import (
 )
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),
+    max_examples=examples(200),
     derandomize=True,
     database=None,
 )

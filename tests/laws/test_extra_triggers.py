@@ -4,7 +4,6 @@ Half of the triggers in each tree are of that kind. ``BEAMLIKE_EXAMPLES`` says o
 scenarios each law is tried.
 """
 
-import os
 import pickle
 from random import Random
 
@@ -14,6 +13,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Script
 from beamlike.testing.scenarios.files import AGGREGATIONS
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
 from tests.support.machines.in_shard import micro_batches, run_in_shard
@@ -25,7 +25,7 @@ from tests.support.machines.laws import (
     run_lazily,
 )
 
-EXAMPLES = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))
+EXAMPLES = examples(400)
 
 
 def scenario(seed: int) -> tuple[WindowingStrategy, Script]:

@@ -1,10 +1,5 @@
-"""What a function of the user's raises for is dropped, and nothing else is lost or changed.
+"""What a function of the user's raises for is dropped, and nothing else is lost or changed."""
 
-``BEAMLIKE_EXAMPLES`` in the environment says how many scenarios each law is tried on, by
-default 200.
-"""
-
-import os
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
@@ -25,12 +20,13 @@ from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run, Script
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, any_trigger, any_window_fn
 from tests.support.machines.laws import in_any_order, run_lazily
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),
+    max_examples=examples(200),
     derandomize=True,
     database=None,
 )

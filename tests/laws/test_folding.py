@@ -3,12 +3,8 @@
 The batch result is computed here once more without panes, triggers and clocks: the elements that
 were accepted, in the windows that the window function gives them, or for sessions in runs without a
 silence as long as the gap.
-
-``BEAMLIKE_EXAMPLES`` in the environment says how many scenarios each law is tried on, by
-default 150.
 """
 
-import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from itertools import pairwise
@@ -30,11 +26,12 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_trigger, any_window_fn
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),
+    max_examples=examples(150),
     derandomize=True,
     database=None,
 )

@@ -2,11 +2,8 @@
 corrections, restarts and micro-batches that run again, in a table of SQLite.
 
 What must be in the table is computed here without panes, triggers and clocks.
-
-``BEAMLIKE_EXAMPLES`` in the environment says how many streams the law is tried on, by default 15.
 """
 
-import os
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -25,9 +22,10 @@ import beamlike as bl
 from beamlike.tables import SQLite
 from beamlike.testing import QueryTest
 from beamlike.testing.dataframes.rows import typed_rows
+from tests.support.examples import examples
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "15")),
+    max_examples=examples(15),
     derandomize=True,
     deadline=None,
     database=None,

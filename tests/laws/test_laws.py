@@ -1,11 +1,9 @@
 """What holds for every strategy and every script, on scenarios drawn by hypothesis.
 
-Runs are the same every time. The environment variable ``BEAMLIKE_EXAMPLES`` says how many
-scenarios each law is tried on, here and in the files beside this one (default 200 here):
-``BEAMLIKE_EXAMPLES=20000 python -m pytest tests/laws`` looks further, for some minutes.
+Runs are the same every time. How many scenarios each law is tried on, here and in the files beside
+this one, `tests.support.examples` says.
 """
 
-import os
 import pickle
 from functools import partial
 from random import Random
@@ -23,6 +21,7 @@ from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run, Script
+from tests.support.examples import examples
 from tests.support.generated import strategies as random_strategies
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import patient_strategy
@@ -42,7 +41,7 @@ from tests.support.machines.laws import (
 )
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),
+    max_examples=examples(200),
     derandomize=True,
     database=None,
 )

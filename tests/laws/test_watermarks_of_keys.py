@@ -4,11 +4,8 @@ its keys alone.
 Alone twice: in the same query over the rows of that key alone, where the watermark is
 the input's and the columnar machine runs; and in memory, on the reference machine, with watermarks
 that are computed here.
-
-``BEAMLIKE_EXAMPLES`` in the environment says how many streams each law is tried on, by default 25.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
@@ -26,9 +23,10 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing import QueryTest
+from tests.support.examples import examples
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "25")),
+    max_examples=examples(25),
     derandomize=True,
     deadline=None,
     database=None,

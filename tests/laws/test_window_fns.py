@@ -1,10 +1,5 @@
-"""The laws of every machine hold for window functions that users write, and for all sessions.
+"""The laws of every machine hold for window functions that users write, and for all sessions."""
 
-``BEAMLIKE_EXAMPLES`` in the environment says how many scenarios each law is tried on, by
-default 100.
-"""
-
-import os
 import pickle
 from random import Random
 
@@ -23,6 +18,7 @@ from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.contracts.window_fn import check_window_fn
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.laws import (
@@ -36,7 +32,7 @@ from tests.support.machines.laws import (
 )
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "100")),
+    max_examples=examples(100),
     derandomize=True,
     database=None,
 )

@@ -1,9 +1,5 @@
-"""Laws of a main input that looks into a side input, on scenarios drawn by hypothesis.
+"""Laws of a main input that looks into a side input, on scenarios drawn by hypothesis."""
 
-``BEAMLIKE_EXAMPLES`` in the environment says on how many scenarios each law is tried.
-"""
-
-import os
 import pickle
 from collections import Counter
 from random import Random
@@ -36,11 +32,12 @@ from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window, expiry
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
+from tests.support.examples import examples
 from tests.support.generated.strategies import any_window_fn
 from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),
+    max_examples=examples(150),
     derandomize=True,
     database=None,
 )

@@ -1,9 +1,5 @@
-"""`ApplyPerKey`: a function with a memory for each key and window.
+"""`ApplyPerKey`: a function with a memory for each key and window."""
 
-``BEAMLIKE_EXAMPLES`` in the environment says on how many scenarios each law is tried.
-"""
-
-import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
@@ -39,13 +35,14 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, expiry
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_window_fn
 from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
 
 W = IntervalWindow
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),
+    max_examples=examples(150),
     derandomize=True,
     database=None,
 )

@@ -33,6 +33,7 @@ from beamlike.model.combine import (
     TopBy,
 )
 from beamlike.testing import check_combine_fn
+from tests.support.examples import examples
 
 TIMES = st.integers(-3, 3)  # few, so that many are equal
 WHOLE = st.none() | st.integers(-5, 5)
@@ -86,7 +87,7 @@ def test_no_function_is_left_out() -> None:
     [pytest.param(*case[:3], id=str(case[0])) for case in FUNCTIONS],
 )
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_every_function_keeps_the_laws(
     fn: CombineFn, values: Any, any_order: bool, data: st.DataObject
 ) -> None:

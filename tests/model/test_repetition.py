@@ -1,6 +1,5 @@
 """Which groupings can put an element into several panes, and that streams keep to it."""
 
-import os
 from collections import Counter
 from random import Random
 from typing import Any
@@ -40,6 +39,7 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Script
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy
 
@@ -137,7 +137,7 @@ def test_why_and_which_panes_repeat_nothing_is_said():
 # -- streams keep to it ----------------------------------------------------------------------
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "300")),
+    max_examples=examples(300),
     derandomize=True,
     database=None,
 )

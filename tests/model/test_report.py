@@ -1,6 +1,5 @@
 """What the report says about a strategy, and that streams keep its word."""
 
-import os
 from collections import Counter
 from random import Random
 from typing import Any
@@ -54,6 +53,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run
 from tests.support.beam_python import loses_in_beam_python
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import any_strategy, gap_of_number
 
@@ -245,7 +245,7 @@ def test_beam_python_asks_the_whole_tree():
 # -- streams keep its word -------------------------------------------------------------------
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "300")),
+    max_examples=examples(300),
     derandomize=True,
     database=None,
 )

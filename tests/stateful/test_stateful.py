@@ -3,7 +3,6 @@
 ``python -m tests.stateful`` searches through many more of them.
 """
 
-import os
 from collections import Counter
 from typing import Any
 
@@ -19,8 +18,9 @@ from beamlike.runtime.per_key import _SavedColumn
 from tests.stateful.laws import LAWS, Broken, broken_laws, differences
 from tests.stateful.programs import Program, program_of
 from tests.stateful.smaller import smallest
+from tests.support.examples import examples
 
-PROGRAMS = int(os.environ.get("BEAMLIKE_EXAMPLES", "160"))
+PROGRAMS = examples(160)
 SHARDS = PROGRAMS // 5
 """Programs on hosts that keep their state as bytes, which takes longer."""
 SEED = 0

@@ -26,10 +26,11 @@ from beamlike.model.fingerprint import how_many
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
-from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, differences
 from beamlike.testing.scenarios.places import Place, read_json
 from beamlike.testing.scenarios.results import read_drops, read_panes
 from beamlike.viz.table import pane_table
+from tests.support.corpus import scenarios_of
 
 __all__ = ["VERDICTS", "Answer", "Verdict", "judge", "main", "read_results"]
 
@@ -232,7 +233,7 @@ def _load(paths: Sequence[Path]) -> list[Scenario]:
     ]
     scenarios: dict[str, Scenario] = {}
     for file in files:
-        for scenario in load_transcripts(file, must_expect=True):
+        for scenario in scenarios_of(file):
             if scenario.id in scenarios:
                 raise TranscriptError(f"{file}: the id {scenario.id!r} is used twice")
             scenarios[scenario.id] = scenario

@@ -20,6 +20,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script
 from beamlike.testing import QueryTest
+from tests.support.examples import examples
 from tests.support.generated.scenarios import any_script
 from tests.support.generated.strategies import patient_strategy
 
@@ -106,7 +107,7 @@ def as_rows(script: Script) -> Script:
 
 
 @settings(
-    max_examples=30,
+    max_examples=examples(30),
     derandomize=True,
     database=None,
 )

@@ -19,6 +19,8 @@ from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
 from beamlike.viz.scene import Scene
 
+pytestmark = pytest.mark.xdist_group("figures of notebooks")  # each notebook runs once
+
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = [
     path for path in sorted(FOLDER.glob("*.ipynb")) if "local_session" not in path.read_text()

@@ -10,9 +10,9 @@ import beamlike as bl
 from beamlike.model.combine import Collect
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import TestStream
-from beamlike.testing.scenarios.files import load_transcripts
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
+from tests.support.corpus import scenarios_of
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +26,7 @@ def recorded(stream: Any, **windowing: Any) -> Recording:
 
 
 def of_the_blog(title: str) -> Recording:
-    (scenario,) = [one for one in load_transcripts(BLOG) if one.title == title]
+    (scenario,) = [one for one in scenarios_of(BLOG) if one.title == title]
     run = run_in_memory(scenario.machine(), scenario.script)
     return Recording.of(run, scenario.strategy, scenario.combine)
 

@@ -38,6 +38,7 @@ from beamlike.model.combine import (
     Top,
     TopBy,
 )
+from tests.support.examples import examples
 
 NAN, INFINITE = float("nan"), float("inf")
 NOON = datetime(2020, 1, 1, 12)
@@ -278,7 +279,7 @@ def differences(case: Case, fold: Fold, history: History) -> list[str]:
 
 
 @pytest.mark.parametrize("cases", OVER_COLUMNS.values(), ids=OVER_COLUMNS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(history=HISTORIES)
 def test_over_columns_a_fold_says_what_its_function_says(cases: list[Case], history: History):
     folds = [fold_of(case.fn, case.kinds) for case in cases]
@@ -288,7 +289,7 @@ def test_over_columns_a_fold_says_what_its_function_says(cases: list[Case], hist
 
 
 @pytest.mark.parametrize("cases", BY_WINDOW.values(), ids=BY_WINDOW)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(history=HISTORIES)
 def test_window_by_window_a_fold_says_what_its_function_says(cases: list[Case], history: History):
     folds = [fold_of(case.fn, case.kinds) for case in cases]
