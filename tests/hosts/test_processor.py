@@ -20,6 +20,7 @@ import pytest
 from pyspark.sql import Row
 
 from beamlike.errors import UserFunctionError, WindowError
+from beamlike.hosts.spark.deferred import Deferred, blobs_of
 from beamlike.hosts.spark.pack import packer
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.model.calendar import CalendarDays
@@ -105,7 +106,8 @@ class Query:
     def batch(self, events: Sequence[Event], watermark: int, clock: int) -> list[dict[str, Any]]:
         """The rows that come out; if it raises, nothing has happened."""
         handle = deepcopy(self.handle)
-        processor = ShardProcessor(cloudpickle.loads(cloudpickle.dumps(self.plan)))
+        made = Deferred(ShardProcessor(self.plan), blobs_of)
+        processor: Deferred = cloudpickle.loads(cloudpickle.dumps(made))
         times, out = Times(watermark, clock), list[Row]()
         handle.asked = []
         processor.init(handle)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ import pytest
 from pyspark.sql import Row
 
 from beamlike.errors import WindowingError
+from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.fanout import FanoutProcessor
 from beamlike.hosts.spark.pack import packer, tick_packer
 from beamlike.hosts.spark.processor import ShardProcessor
@@ -122,16 +123,17 @@ class Stage:
         packed += tick_packer(plan)(iter(()))
         rows = [Row(**row) for batch in packed for row in batch.to_pylist()]
         if plan.fanout:
-            rows = self._run(FanoutProcessor, plan, self._groups, rows, clock)
-        out = self._run(ShardProcessor, plan, self._shards, rows, clock)
+            fanout = Deferred(FanoutProcessor(plan), clock_of_group)
+            rows = self._run(fanout, self._groups, rows, clock)
+        shards = Deferred(ShardProcessor(plan), blobs_of)
+        out = self._run(shards, self._shards, rows, clock)
         blobs = [row.blob for row in out if row.blob is not None]
         tables = [unpack_blob(blob)[0].replace_schema_metadata(None) for blob in blobs]
         return [table for table in tables if table.num_rows]  # else a shard only says where it is
 
     def _run(
         self,
-        make: Callable[[Plan], Any],
-        plan: Plan,
+        made: Deferred,
         saved: dict[int, Saved],
         rows: list[Row],
         clock: int,
@@ -142,8 +144,8 @@ class Stage:
             by_group.setdefault(row.shard, []).append(row)
         out: list[Row] = []
         for group, own in by_group.items():
-            processor = make(plan)
-            processor.init(saved.setdefault(group, Saved()))
+            processor: Deferred = cloudpickle.loads(cloudpickle.dumps(made))
+            processor.init(saved.setdefault(group, Saved()))  # type: ignore[arg-type]
             out += processor.handleInputRows((group,), iter(own), Times(clock))
         return out
 

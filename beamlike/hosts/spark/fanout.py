@@ -7,10 +7,10 @@ its rows by key and window, and passes on one combined element for each.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.spark.pack import (
@@ -28,8 +28,6 @@ from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import pack_blob
-
-_SEEN = T.StructType([T.StructField("seen", T.StringType())])
 
 
 class FanoutGroup:
@@ -84,8 +82,9 @@ class FanoutGroup:
 class FanoutProcessor(GroupProcessor):
     """One group of the fanout in a streaming query. State ``seen``: its `Clock`, as JSON."""
 
-    def open(self, handle: StatefulProcessorHandle) -> None:
-        self._seen = handle.getValueState("seen", _SEEN)
+    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
+        super().open(handle, state)
+        self._seen = state
         self._group = FanoutGroup(self._plan)
 
     def step(

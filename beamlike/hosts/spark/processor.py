@@ -1,15 +1,15 @@
 """The stateful processors of Spark: a shard is a group, its blobs are the group's state."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql import types as T
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
+from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.unpack import OutputBlobs
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
@@ -44,7 +44,7 @@ class SparkStore:
     One state for both: each costs every task some milliseconds before it has done anything.
 
     Args:
-        blobs: The state, see `blobs_of`.
+        blobs: The state, see `beamlike.hosts.spark.deferred.blobs_of`.
         place: What comes before the number, where one state has the blobs of several stages.
     """
 
@@ -68,14 +68,6 @@ class SparkStore:
         self.write(_INDEX, blob)
 
 
-def blobs_of(handle: StatefulProcessorHandle, *place: str) -> Any:
-    """The state of a `SparkStore`, with names for what comes before the number."""
-    # As text, each task would have to look up in Spark what the types mean.
-    names = [T.StructField(name, T.IntegerType()) for name in (*place, "number")]
-    blob = T.StructType([T.StructField("blob", T.BinaryType())])
-    return handle.getMapState("blobs", T.StructType(names), blob)
-
-
 def register_watermark_timer(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
     """Have the group called whenever the watermark moves.
 
@@ -85,31 +77,28 @@ def register_watermark_timer(handle: StatefulProcessorHandle, spark_watermark: i
     handle.registerTimer(spark_watermark + 1)
 
 
-class GroupProcessor(StatefulProcessor, ABC):
+class GroupProcessor(Processor):
     """Has each group of Spark step once in a micro-batch, with rows or without."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
+    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         ease_worker()
         prepare_logs()
         self._handle = handle
         self._stepped: set[int] = set()
-        self.open(handle)
 
-    def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
+    def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
         arrived = read_blobs(bytes(row.blob) for row in rows)
-        yield from self._step(key[0], arrived, timerValues)
+        yield from self._step(key[0], arrived, times)
 
-    def handleExpiredTimer(
-        self, key: Any, timerValues: Any, expiredTimerInfo: Any
-    ) -> Iterator[Row]:
+    def timer(self, key: Any, times: Any) -> Iterator[Row]:
         # Rows come first. A group that had some has seen this watermark, and waits for the next.
-        # Spark makes a new processor, and calls `init`, once for each task: no group is taken for
-        # one of the micro-batch before.
+        # Spark makes a new processor once for each task: no group is taken for one of the
+        # micro-batch before.
         if key[0] not in self._stepped:
-            yield from self._step(key[0], Arrived([], [], []), timerValues)
+            yield from self._step(key[0], Arrived([], [], []), times)
 
     def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
         self._stepped.add(group)
@@ -132,10 +121,6 @@ class GroupProcessor(StatefulProcessor, ABC):
         yield from self.step(group, arrived, updates, clock)
 
     @abstractmethod
-    def open(self, handle: StatefulProcessorHandle) -> None:
-        """Get ready for the groups of one task."""
-
-    @abstractmethod
     def step(
         self,
         group: int,
@@ -151,9 +136,6 @@ class GroupProcessor(StatefulProcessor, ABC):
             updates: Updates of the watermark.
             clock: Processing time (ms).
         """
-
-    def close(self) -> None:
-        pass
 
 
 def stepped_shard(
@@ -183,8 +165,9 @@ def stepped_shard(
 class ShardProcessor(GroupProcessor):
     """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing."""
 
-    def open(self, handle: StatefulProcessorHandle) -> None:
-        self._store = SparkStore(blobs_of(handle))
+    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
+        super().open(handle, state)
+        self._store = SparkStore(state)
         self._stepper, self._output = stepper_of(self._plan), OutputBlobs()
 
     def step(

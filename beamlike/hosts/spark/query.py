@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
 from beamlike.hosts.spark.observing import observing_columns
 from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, tick_packer
@@ -67,10 +68,10 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
         packed = packed.unionByName(_ticked(packed.sparkSession, plan, wake_every_ms))
     if plan.fanout:
         packed = packed.groupBy("shard").transformWithState(
-            FanoutProcessor(plan), PACKED, "append", "EventTime"
+            Deferred(FanoutProcessor(plan), clock_of_group), PACKED, "append", "EventTime"
         )
     stepped = packed.groupBy("shard").transformWithState(
-        ShardProcessor(plan), STEPPED, "append", "EventTime"
+        Deferred(ShardProcessor(plan), blobs_of), STEPPED, "append", "EventTime"
     )
     # Counted before the rows are unpacked: Spark looks at each row that it observes.
     counted = observing_columns(stepped, plan.name)

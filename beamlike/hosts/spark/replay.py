@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from beamlike.errors import UnsupportedError, UserFunctionError
+from beamlike.hosts.spark.deferred import Deferred, states_of_lanes
 from beamlike.hosts.spark.replay_worker import (
     LANE_ROWS,
     OUTPUT,
@@ -149,7 +150,7 @@ class Replayer:
         marked = rows.withWatermark("mark", "0 seconds")
         packed = marked.mapInArrow(lane_packer, "shard int, blob binary")
         out = packed.groupBy("shard").transformWithState(
-            LaneProcessor(), OUTPUT, "append", "EventTime"
+            Deferred(LaneProcessor(), states_of_lanes), OUTPUT, "append", "EventTime"
         )
         # The sink cannot go on from a checkpoint. A query starts again before it has any rows.
         shutil.rmtree(self._home / "checkpoint", ignore_errors=True)

@@ -13,11 +13,12 @@ import attrs
 import cloudpickle
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.errors import StateError, UserFunctionError
+from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.processor import SparkStore, blobs_of, register_watermark_timer
+from beamlike.hosts.spark.processor import SparkStore, register_watermark_timer
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -75,21 +76,15 @@ def lane_packer(batches: Batches) -> Batches:
         )
 
 
-class LaneProcessor(StatefulProcessor):
-    """Steps every lane through the current step of its script.
+class LaneProcessor(Processor):
+    """Steps every lane through the current step of its script."""
 
-    State ``control`` keeps the last control row, for the batches in which only Spark's
-    watermark moves; ``stages`` keeps each lane's plan; ``blobs`` the lanes' own state.
-    """
-
-    def init(self, handle: StatefulProcessorHandle) -> None:
+    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         ease_worker()
         self._handle = handle
-        self._control = handle.getValueState("control", "json string")
-        self._stages = handle.getMapState("stages", "lane int", "stage binary")
-        self._blobs = blobs_of(handle, "lane")
+        self._control, self._stages, self._blobs = state
 
-    def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
+    def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
         arrivals: dict[int, list[pa.Table]] = {}
         control = None
         for row in rows:
@@ -100,14 +95,12 @@ class LaneProcessor(StatefulProcessor):
             for lane, rows_of_lane in zip(*table.to_pydict().values(), strict=True):
                 arrivals[lane] = [unpack_blob(rows_of_lane)[0]]
         if control is not None:
-            yield from self._step(control, arrivals, timerValues)
+            yield from self._step(control, arrivals, times)
 
-    def handleExpiredTimer(
-        self, key: Any, timerValues: Any, expiredTimerInfo: Any
-    ) -> Iterator[Row]:
+    def timer(self, key: Any, times: Any) -> Iterator[Row]:
         saved = self._control.get()
         if saved is not None:
-            yield from self._step(json.loads(saved[0]), {}, timerValues)
+            yield from self._step(json.loads(saved[0]), {}, times)
 
     def _step(self, control: Any, arrivals: dict[int, list[pa.Table]], times: Any) -> Iterator[Row]:
         spark_watermark = times.getCurrentWatermarkInMs()
@@ -155,6 +148,3 @@ class LaneProcessor(StatefulProcessor):
         if saved is None:
             raise StateError(f"lane {lane} has no stage: its first step never arrived")
         return cloudpickle.loads(bytes(saved[0]))  # type: ignore[no-any-return]
-
-    def close(self) -> None:
-        pass

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _BLOBS = "blobs"
-"""The state variable of a grouping; see `beamlike.hosts.spark.processor.blobs_of`."""
+"""The state variable of a grouping; see `beamlike.hosts.spark.deferred.blobs_of`."""
 
 Progress = Callable[[str], None]
 """Called with what has been read so far, in words."""

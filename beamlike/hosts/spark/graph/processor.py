@@ -7,10 +7,11 @@ from typing import Any
 import attrs
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.spark.processor import SparkStore, blobs_of
+from beamlike.hosts.spark.deferred import Processor
+from beamlike.hosts.spark.processor import SparkStore
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.clocks import (
     Clocks,
@@ -233,20 +234,19 @@ def _updates(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUp
             yield ShardWatermark(at, it.shard, it.watermark)
 
 
-class LayerProcessor(StatefulProcessor):
+class LayerProcessor(Processor):
     """Carries messages to the shards of a layer. State ``blobs``: those of each node, by number."""
 
     def __init__(self, layer: Layer, ids: tuple[int, ...]) -> None:
         self._layer, self._ids = layer, ids
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
+    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         ease_worker()
         prepare_logs()
-        blobs = blobs_of(handle, "node")
-        self._stores = {at: SparkStore(blobs, at) for at in self._layer.stages}
+        self._stores = {at: SparkStore(state, at) for at in self._layer.stages}
 
-    def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
-        clock = timerValues.getCurrentProcessingTimeInMs()
+    def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
+        clock = times.getCurrentProcessingTimeInMs()
         blobs = (bytes(row.blob) for row in rows)
         shard = self._ids.index(key[0])
         yield Row(blob=self._layer.stepped(shard, blobs, self._stores, clock))

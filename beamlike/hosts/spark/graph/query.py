@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
+from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
 from beamlike.hosts.spark.graph.raised import as_raised
@@ -87,7 +88,7 @@ def stepped_through(
         if bounded:
             stepped = sent.applyInArrow(stepper(layer, ids), MESSAGE)
         else:
-            processor = LayerProcessor(layer, ids)
+            processor = Deferred(LayerProcessor(layer, ids), blobs_of_nodes)
             stepped = sent.transformWithState(processor, MESSAGE, "append", "EventTime")
         entries = [Entry(stepped)]
     tallied = observed is not None

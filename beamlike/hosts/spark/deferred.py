@@ -1,0 +1,103 @@
+"""Stateful processors whose code is imported where rows are, and not where a query is planned.
+
+When a query starts, Spark starts a Python process on the driver for each stateful operator, one
+after the other, which opens its state so that Spark learns its schema. With what steps a shard such
+a process imports numpy, pandas and pyarrow: 1.3 s of a core each, for nothing. So this module needs
+PySpark alone, and a processor comes out of its bytes with the first group of a task.
+"""
+
+import pickle
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import cloudpickle
+from pyspark.sql import Row
+from pyspark.sql import types as T
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+
+class Processor(ABC):
+    """Takes the groups of one task through a micro-batch."""
+
+    @abstractmethod
+    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
+        """Get ready for the groups.
+
+        Args:
+            handle: Sets their timers.
+            state: What keeps their state, as the function for it has opened it.
+        """
+
+    @abstractmethod
+    def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
+        """A group has rows: see `StatefulProcessor.handleInputRows`."""
+
+    def timer(self, key: Any, times: Any) -> Iterator[Row]:
+        """A timer of a group has expired: see `StatefulProcessor.handleExpiredTimer`."""
+        yield from ()
+
+    def close(self) -> None:  # noqa: B027  # not every processor has anything to close
+        """All groups have had their turn."""
+
+
+class Deferred(StatefulProcessor):
+    """A processor as Spark takes it.
+
+    Args:
+        processor: The processor.
+        state: Opens the state of a group. It is in a module that imports no more than this one.
+    """
+
+    def __init__(
+        self, processor: Processor, state: Callable[[StatefulProcessorHandle], Any]
+    ) -> None:
+        self._pickled, self._state_of = cloudpickle.dumps(processor), state
+        self._processor: Processor | None = None
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle, self._state = handle, self._state_of(handle)
+
+    def _opened(self) -> Processor:
+        if self._processor is None:
+            self._processor = pickle.loads(self._pickled)
+            self._processor.open(self._handle, self._state)
+        return self._processor
+
+    def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
+        return self._opened().rows(key, rows, timerValues)
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: Any, expiredTimerInfo: Any
+    ) -> Iterator[Row]:
+        return self._opened().timer(key, timerValues)
+
+    def close(self) -> None:
+        if self._processor is not None:
+            self._processor.close()
+
+
+def blobs_of(handle: StatefulProcessorHandle, *place: str) -> Any:
+    """State ``blobs`` of `SparkStore`, with names for what comes before the number of a blob."""
+    # As text, each task would have to look up in Spark what the types mean.
+    names = [T.StructField(name, T.IntegerType()) for name in (*place, "number")]
+    blob = T.StructType([T.StructField("blob", T.BinaryType())])
+    return handle.getMapState("blobs", T.StructType(names), blob)
+
+
+def blobs_of_nodes(handle: StatefulProcessorHandle) -> Any:
+    """The same of several nodes of a pipeline."""
+    return blobs_of(handle, "node")
+
+
+def clock_of_group(handle: StatefulProcessorHandle) -> Any:
+    """State ``seen`` of a group of a fanout: its clock, as JSON."""
+    return handle.getValueState("seen", T.StructType([T.StructField("seen", T.StringType())]))
+
+
+def states_of_lanes(handle: StatefulProcessorHandle) -> tuple[Any, Any, Any]:
+    """The states of a query that plays scripts: the last control row, for micro-batches in which
+    only Spark's watermark moves; the plan of each lane; and its blobs."""
+    control = handle.getValueState("control", "json string")
+    stages = handle.getMapState("stages", "lane int", "stage binary")
+    return control, stages, blobs_of(handle, "lane")
