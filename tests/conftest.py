@@ -125,8 +125,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     One process does the tests in a browser of a module, so that their pages are opened once.
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
-    parameters, but for the first, and what needs Spark, but for the first two tests of a module and
-    the corpus. Of tests with a random ``seed`` each fifth runs for each change.
+    parameters, but for the first, and what needs Spark, but for the first test of a module and the
+    corpus. Of tests with a random ``seed`` each fifth runs for each change.
     """
     for item in items:
         if not item.get_closest_marker("xdist_group"):
@@ -163,7 +163,7 @@ def _has_own_session(item: pytest.Item) -> bool:
 
 
 def _more_on_spark(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Tests that need Spark after the first two of their module, but for the corpus.
+    """Tests that need Spark after the first of their module, but for the corpus.
 
     A second or more goes into each query, and the local host runs what Spark's workers run.
     """
@@ -171,7 +171,7 @@ def _more_on_spark(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     for item in items:
         if item.get_closest_marker("spark") and item.path.parent.name != "conformance":
             taken[item.path] += 1
-            if taken[item.path] > 2:
+            if taken[item.path] > 1:
                 yield item
 
 

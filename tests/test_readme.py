@@ -104,7 +104,7 @@ def test_the_test_command_is_the_one_that_ci_runs():
     found = re.findall(pattern[1].removesuffix("$") + "$", README, flags=re.MULTILINE)
 
     assert [f"$ {command}" for command in found] == [f"$ {COMMANDS[1]}"]
-    assert COMMANDS[1].endswith(" -m pytest -n 2 --dist loadgroup")
+    assert COMMANDS[1].endswith(" -m pytest -n 3 --dist loadgroup")
 
 
 @pytest.mark.spark

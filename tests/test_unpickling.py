@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent
 OPENED = {
     # Sent by the driver of the same query to its workers.
     "beamlike/runtime/graph/layers.py": "the pipeline itself",
+    "beamlike/hosts/spark/deferred.py": "what steps the groups of a task",
     "beamlike/hosts/spark/replay.py": "what came out, from a worker of the same replay",
     "beamlike/hosts/spark/replay_worker.py": "stage and state of the replay in its own folder",
     "beamlike/runtime/scripted.py": "a script's values, from the driver of the same replay",

@@ -1,9 +1,9 @@
 """What is compared with what, and how fast beamlike has to be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -225,6 +225,7 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
         ),
         *(_sweep_of_events(events, scale) for events in _sizes(scale)),
         *(_floor(events, scale) for events in _sizes(scale)),
+        *_floors(large, late, small),
         _sweep_of_touched(open_windows),
     )
 
@@ -252,12 +253,34 @@ def _floor(events: int, scale: float) -> Work:
     shape = _swept(events, scale)
     return Work(
         f"floor-{_short(events)}",
-        "the same operators of Spark with functions that do nothing",
-        Contender("floor", "floor", empty_operators, shape),
+        _NOTHING,
+        _empty(shape, 1.0),
         _native(native_sessions(), shape),
         compared=None,
         rounds=1 if events > _FEW else _ROUNDS,
     )
+
+
+def _floors(large: Stream, late: Stream, small: Stream) -> Iterator[Work]:
+    """Those of the works with other windows, panes or groupings, on their data."""
+    fixed, twice = _native(native_fixed(), large), _native(native_twice, small)
+    yield Work("floor-fixed", _NOTHING, _empty(large, 1.0), fixed, compared=None)
+    tree = _native(native_sessions(), late)
+    yield Work("floor-tree", _NOTHING, _empty(late, _ACCUMULATING), tree, compared=None)
+    retracting = evolve(_empty(late, _RETRACTING), name="floor, retracting")
+    accumulating = evolve(_empty(late, _ACCUMULATING), name="floor, accumulating")
+    yield Work("floor-retracting", _NOTHING, retracting, accumulating, compared=None)
+    yield Work("floor-stages", _NOTHING, _empty(small, 1.0, 0.0), twice, compared=None)
+
+
+_NOTHING: Final = "the same operators of Spark with functions that do nothing"
+_ACCUMULATING: Final = 1.6
+_RETRACTING: Final = 2.2
+"""Rows of the tree for each key that a micro-batch meets, in this mode and in that."""
+
+
+def _empty(shape: Shape, *rows: float) -> Contender:
+    return Contender("floor", "floor", empty_operators(shape, *rows), shape)
 
 
 _FEW: Final = 100_000

@@ -13,7 +13,10 @@ pytestmark = pytest.mark.browser
 Axe = Callable[[Any], list[str]]
 
 
-@pytest.fixture(scope="module", params=["desk", "dark", "phone"])
+@pytest.fixture(
+    scope="module",
+    params=["desk", *(pytest.param(it, marks=pytest.mark.nightly) for it in ("dark", "phone"))],
+)
 def looker(request: pytest.FixtureRequest) -> Iterator[Player]:
     """A player who looks at the page in one of several ways."""
     found = request.getfixturevalue("phone" if request.param == "phone" else "player")

@@ -443,10 +443,11 @@ def test_it_starts_in_less_than_five_seconds(browser: Any, playground_url: str):
         took.append(time.monotonic() - began)
         work.append(worked() - before)
         context.close()
-        if took[-1] < 5:
+        enough = 15 if others_work() else 5
+        if min(took[-1], work[-1]) < enough:
             break
     print(f"from the address to the first figure: {min(took):.1f} s, {min(work):.1f} s of work")
-    assert min(*took, *work) < (15 if others_work() else 5)
+    assert min(*took, *work) < enough
 
 
 def test_an_animation_has_a_picture_for_each_step(player: Any, tmp_path: Path):

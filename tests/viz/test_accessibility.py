@@ -39,8 +39,19 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("how", READERS.values(), ids=READERS)
-@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize(
+    ("run", "how"),
+    [
+        pytest.param(
+            RUNS[run],
+            READERS[reader],
+            id=f"{run}-{reader}",
+            marks=[] if "retracting" in run or reader == "desk" else [pytest.mark.nightly],
+        )
+        for run in RUNS
+        for reader in READERS
+    ],
+)
 def test_nothing_is_found(run: Any, how: Any, browser: Any, axe: Axe, tmp_path: Path):
     results = run()
     recording = Recording.of(results.run, results.strategy, results.aggregate)

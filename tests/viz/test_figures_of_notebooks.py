@@ -25,7 +25,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = [
     path for path in sorted(FOLDER.glob("*.ipynb")) if "local_session" not in path.read_text()
 ]
-WIDTHS = (390, 1280)
+WIDTHS = (390, pytest.param(1280, marks=pytest.mark.nightly))
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -134,16 +134,14 @@ CUT = """() => {
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("width", WIDTHS)
 @every_notebook
 def test_no_label_of_a_stepping_page_is_cut_or_leaves_its_window(
-    path: Path, browser: Any, tmp_path: Path
+    path: Path, width: int, browser: Any, tmp_path: Path
 ) -> None:
-    tab = browser.new_page()
+    tab = browser.new_page(viewport={"width": width, "height": 900})
     for number, recording in enumerate(shown_in(path).recordings):
         address = save_page(recording, tmp_path / f"{number}.html").as_uri()
-        for width in WIDTHS:
-            tab.set_viewport_size({"width": width, "height": 900})
-            tab.goto("about:blank")
-            tab.goto(f"{address}#step=999")
-            assert tab.evaluate(CUT) == []
+        tab.goto(f"{address}#step=999")
+        assert tab.evaluate(CUT) == []
     tab.close()

@@ -4,6 +4,7 @@
 """
 
 import io
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -21,6 +22,8 @@ from beamlike.viz.picture import figure, figure_of
 from beamlike.viz.scene import Box, Scene
 from beamlike.viz.staging import scenes_of
 from tests.support.ten_scores import FIGURES, heuristic
+
+pytestmark = pytest.mark.xdist_group("picture to scale")  # each picture is drawn once
 
 SCORED = bl.FixedWindows("2 minutes")
 TIMINGS = ("early", "on time", "late", "withdrawn")
@@ -63,6 +66,12 @@ class Drawn:
         return [it.get_window_extent(renderer) for it in written if it.get_text()]
 
 
+@cache
+def drawn_as(name: str, width: int = 1280, *, dark: bool = False) -> Drawn:
+    """Drawn once for all that look at it."""
+    return Drawn(name, width, dark=dark)
+
+
 def scene_of(results: Results) -> Scene:
     (scene,) = scenes_of(results.run, results.strategy, ["team"], results.recording)
     return scene
@@ -81,7 +90,7 @@ def row_of(scene: Scene, clock: str) -> float:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_everything_is_as_high_as_the_clock_says(name: str) -> None:
-    drawn = Drawn(name)
+    drawn = drawn_as(name)
     clocks = [clock for _, clock in drawn.results.run.clocks()]
     emitted = [it for it in drawn.results.run.outputs if isinstance(it.effect, Pane)]
     fired = [clocks[it.step] for it in emitted if not it.effect.retraction]
@@ -97,7 +106,7 @@ def test_everything_is_as_high_as_the_clock_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["accumulating", "retracting", "discarding"])
 def test_panes_lie_where_the_article_has_them(name: str) -> None:
-    drawn = Drawn(name)
+    drawn = drawn_as(name)
     first, second = "[12:00:00, 12:02:00)", "[12:02:00, 12:04:00)"
     if name == "discarding":
         begins = ("12:05:19", "12:06:00", "12:05:39", "12:07:06")
@@ -115,7 +124,7 @@ def test_panes_lie_where_the_article_has_them(name: str) -> None:
 def test_a_pane_that_accumulates_covers_the_one_before_it_and_a_discarded_one_does_not() -> None:
     both, after, ground = {}, {}, {}
     for name in ("accumulating", "discarding"):
-        drawn = Drawn(name)
+        drawn = drawn_as(name)
         early, late = row_of(drawn.scene, "12:05:50"), row_of(drawn.scene, "12:07:45")
         both[name] = drawn.pixel("12:01:50", early)
         after[name] = drawn.pixel("12:01:50", late)
@@ -128,7 +137,7 @@ def test_a_pane_that_accumulates_covers_the_one_before_it_and_a_discarded_one_do
 
 
 def test_withdrawn_panes_are_struck_out_and_others_are_not() -> None:
-    drawn = Drawn("retracting")
+    drawn = drawn_as("retracting")
     struck = [line for line in drawn.axes.lines if line.get_gid() == "struck"]
     heights = {round(float(line.get_ydata()[0]), 3) for line in struck}
     names = {it.get_text(): it for it in drawn.axes.texts if it.get_gid() == "pane"}
@@ -146,7 +155,7 @@ def test_withdrawn_panes_are_struck_out_and_others_are_not() -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", FIGURES)
 def test_labels_stay_in_their_windows_and_nothing_is_cut(name: str, width: int) -> None:
-    drawn = Drawn(name, width)
+    drawn = drawn_as(name, width)
     high = drawn.made.bbox.height
     for text in drawn.texts():
         assert text.x0 >= 0
@@ -183,13 +192,13 @@ def test_dates_beside_the_picture_are_not_cut(width: int) -> None:
 
 
 def test_where_there_is_no_room_for_the_name_of_a_pane_its_value_stands_alone() -> None:
-    texts = Drawn("accumulating", 390).axes.texts
+    texts = drawn_as("accumulating", 390).axes.texts
     names = [it.get_text() for it in texts if it.get_gid() == "pane"]
     assert names == ["5", "14", "22", "3", "3", "14", "3", "12"]
 
 
 def test_both_times_are_one_on_the_dotted_line() -> None:
-    drawn = Drawn("accumulating")
+    drawn = drawn_as("accumulating")
     (line,) = [it for it in drawn.axes.lines if it.get_label() == "event time = processing time"]
     for across, row in zip(*line.get_data(), strict=True):
         at = drawn.scene.event.instant(int(across))
@@ -200,7 +209,7 @@ def test_both_times_are_one_on_the_dotted_line() -> None:
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_skew_reaches_from_the_ideal_line_to_the_watermark(width: int) -> None:
-    drawn = Drawn("accumulating", width)
+    drawn = drawn_as("accumulating", width)
     (line,) = [it for it in drawn.axes.lines if it.get_label() == "skew"]
     # The watermark gets to 12:06 at 12:08, two minutes after it would ideally.
     wanted = [row_of(drawn.scene, at) for at in ("12:06:00", "12:08:00")]
@@ -212,7 +221,7 @@ def test_the_skew_reaches_from_the_ideal_line_to_the_watermark(width: int) -> No
     others = [it.get_window_extent(renderer) for it in drawn.axes.texts if it is not words]
     assert not [it for it in others if it.overlaps(box)]
     assert drawn.scene.until(row_of(drawn.scene, "12:07:45")).skew is None
-    assert Drawn("batch").scene.skew is None
+    assert drawn_as("batch").scene.skew is None
 
 
 SO_FAR = ["5", "7", "10", "14", "3", "22", "3", "11", "12"]
@@ -230,7 +239,7 @@ SO_FAR = ["5", "7", "10", "14", "3", "22", "3", "11", "12"]
     ],
 )
 def test_the_value_of_the_window_so_far_is_beside_each_element(name: str, values: list[str]):
-    drawn = Drawn(name)
+    drawn = drawn_as(name)
     running = [it for it in drawn.axes.texts if it.get_gid() == "running"]
     assert [it.get_text() for it in running] == [f"= {value}" for value in values]
     renderer = drawn.made.canvas.get_renderer()
@@ -247,8 +256,8 @@ def test_the_value_of_the_window_so_far_is_beside_each_element(name: str, values
 
 
 def test_a_picture_up_to_an_instant_has_the_values_until_then():
-    until = Drawn("accumulating").scene.until
-    scene = Drawn("accumulating").scene
+    until = drawn_as("accumulating").scene.until
+    scene = drawn_as("accumulating").scene
     assert [it.value for it in until(row_of(scene, "12:06:20")).running] == ["5", "7", "10"]
 
 
@@ -268,7 +277,7 @@ def test_a_run_that_does_not_happen_again_is_drawn_without_values():
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_in_the_dark_it_is_light_on_a_dark_ground(name: str) -> None:
-    drawn = Drawn(name, dark=True)
+    drawn = drawn_as(name, dark=True)
     assert drawn.pixels[2, 2] == pytest.approx(rgb(DARK.paper), abs=0.01)
     (title, *_) = drawn.made.texts
     assert title.get_color() == DARK.ink

@@ -346,8 +346,13 @@ def test_when_the_view_is_gone_the_page_says_so_and_keeps_what_it_knew(browser: 
     page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        *((390, "dark"), (1280, "light")),
+        *(pytest.param(*it, marks=pytest.mark.nightly) for it in ((390, "light"), (1280, "dark"))),
+    ],
+)
 def test_axe_finds_nothing(shown: Open, axe: Callable[[Any], list[str]], scheme: str, width: int):
     history = running({"hours": HOURS, "days": DAYS}, {"hours": HOURS})
     page = shown(history, color_scheme=scheme, viewport={"width": width, "height": 900})
