@@ -1,5 +1,6 @@
 """One Spark session for all tests, the hosts that scenarios run on, and a browser."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -155,6 +156,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
+
+
+def pytest_collection_finish() -> None:
+    """What is there by now stays: garbage is looked for among what comes later."""
+    gc.collect()
+    gc.freeze()
 
 
 def _has_own_session(item: pytest.Item) -> bool:

@@ -274,8 +274,8 @@ def _floors(large: Stream, late: Stream, small: Stream) -> Iterator[Work]:
 
 
 _NOTHING: Final = "the same operators of Spark with functions that do nothing"
-_ACCUMULATING: Final = 1.6
-_RETRACTING: Final = 2.2
+_ACCUMULATING: Final = 1.8
+_RETRACTING: Final = 2.5
 """Rows of the tree for each key that a micro-batch meets, in this mode and in that."""
 
 

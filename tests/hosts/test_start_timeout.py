@@ -110,6 +110,7 @@ def too_late_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return asked
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_query_test_goes_on(spark: SparkSession, too_late_once: list[int]) -> None:
     def orders(rows: Any) -> Any:
@@ -130,6 +131,7 @@ def test_a_query_test_goes_on(spark: SparkSession, too_late_once: list[int]) -> 
     assert len(too_late_once) > 1
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_pipeline_of_a_script_starts_again(spark: SparkSession, too_late_once: list[int]) -> None:
     def counted(pipeline: Any) -> Any:
