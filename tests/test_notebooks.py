@@ -295,6 +295,7 @@ def test_the_solutions_of_the_exercises_are_right(path: Path) -> None:
     assert [text[:6] for answer in answers for _, text in answer] == ["Right:"] * len(answers)
 
 
+@pytest.mark.xdist_group(NOTEBOOKS[0].stem)
 def test_the_ten_scores_are_in_the_playground() -> None:
     _, _, ((shown, *_),) = fresh_run(NOTEBOOKS[0])
     assert shown == ("text/html", "The playground")

@@ -291,13 +291,15 @@ def rung(views: Any) -> Any:
     return once.apply_per_key("user", Rung(), "said string", **SMALL).everything
 
 
+VISITED = [
+    *(view("ann", "12:00:01"), view("ann", "12:00:02"), view("bob", "12:00:03", "bad")),
+    *(view("bob", "12:00:04", "cup"), view("ann", "12:00:05", "milk")),
+]
+
+
 @pytest.mark.spark
-def test_on_spark_it_is_the_same_in_a_stream_that_restarts_and_in_bounded_data(spark: Any) -> None:
-    rows = [
-        *(view("ann", "12:00:01"), view("ann", "12:00:02"), view("bob", "12:00:03", "bad")),
-        *(view("bob", "12:00:04", "cup"), view("ann", "12:00:05", "milk")),
-    ]
-    steps = (*(send(*rows[:3]), QueryTest.restart, send(*rows[3:]), wait("61 seconds"), end),)
+def test_on_spark_it_is_the_same_in_a_stream_that_restarts(spark: Any) -> None:
+    steps = (*(send(*VISITED[:3]), QueryTest.restart, send(*VISITED[3:]), wait("61 seconds"), end),)
     lost, inside = "dropped by per key, failed:", "in 12:00:00-13:00:00"
     (bad,), *others = local = came(rung, *steps)
     assert bad.startswith(f'{lost} {{"user": "bob", "page": "bad", "window"')
@@ -314,7 +316,10 @@ def test_on_spark_it_is_the_same_in_a_stream_that_restarts_and_in_bounded_data(s
     ]
     assert came(rung, *steps, host="spark", spark=spark) == local
 
-    seen = [tuple(it.values()) for it in rows]
+
+@pytest.mark.spark
+def test_on_spark_it_is_the_same_in_bounded_data(spark: Any) -> None:
+    seen = [tuple(it.values()) for it in VISITED]
     timed = [(user, datetime.fromisoformat(f"2020-01-01T{at}Z"), page) for user, at, page in seen]
     bounded = bl.stream(spark.createDataFrame(timed, VIEWS), timestamp="at").window(HOURS)
     visits = bounded.apply_per_key("user", Visits(), "visit string, over timestamp", **SMALL)
