@@ -220,7 +220,12 @@ APART = (pytest.mark.spark, pytest.mark.nightly, pytest.mark.xdist_group("own se
 
 
 def marks_of(path: Path) -> tuple[Any, ...]:
-    return APART if needs_spark(path) else (pytest.mark.xdist_group(path.stem),)  # it runs once
+    """With Spark at night. Of the others two for each change: `test_figures_of_notebooks` runs the
+    cells of all."""
+    if needs_spark(path):
+        return APART
+    runs = (pytest.mark.xdist_group(path.stem),)  # it runs once
+    return runs if path.stem[:2] in ("00", "05") else (*runs, pytest.mark.nightly)
 
 
 every_run = pytest.mark.parametrize(

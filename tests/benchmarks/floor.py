@@ -37,9 +37,9 @@ def empty_operators(shape: Shape, *rows: float) -> Query:
         shape: The data.
         rows: How many rows come out of each grouping in a micro-batch, for each key that it meets.
     """
-    met = len(np.unique(shape.columns(shape.measured.start)[0]))
 
     def query(df: DataFrame) -> DataFrame:
+        met = len(np.unique(shape.columns(shape.measured.start)[0]))
         out = df.withWatermark("ts", DELAY).select("key", F.unix_millis("ts").alias("at"), "v")
         for each in rows:
             blobs = out.mapInArrow(_pack, "shard int, blob binary").groupBy("shard")

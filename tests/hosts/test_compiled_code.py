@@ -11,7 +11,7 @@ import beamlike as bl
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = (pytest.mark.spark, pytest.mark.nightly)
+pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 
 
 def test_a_micro_batch_runs_the_code_that_the_ones_before_it_compiled(
