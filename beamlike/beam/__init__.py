@@ -38,7 +38,7 @@ from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
 from beamlike.api.pipelines.cogroups import CoGroupByKey, Distinct
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import TaggedOutput
-from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map, ParDo
+from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map
 from beamlike.api.pipelines.frames import WriteRows, to_data_frame
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey, CombineValues, GroupByKey
 from beamlike.api.pipelines.logging_transforms import LogElements, Tee, WaitOn
@@ -64,6 +64,7 @@ from beamlike.api.pipelines.pairs import (
     Values,
     WithKeys,
 )
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.functions import DoFn

@@ -68,7 +68,7 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.error_handling": f"{_P}.error_handling",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
-    "transforms.core": f"{_P}.elements {_P}.groups {_P}.cogroups {_P}.python.functions "
+    "transforms.core": f"{_P}.elements {_P}.pardo {_P}.groups {_P}.cogroups {_P}.python.functions "
     f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.splittable {_P}.windowing "
     f"WindowInto={_P}.python.windowing:WindowInto Windowing={_P}.python.windowing:Windowing",
     "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "

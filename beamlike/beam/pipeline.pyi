@@ -1,6 +1,5 @@
 """Beam's ``apache_beam.pipeline``: what is here of it."""
 
-from beamlike.api.pipelines.elements import ParDo as ParDo
 from beamlike.api.pipelines.io.filesystems import FileSystems as FileSystems
 from beamlike.api.pipelines.option_classes import CrossLanguageOptions as CrossLanguageOptions
 from beamlike.api.pipelines.option_classes import DebugOptions as DebugOptions
@@ -9,6 +8,7 @@ from beamlike.api.pipelines.option_classes import StreamingOptions as StreamingO
 from beamlike.api.pipelines.option_classes import TypeOptions as TypeOptions
 from beamlike.api.pipelines.options import PipelineOptions as PipelineOptions
 from beamlike.api.pipelines.options import StandardOptions as StandardOptions
+from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.result import PipelineResult as PipelineResult
 from beamlike.api.pipelines.runners import PipelineRunner as PipelineRunner

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.stateful_doing import StatefulDoing
 from beamlike.api.pipelines.windowing import WindowInto

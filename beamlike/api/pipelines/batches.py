@@ -14,9 +14,10 @@ from beamlike.api.pipelines.batch_sizes import BatchSizes, BatchTargets
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.keyed_batches import BatchByKey
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.shared import Shared
 from beamlike.api.pipelines.transform import PTransform

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
 from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T

@@ -13,9 +13,10 @@ import attrs
 
 from beamlike.api.pipelines.apart import Apart
 from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
-from beamlike.api.pipelines.elements import Map, ParDo, WithOutputs
+from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombineGlobally
 from beamlike.api.pipelines.outputs import DoOutputs
+from beamlike.api.pipelines.pardo import ParDo, WithOutputs
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.splittable import in_parts

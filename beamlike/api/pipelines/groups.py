@@ -13,7 +13,7 @@ from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.doing import views_of
-from beamlike.api.pipelines.elements import Create, Map, ParDo
+from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.hints.declared import IOTypeHints
@@ -21,6 +21,7 @@ from beamlike.api.pipelines.hints.forms import shown
 from beamlike.api.pipelines.hints.values import violation
 from beamlike.api.pipelines.hints.wanted import check_element, made_type
 from beamlike.api.pipelines.option_classes import TypeOptions
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T

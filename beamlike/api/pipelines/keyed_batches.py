@@ -9,8 +9,9 @@ from typing import Any
 import attrs
 
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import FlatMap, ParDo
+from beamlike.api.pipelines.elements import FlatMap
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, rewindowed
 from beamlike.api.pipelines.stateful import ApplyPerKey
 from beamlike.api.pipelines.transform import PTransform

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
+from beamlike.api.pipelines.elements import FlatMap, Map
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label, is_lambda, ptransform_fn
 from beamlike.api.pipelines.variables import T

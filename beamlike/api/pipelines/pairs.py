@@ -8,10 +8,11 @@ from numbers import Integral
 from typing import Any, Generic, Protocol, overload
 
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
-from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
+from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.hints.inference import infer_return_type
 from beamlike.api.pipelines.hints.values import type_of
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T

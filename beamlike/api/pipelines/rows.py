@@ -9,8 +9,9 @@ from typing import Any, Self
 
 from beamlike.api.pipelines.combinefn import combine_fn as checked_combine_fn
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T

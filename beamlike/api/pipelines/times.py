@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
-from beamlike.api.pipelines.elements import ParDo
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import T

@@ -1,6 +1,5 @@
 """Beam's ``apache_beam.io.parquetio``: what is here of it."""
 
-from beamlike.api.pipelines.elements import ParDo as ParDo
 from beamlike.api.pipelines.io.compression import CompressionTypes as CompressionTypes
 from beamlike.api.pipelines.io.filesystems import FileSystems as FileSystems
 from beamlike.api.pipelines.io.parquet import ReadAllFromParquet as ReadAllFromParquet
@@ -12,6 +11,7 @@ from beamlike.api.pipelines.io.parquet import WriteToParquetBatched as WriteToPa
 from beamlike.api.pipelines.io.range_trackers import RangeTracker as RangeTracker
 from beamlike.api.pipelines.io.sinks import Write as Write
 from beamlike.api.pipelines.io.sources import Read as Read
+from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.transform import PTransform as PTransform

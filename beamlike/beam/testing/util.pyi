@@ -4,7 +4,7 @@ from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import Filter as Filter
 from beamlike.api.pipelines.elements import Map as Map
-from beamlike.api.pipelines.elements import ParDo as ParDo
+from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.panes import PANE_INFO_UNKNOWN as PANE_INFO_UNKNOWN
 from beamlike.api.pipelines.python.panes import PaneInfo as PaneInfo

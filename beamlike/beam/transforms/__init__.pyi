@@ -16,7 +16,6 @@ from beamlike.api.pipelines.elements import Filter as Filter
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
 from beamlike.api.pipelines.elements import Impulse as Impulse
 from beamlike.api.pipelines.elements import Map as Map
-from beamlike.api.pipelines.elements import ParDo as ParDo
 from beamlike.api.pipelines.groups import CombineGlobally as CombineGlobally
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
@@ -35,6 +34,7 @@ from beamlike.api.pipelines.pairs import PartitionFn as PartitionFn
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
 from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
+from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.windowing import Windowing as Windowing

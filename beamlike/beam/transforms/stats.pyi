@@ -14,7 +14,6 @@ from beamlike.api.pipelines.elements import Filter as Filter
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
 from beamlike.api.pipelines.elements import Impulse as Impulse
 from beamlike.api.pipelines.elements import Map as Map
-from beamlike.api.pipelines.elements import ParDo as ParDo
 from beamlike.api.pipelines.groups import CombineGlobally as CombineGlobally
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
@@ -23,6 +22,7 @@ from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Partition as Partition
 from beamlike.api.pipelines.pairs import PartitionFn as PartitionFn
+from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto

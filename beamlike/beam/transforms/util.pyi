@@ -10,7 +10,6 @@ from beamlike.api.pipelines.combiners import CountCombineFn as CountCombineFn
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
 from beamlike.api.pipelines.elements import Map as Map
-from beamlike.api.pipelines.elements import ParDo as ParDo
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
 from beamlike.api.pipelines.logging_transforms import LogElements as LogElements
@@ -23,6 +22,7 @@ from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
 from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
+from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.pipeline import PCollection as PCollection
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.times import Reify as Reify

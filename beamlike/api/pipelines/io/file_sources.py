@@ -6,13 +6,13 @@ Source: Beam Python ``io.filebasedsource``.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from beamlike.api.pipelines.elements import ParDo
 from beamlike.api.pipelines.io.compression import CompressionTypes, check_compression
 from beamlike.api.pipelines.io.errors import BeamIOError, check_text
 from beamlike.api.pipelines.io.file_systems import FileMetadata
 from beamlike.api.pipelines.io.filesystems import FileSystems
 from beamlike.api.pipelines.io.range_trackers import OffsetRangeTracker, RangeTracker
 from beamlike.api.pipelines.io.sources import BoundedSource, SourceBundle
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.transform import PTransform

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 from uuid import uuid4
 
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.elements import ParDo
 from beamlike.api.pipelines.groups import GroupByKey
 from beamlike.api.pipelines.io.compression import CompressionTypes
 from beamlike.api.pipelines.io.errors import check_number, check_text
 from beamlike.api.pipelines.io.file_names import FileNaming, default_file_naming
 from beamlike.api.pipelines.io.file_sinks import remove_folder
 from beamlike.api.pipelines.io.filesystems import FileSystems
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.transform import PTransform

@@ -6,11 +6,12 @@ Source: Beam Python ``io.fileio``.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from beamlike.api.pipelines.elements import Create, FlatMap, ParDo
+from beamlike.api.pipelines.elements import Create, FlatMap
 from beamlike.api.pipelines.io.compression import CompressionTypes
 from beamlike.api.pipelines.io.errors import BeamIOError
 from beamlike.api.pipelines.io.file_systems import FileMetadata
 from beamlike.api.pipelines.io.filesystems import FileSystems
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.transform import PTransform

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.api.pipelines.elements import Create, FlatMap, ParDo
+from beamlike.api.pipelines.elements import Create, FlatMap
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.reading import Instant, length, moment

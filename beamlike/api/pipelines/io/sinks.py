@@ -15,8 +15,9 @@ from uuid import uuid4
 import attrs
 
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.elements import Create, FlatMap, Map, ParDo
+from beamlike.api.pipelines.elements import Create, FlatMap, Map
 from beamlike.api.pipelines.groups import GroupByKey
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.window_fns import FixedWindows, GlobalWindows

@@ -8,8 +8,9 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.elements import Create, ParDo
+from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.io.range_trackers import RangeTracker
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.transform import PTransform

@@ -6,13 +6,13 @@ Source: Beam Python ``io.textio``.
 from collections.abc import Iterator
 from typing import Any
 
-from beamlike.api.pipelines.elements import ParDo
 from beamlike.api.pipelines.io.file_names import FileNaming, default_file_naming
 from beamlike.api.pipelines.io.file_systems import FileMetadata
 from beamlike.api.pipelines.io.file_writing import FileSink, WriteToFiles
 from beamlike.api.pipelines.io.fileio import EmptyMatchTreatment, MatchFiles
 from beamlike.api.pipelines.io.filesystems import FileSystems
 from beamlike.api.pipelines.io.records_of_rows import record_of
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.rows import Row

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from inspect import signature
 from typing import Any, Final
 
-from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.io.file_systems import FileMetadata
 from beamlike.api.pipelines.io.fileio import EmptyMatchTreatment, MatchAll
 from beamlike.api.pipelines.io.sequences import PeriodicImpulse
 from beamlike.api.pipelines.io.text import ReadAllFromText
 from beamlike.api.pipelines.more_coders import FloatCoder
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.reading import Instant

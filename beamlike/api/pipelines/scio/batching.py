@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
-from beamlike.api.pipelines.elements import ParDo
 from beamlike.api.pipelines.keyed_batches import BatchByKey
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.dofns import Batching
 from beamlike.api.pipelines.scio.steps import (
     Verbs,

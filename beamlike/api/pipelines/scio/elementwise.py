@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast, overload
 
-from beamlike.api.pipelines.elements import ParDo
 from beamlike.api.pipelines.named import SaveAs
 from beamlike.api.pipelines.pairs import Partition
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.scio.dofns import Catching
 from beamlike.api.pipelines.scio.steps import (

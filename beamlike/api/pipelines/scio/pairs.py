@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import ParDo
 from beamlike.api.pipelines.groups import GroupByKey
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,

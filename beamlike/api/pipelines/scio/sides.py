@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
-from beamlike.api.pipelines.elements import FlatMap, ParDo
+from beamlike.api.pipelines.elements import FlatMap
 from beamlike.api.pipelines.outputs import DoOutputs
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.steps import (
     checked,
     checked_name,

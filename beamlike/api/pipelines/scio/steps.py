@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
+from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.groups import CombinePerKey
+from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.windowing import Flatten

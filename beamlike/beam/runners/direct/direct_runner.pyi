@@ -1,9 +1,9 @@
 """Beam's ``apache_beam.runners.direct.direct_runner``: what is here of it."""
 
-from beamlike.api.pipelines.elements import ParDo as ParDo
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.option_classes import DirectOptions as DirectOptions
 from beamlike.api.pipelines.options import StandardOptions as StandardOptions
+from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.pipeline import PCollection as PCollection
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.result import PipelineResult as PipelineResult
