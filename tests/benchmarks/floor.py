@@ -66,7 +66,7 @@ class _Unpack:
 
     def __call__(self, batches: Batches) -> Batches:
         numbers = np.arange(max(self._rows, 1))
-        out = pa.table({"key": ["ann"] * len(numbers), "at": numbers, "v": numbers})
+        out = pa.table({"key": pa.repeat("ann", len(numbers)), "at": numbers, "v": numbers})
         for batch in batches:
             for _ in range(batch.num_rows):
                 yield from out.to_batches()

@@ -1,7 +1,6 @@
 """Laws of the triggers that Beam does not have, in any tree with Beam's own.
 
-Half of the triggers in each tree are of that kind. ``BEAMLIKE_EXAMPLES`` says on how many
-scenarios each law is tried.
+Half of the triggers in each tree are of that kind.
 """
 
 import pickle

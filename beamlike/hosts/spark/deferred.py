@@ -16,6 +16,8 @@ from pyspark.sql import Row
 from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from beamlike.hosts.spark.workers import ease_worker
+
 
 class Processor(ABC):
     """Takes the groups of one task through a micro-batch."""
@@ -61,6 +63,7 @@ class Deferred(StatefulProcessor):
     def _opened(self) -> Processor:
         if self._processor is None:
             self._processor = pickle.loads(self._pickled)
+            ease_worker()  # after the imports that came with it
             self._processor.open(self._handle, self._state)
         return self._processor
 

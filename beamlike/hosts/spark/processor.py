@@ -12,7 +12,7 @@ from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.unpack import OutputBlobs
-from beamlike.hosts.spark.workers import ease_worker, prepare_logs
+from beamlike.hosts.spark.workers import prepare_logs
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.jumps import jump_of
@@ -84,7 +84,6 @@ class GroupProcessor(Processor):
         self._plan = plan
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
-        ease_worker()
         prepare_logs()
         self._handle = handle
         self._stepped: set[int] = set()

@@ -80,7 +80,6 @@ class LaneProcessor(Processor):
     """Steps every lane through the current step of its script."""
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
-        ease_worker()
         self._handle = handle
         self._control, self._stages, self._blobs = state
 

@@ -12,7 +12,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.processor import SparkStore
-from beamlike.hosts.spark.workers import ease_worker, prepare_logs
+from beamlike.hosts.spark.workers import prepare_logs
 from beamlike.machine.clocks import (
     Clocks,
     InputClock,
@@ -241,7 +241,6 @@ class LayerProcessor(Processor):
         self._layer, self._ids = layer, ids
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
-        ease_worker()
         prepare_logs()
         self._stores = {at: SparkStore(state, at) for at in self._layer.stages}
 
