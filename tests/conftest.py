@@ -20,6 +20,7 @@ from beamlike.playground.interpreter import interpreter_files
 from tests.support.accessibility import axe_findings, why_no_axe
 from tests.support.examples import AT_NIGHT, examples
 from tests.support.landing.servers import postgres_programs
+from tests.support.sharing import is_shared, longest_first, share_well
 
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
 pytest_plugins = ["beamlike.testing.plugin"]
@@ -47,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for variable, (folders, why_not) in FETCHED.items():
         if variable not in os.environ and _takes(config, folders):
             os.environ[variable] = why_not()  # for the processes of this run, too
+    share_well(config)
 
 
 def _takes(config: pytest.Config, folders: Sequence[str]) -> bool:
@@ -122,8 +124,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Without a browser, what needs one is no part of the run; the header says so. What needs Spark
     is in two halves, those of the DataFrame API and the others, each done by one process with one
-    session; but for tests that start Spark in processes of their own and say so. These come first.
-    One process does the tests in a browser of a module, so that their pages are opened once.
+    session; but for tests that start Spark in processes of their own and say so. Other tests of a
+    module stay together, so that what they share is made once.
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
     parameters, but for the first, and what needs Spark, but for the first test of a module and the
@@ -132,14 +134,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not item.get_closest_marker("xdist_group"):
             if item.get_closest_marker("spark"):
-                half = "frames" if item.path.parent.name == "api" else "spark"
-                item.add_marker(pytest.mark.xdist_group(half))
-            elif item.get_closest_marker("browser"):
-                item.add_marker(
-                    pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}")
-                )
-    # The longest of them would otherwise be left for the end, when the other processes are idle.
-    items.sort(key=lambda item: not _has_own_session(item))
+                group = "frames" if item.path.parent.name == "api" else "spark"
+            else:
+                group = f"{item.path.parent.name}/{item.path.stem}"
+            item.add_marker(pytest.mark.xdist_group(group))
+    if is_shared(config):
+        items.sort(key=longest_first(items))
     left_out = set()
     if CHROMIUM is None:
         left_out |= {item for item in items if item.get_closest_marker("browser")}
@@ -162,11 +162,6 @@ def pytest_collection_finish() -> None:
     """What is there by now stays: garbage is looked for among what comes later."""
     gc.collect()
     gc.freeze()
-
-
-def _has_own_session(item: pytest.Item) -> bool:
-    group = item.get_closest_marker("xdist_group")
-    return group is not None and "own sessions" in group.args
 
 
 def _more_on_spark(items: list[pytest.Item]) -> Iterator[pytest.Item]:

@@ -76,6 +76,7 @@ def ran(
     folder: Path | None = None,
     variables: Mapping[str, str] | None = None,
     limit: float = LIMIT,
+    grace: float = _GRACE,
 ) -> Ended:
     """Run a command to its end, or to its limit.
 
@@ -84,7 +85,8 @@ def ran(
         log: The file that gets all that it writes.
         folder: Where it runs.
         variables: What it finds in its environment, besides what is there.
-        limit: Seconds after which it is killed, with all that it has started.
+        limit: Seconds after which it is asked to end.
+        grace: Seconds after which it is killed then, with all that it has started.
     """
     began, late = time.monotonic(), False
     with log.open("wb") as out:
@@ -101,7 +103,7 @@ def ran(
             process.wait(limit)
         except subprocess.TimeoutExpired:
             late = True
-            asked_to_end(process)
+            asked_to_end(process, grace)
         finally:
             if process.poll() is None:
                 with suppress(ProcessLookupError):
@@ -117,11 +119,14 @@ def ran(
     return Ended(step, False, _wrong(said, why), lines[-_SHOWN:] or ["it wrote nothing"], seconds)
 
 
-def asked_to_end(process: subprocess.Popen[bytes]) -> None:
-    """As Ctrl+C does: pytest then tells what it has seen so far."""
+def asked_to_end(process: subprocess.Popen[bytes], grace: float = _GRACE) -> None:
+    """As Ctrl+C does: pytest then tells what it has seen so far.
+
+    A process that a shell has started in the background does not listen to that.
+    """
     with suppress(ProcessLookupError, subprocess.TimeoutExpired):
         process.send_signal(signal.SIGINT)
-        process.wait(_GRACE)
+        process.wait(grace)
 
 
 def _counted(said: str) -> str | None:

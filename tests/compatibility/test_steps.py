@@ -66,7 +66,7 @@ def test_no_step_fails_without_a_word(end: str, saw: str, tmp_path: Path) -> Non
 
 
 def test_a_step_that_never_ends_is_ended_at_its_limit(tmp_path: Path) -> None:
-    ended = script("import threading; threading.Event().wait()", tmp_path, limit=0.2)
+    ended = script("import threading; threading.Event().wait()", tmp_path, limit=0.2, grace=1)
 
     assert (ended.good, ended.saw) == (False, "it took longer than 0.2 s")
 

@@ -128,14 +128,13 @@ def last(path: str) -> str:
     return path.rpartition(".")[2]
 
 
-@pytest.mark.parametrize("counterpart", COUNTERPARTS)
-def test_a_counterpart_exists_and_takes_what_the_table_says(counterpart: str):
-    path, arguments = split(counterpart)
-    thing = found(path)
+def test_a_counterpart_exists_and_takes_what_the_table_says():
+    for path, arguments in map(split, COUNTERPARTS):
+        thing = found(path)
 
-    assert callable(thing) or isinstance(thing, property)
-    if arguments:
-        assert set(arguments) <= set(inspect.signature(thing).parameters)
+        assert callable(thing) or isinstance(thing, property), path
+        if arguments:
+            assert set(arguments) <= set(inspect.signature(thing).parameters), path
 
 
 def verbs_of(owner: type, prefix: str) -> set[str]:

@@ -1,0 +1,65 @@
+"""How several processes of pytest-xdist share the tests.
+
+Each of them imports all tests, and each takes a group of tests after the other.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+_TESTS = Path(__file__).resolve().parents[1]
+
+
+def is_shared(config: pytest.Config) -> bool:
+    """Whether this process is one of several."""
+    return hasattr(config, "workerinput")
+
+
+def share_well(config: pytest.Config) -> None:
+    """Groups are taken in the order of their tests; and modules are not compiled several times.
+
+    Were all processes to import the tests in one order, they would compile each at the same time.
+    So each begins at another place. `longest_first` puts the tests in one order.
+    """
+    config.option.loadscopereorder = False  # by size alone, else
+    if not is_shared(config) or config.args_source != pytest.Config.ArgsSource.TESTPATHS:
+        return
+    modules = sorted(path.relative_to(_TESTS).parts[0] for path in _TESTS.rglob("test_*.py"))
+    worker, count = (config.workerinput[name] for name in ("workerid", "workercount"))
+    first = modules[len(modules) * int(worker.removeprefix("gw")) // count]
+    parts = sorted(set(modules), key=lambda part: (part < first, part))
+    config.args[:] = [str(_TESTS / part) for part in parts]
+
+
+def longest_first(items: Sequence[pytest.Item]) -> Callable[[pytest.Item], Any]:
+    """What to sort these by, so that no process is left with much when the others have nothing."""
+    lengths = dict[str, tuple[bool, ...]]()
+    for item in items:
+        lengths[_group(item)] = max(lengths.get(_group(item), ()), _length(item))
+    sizes = Counter(map(_group, items))
+
+    def key(item: pytest.Item) -> Any:
+        group = _group(item)
+        return [not it for it in lengths[group]], -sizes[group], item.path
+
+    return key
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    return "" if mark is None else str(mark.args[0])
+
+
+def _length(item: pytest.Item) -> tuple[bool, ...]:
+    """What makes a test long, the longest first."""
+    return (
+        _group(item) == "own sessions",
+        item.get_closest_marker("spark") is not None,
+        item.path.stem not in _group(item),  # it says itself what it goes with
+        item.get_closest_marker("browser") is not None,
+        isinstance(item, pytest.Function) and hypothesis.is_hypothesis_test(item.obj),
+    )
