@@ -2,7 +2,6 @@
 
 import gc
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +17,7 @@ from beamlike.errors import BeamlikeError
 from beamlike.hosts.spark.session import SHORT_LIVED
 from beamlike.playground.interpreter import interpreter_files
 from tests.support.accessibility import axe_findings, why_no_axe
+from tests.support.browser import CHROMIUM, headless_chromium
 from tests.support.examples import AT_NIGHT, examples
 from tests.support.landing.servers import postgres_programs
 from tests.support.sharing import is_shared, longest_first, share_well
@@ -98,9 +98,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-
-
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """A word on what is not tested here."""
     words = []
@@ -129,7 +126,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
     parameters, but for the first, and what needs Spark, but for the first test of a module and the
-    corpus. Of tests with a random ``seed`` each fifth runs for each change.
+    corpus. Of tests with a random ``seed``, or marked as samples, each fifth runs for each change.
     """
     for item in items:
         if not item.get_closest_marker("xdist_group"):
@@ -151,7 +148,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out |= {it for it in items if "axe" in getattr(it, "fixturenames", ())}
     if not config.getoption("--nightly"):
         left_out |= {item for item in items if item.get_closest_marker("nightly")}
-        left_out |= {*_repeated_queries(items), *_more_seeds(items)}
+        left_out |= {*_repeated_queries(items), *_more_samples(items)}
         left_out |= {*_more_on_spark([it for it in items if it not in left_out])}
     if left_out:
         items[:] = [item for item in items if item not in left_out]
@@ -187,14 +184,18 @@ def _repeated_queries(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             seen.add(item.function)
 
 
-def _more_seeds(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Four of five tests that differ only by the seed of what is random in them."""
+def _more_samples(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Four of five tests of a function whose parameters are samples, such as random seeds."""
     seen: Counter[Any] = Counter()
     for item in items:
-        if isinstance(item, pytest.Function) and "seed" in _parameters(item):
+        if isinstance(item, pytest.Function) and _is_sample(item):
             if seen[item.function] % 5:
                 yield item
             seen[item.function] += 1
+
+
+def _is_sample(item: pytest.Function) -> bool:
+    return "seed" in _parameters(item) or item.get_closest_marker("samples") is not None
 
 
 def _parameters(item: pytest.Function) -> Mapping[str, Any]:
@@ -204,16 +205,9 @@ def _parameters(item: pytest.Function) -> Mapping[str, Any]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A headless Chromium, driven by playwright. It is closed with the module that asked.
-
-    Its event loop would otherwise be in the way of tests that run one of their own.
-    """
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    """A headless Chromium. It is closed with the module that asked."""
+    with headless_chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 Whole: a page loads no script, style, font or picture from elsewhere, so that it needs no network.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -128,6 +129,15 @@ def test_no_page_loads_anything_from_elsewhere(site: Path, pages: dict[Path, Pag
 
     assert loaded == []
     assert styles == []
+
+
+def test_a_search_finds_what_is_written_to_be_read_and_no_code(site: Path) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
+
+    assert {"index.html", "pyspark.html", "api/beamlike.html", "notebooks/index.html"} <= found
+    assert [page for page in found if re.search(r"\.(?:py|json|cfg|toml|yml)\.html$", page)] == []
+    assert (site / "source/beamlike/__init__.py.html").is_file()
 
 
 def test_a_dead_link_and_a_resource_from_elsewhere_are_found(tmp_path: Path) -> None:

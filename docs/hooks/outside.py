@@ -110,7 +110,8 @@ def _cell(cell: dict[str, Any]) -> Iterator[str]:
         if "image/png" in data:
             words = plain.replace("&", "&amp;").replace('"', "&quot;").replace("\n", "&#10;")
             picture = "".join(data["image/png"]).replace("\n", "")
-            yield f'<img alt="{words}" src="data:image/png;base64,{picture}">'
+            # A block, so that nothing looks for Markdown in it.
+            yield f'<div><img alt="{words}" src="data:image/png;base64,{picture}"></div>'
         elif "text/html" in data:
             yield re.sub(r"\n\s*\n", "\n", "".join(data["text/html"]))
         else:
@@ -140,7 +141,17 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
+def _is_markdown(page: str) -> bool:
+    """Whether the file that is shown in a page is one itself, and not code."""
+    return (ROOT / page.removeprefix("source/")).is_file()
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Pages of ``docs/pages`` link as in the checkout too; the others have been changed already."""
+    """Pages of ``docs/pages`` link as in the checkout too; the others have been changed already.
+
+    A search finds what is written to be read, and no code.
+    """
+    if page.file.src_uri.startswith("source/") and not _is_markdown(page.file.src_uri):
+        page.meta["search"] = {"exclude": True}
     written_here = page.file.generated_by is None
     return relinked(DOCS + page.file.src_uri, markdown) if written_here else markdown

@@ -297,6 +297,7 @@ VISITED = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_on_spark_it_is_the_same_in_a_stream_that_restarts(spark: Any) -> None:
     steps = (*(send(*VISITED[:3]), QueryTest.restart, send(*VISITED[3:]), wait("61 seconds"), end),)

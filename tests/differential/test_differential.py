@@ -98,6 +98,7 @@ def test_scenarios_come_out_of_a_streaming_query_as_they_do_in_memory(spark: Any
 # -- the scenarios are worth running -----------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
     cases = [case_of(SEED, number) for number in range(2_000)]
     strategies = [case.strategy for case in cases]
@@ -123,6 +124,7 @@ def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
     assert {Timing.EARLY, Timing.ON_TIME, Timing.LATE} <= timings
 
 
+@pytest.mark.nightly
 def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
     """Each in so many of the 50,000 of the command: whoever loses one here, proves less."""
     found: Counter[str] = Counter()
@@ -162,6 +164,7 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
     assert {name: found[name] for name in rare if found[name] < 500} == {}
 
 
+@pytest.mark.nightly
 def test_streams_of_all_keys_fire_late_close_and_merge() -> None:
     effects = [
         output.effect for number in range(200) for output in streams_of(SEED, number).run.outputs
@@ -176,6 +179,7 @@ def test_streams_of_all_keys_fire_late_close_and_merge() -> None:
     assert sum(pane.info.index > 2 for pane in panes) > 200
 
 
+@pytest.mark.nightly
 def test_most_scenarios_have_outputs_and_many_have_a_long_history() -> None:
     panes = [len(case_of(SEED, number).run.panes) for number in range(2_000)]
 

@@ -72,6 +72,7 @@ def woken_and_rested(plan: Plan, rows: pa.Table, index: Index) -> pa.Table:
     return layout.save(State(index.at.watermark, index.at.clock, promised, table), keys)
 
 
+@pytest.mark.samples
 @pytest.mark.parametrize("window_fn", [Sessions(10), Sessions(10, max_elements=3)], ids=str)
 @pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
 @pytest.mark.parametrize("trigger", TRIGGERS, ids=str)

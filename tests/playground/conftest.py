@@ -11,6 +11,7 @@ import pytest
 
 from beamlike.playground.folder import build_folder
 from beamlike.playground.server import PlaygroundServer
+from tests.support.browser import headless_chromium
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +28,13 @@ def playground_url(playground_folder: Path) -> Iterator[str]:
     server = PlaygroundServer(playground_folder)
     yield server.url
     server.close()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Any]:
+    """A headless Chromium, open until the last page of the playground has been looked at."""
+    with headless_chromium() as opened:
+        yield opened
 
 
 class Player:
@@ -93,6 +101,12 @@ class Player:
         )
         return rows
 
+    def unfold(self, words: str) -> None:
+        """Open the part of the page with this title, unless it is open."""
+        folded = self.tab.locator("details:not([open]) > summary", has_text=words)
+        if folded.count():
+            folded.click()
+
     def handle(self, label: str) -> Any:
         """What drags the element or the point of the watermark that is called so."""
         return self.tab.locator(f".handle[aria-label^='{label}']").first
@@ -109,9 +123,9 @@ class Player:
         assert [url for url in asked if not url.startswith(self.url)] == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def player(browser: Any, playground_url: str) -> Iterator[Player]:
-    """A player at a desk. Python is started once for all tests of a module."""
+    """A player at a desk. Python is started once: that takes the browser ten seconds."""
     found = Player(
         browser.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True),
         playground_url,
@@ -120,7 +134,7 @@ def player(browser: Any, playground_url: str) -> Iterator[Player]:
     found.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def phone(browser: Any, playground_url: str) -> Iterator[Player]:
     """A player with a phone."""
     size = {"width": 390, "height": 844}

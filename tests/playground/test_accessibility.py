@@ -8,7 +8,7 @@ import pytest
 from tests.playground.conftest import Player
 from tests.support.ten_scores import sketch
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("playground")]
 
 Axe = Callable[[Any], list[str]]
 

@@ -18,7 +18,7 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import differences, load_transcripts
 from tests.support.ten_scores import sketch as scores
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("playground")]
 
 BLOG = Path(__file__).parents[1] / "conformance" / "cases" / "blog" / "blog_session.json"
 
@@ -157,7 +157,7 @@ def test_the_trigger_is_built_of_blocks(player: Any):
             f"{FOURTH} on time #0 12",
         ]
     )
-    player.tab.get_by_text("What can be said before any data comes").click()
+    player.unfold("What can be said before any data comes")
     report = player.tab.locator(".report pre").inner_text()
     assert "may lose data" in report
 
@@ -425,6 +425,7 @@ def test_a_change_is_drawn_in_less_than_a_tenth_of_a_second(player: Any):
     assert took[5] < (300 if others_work() else 100)
 
 
+@pytest.mark.nightly
 def test_it_starts_in_less_than_five_seconds(browser: Any, playground_url: str):
     machine = browser.new_browser_cdp_session()
 

@@ -11,10 +11,10 @@ EXAMPLES: Final = "BEAMLIKE_EXAMPLES"
 
 
 def examples(at_night: int) -> int:
-    """So many at night, and a third of them for each change.
+    """So many at night, and a fifth of them for each change.
 
     ``BEAMLIKE_EXAMPLES=20000 python -m pytest tests/laws`` looks further, for some minutes.
     """
     if (wanted := os.environ.get(EXAMPLES)) is not None:
         return int(wanted)
-    return at_night if AT_NIGHT in os.environ else -(-at_night // 3)
+    return at_night if AT_NIGHT in os.environ else -(-at_night // 5)

@@ -70,6 +70,7 @@ def test_notebooks_have_figures() -> None:
     assert sum(len(shown_in(path).recordings) for path in NOTEBOOKS) >= 10
 
 
+@pytest.mark.samples
 @pytest.mark.parametrize("width", WIDTHS)
 @every_notebook
 def test_no_label_of_a_picture_is_cut_or_leaves_its_window(path: Path, width: int) -> None:
@@ -134,6 +135,7 @@ CUT = """() => {
 
 
 @pytest.mark.browser
+@pytest.mark.samples
 @pytest.mark.parametrize("width", WIDTHS)
 @every_notebook
 def test_no_label_of_a_stepping_page_is_cut_or_leaves_its_window(

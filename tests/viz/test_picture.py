@@ -222,6 +222,7 @@ STAGES = {
 }
 
 
+@pytest.mark.samples
 @pytest.mark.parametrize("count", [3, 30, 300])
 @pytest.mark.parametrize("stage", STAGES)
 def test_no_label_lies_on_another_however_many_there_are(stage: str, count: int) -> None:

@@ -152,6 +152,7 @@ def test_withdrawn_panes_are_struck_out_and_others_are_not() -> None:
     assert [it.get_ydata()[0] for it in lines] == gone
 
 
+@pytest.mark.samples
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", FIGURES)
 def test_labels_stay_in_their_windows_and_nothing_is_cut(name: str, width: int) -> None:

@@ -1,0 +1,1 @@
+"""The playground: its folder and server, and its pages in a browser."""
