@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _EVENT_TIME = "__beamlike_event_time"
 _MILLIS = "__beamlike_millis"
-_PROBLEM = "__beamlike_problem"
 _WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
 
@@ -222,39 +221,37 @@ def source_rows(
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
-    for name in (_EVENT_TIME, _MILLIS, _PROBLEM, MOVES, MARKS):
+    for name in (_EVENT_TIME, _MILLIS, MOVES, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
-    instant, raw = event_time(df, timestamp), column(timestamp)
-    # Columns of their own below the watermark, so that Spark never makes the hidden column just to
-    # take it apart again: it does not merge computations across a watermark.
-    problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value)).when(
-        column(_EVENT_TIME).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value)
-    )
-    timed = df.withColumns({_EVENT_TIME: instant})
+    timed = df.withColumns({_EVENT_TIME: event_time(df, timestamp)})
+    raw, instant = column(timestamp), column(_EVENT_TIME)
     time = scripted_time()
     if time is not None and delay is not None:
         clock = SourceClock(delay, max_ahead=max_ahead)
         timed = time.with_moves(timed, timestamp, _EVENT_TIME, clock)
-    moving = column(_EVENT_TIME)
+    moving = instant
     if max_ahead is not None:
-        now = batch_timestamp() if time is None else time.now
-        far = is_far_ahead(F.unix_millis(column(_EVENT_TIME)), F.unix_millis(now), max_ahead)
-        problem = problem.when(far, F.lit(RowProblem.FAR_FUTURE.value))
-        moving = F.when(~far, F.least(moving, now))  # Spark's watermark does not see the others
-    timed = timed.withColumns(
-        {_MILLIS: F.unix_millis(column(_EVENT_TIME)), _PROBLEM: problem, _EVENT_TIME: moving}
-    )
+        # A row moves the watermark to its own time, but to now at most. What lies too far ahead of
+        # now lies too far ahead of that.
+        moved = F.least(instant, batch_timestamp() if time is None else time.now)
+        far = is_far_ahead(F.unix_millis(instant), F.unix_millis(moved), max_ahead)
+        moving = F.when(~far, moved)  # Spark's watermark does not see the others
+    timed = timed.withColumns({_MILLIS: F.unix_millis(instant), _EVENT_TIME: moving})
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
-    known = {"ts": column(_MILLIS), "problem": column(_PROBLEM)}
+    problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value))
+    problem = problem.when(column(_MILLIS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
+    if max_ahead is not None:
+        problem = problem.when(instant.isNull(), F.lit(RowProblem.FAR_FUTURE.value))
+    known = {"ts": column(_MILLIS), "problem": problem}
     if part is not None:
         known["part"] = F.coalesce(column(part).cast("string"), F.lit(""))
     if MOVES in timed.columns:
         known["kind"] = F.when(column(MOVES), F.lit(LEFT_OUT))
         if part is not None:
             known["part"] = F.when(column(MOVES).isNull(), known["part"])
-    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _PROBLEM, MOVES)
+    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, MOVES)
 
 
 def batch_timestamp() -> "Column":
