@@ -18,9 +18,9 @@ from beamlike.hosts.spark.session import SHORT_LIVED
 from beamlike.playground.interpreter import interpreter_files
 from tests.support.accessibility import axe_findings, why_no_axe
 from tests.support.browser import CHROMIUM, headless_chromium
-from tests.support.examples import AT_NIGHT, examples
+from tests.support.examples import AT_NIGHT, ONE_OF, examples
 from tests.support.landing.servers import postgres_programs
-from tests.support.sharing import is_shared, longest_first, share_well
+from tests.support.sharing import is_shared, longest_first, put_in_groups, share_well
 
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
 pytest_plugins = ["beamlike.testing.plugin"]
@@ -128,13 +128,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     parameters, but for the first, and what needs Spark, but for the first test of a module and the
     corpus. Of tests with a random ``seed``, or marked as samples, each fifth runs for each change.
     """
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            if item.get_closest_marker("spark"):
-                group = "frames" if item.path.parent.name == "api" else "spark"
-            else:
-                group = f"{item.path.parent.name}/{item.path.stem}"
-            item.add_marker(pytest.mark.xdist_group(group))
+    put_in_groups(items)
     if is_shared(config):
         items.sort(key=longest_first(items))
     left_out = set()
@@ -189,7 +183,7 @@ def _more_samples(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     seen: Counter[Any] = Counter()
     for item in items:
         if isinstance(item, pytest.Function) and _is_sample(item):
-            if seen[item.function] % 5:
+            if seen[item.function] % ONE_OF:
                 yield item
             seen[item.function] += 1
 

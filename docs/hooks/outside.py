@@ -86,7 +86,9 @@ def _as_page(path: str) -> str:
     if path.endswith(".ipynb"):
         return notebook_page(json.loads(text))
     language = LANGUAGES.get(Path(path).suffix, "text")
-    return f"# {path}\n\n````{language}\n{text.rstrip()}\n````\n"
+    # A search finds what is written to be read, and no code.
+    front = "---\nsearch: {exclude: true}\n---\n"
+    return f"{front}# {path}\n\n````{language}\n{text.rstrip()}\n````\n"
 
 
 def notebook_page(notebook: dict[str, Any]) -> str:
@@ -141,17 +143,7 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def _is_markdown(page: str) -> bool:
-    """Whether the file that is shown in a page is one itself, and not code."""
-    return (ROOT / page.removeprefix("source/")).is_file()
-
-
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Pages of ``docs/pages`` link as in the checkout too; the others have been changed already.
-
-    A search finds what is written to be read, and no code.
-    """
-    if page.file.src_uri.startswith("source/") and not _is_markdown(page.file.src_uri):
-        page.meta["search"] = {"exclude": True}
+    """Pages of ``docs/pages`` link as in the checkout too; the others have been changed already."""
     written_here = page.file.generated_by is None
     return relinked(DOCS + page.file.src_uri, markdown) if written_here else markdown

@@ -120,9 +120,9 @@ def ran(
 
 
 def asked_to_end(process: subprocess.Popen[bytes], grace: float = _GRACE) -> None:
-    """As Ctrl+C does: pytest then tells what it has seen so far.
+    """As Ctrl+C does: pytest then reports what it has seen so far.
 
-    A process that a shell has started in the background does not listen to that.
+    A process that a shell has started in the background ignores that.
     """
     with suppress(ProcessLookupError, subprocess.TimeoutExpired):
         process.send_signal(signal.SIGINT)

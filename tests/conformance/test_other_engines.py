@@ -45,15 +45,21 @@ def some_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def results_of_some(own: Results, some_cases: Path) -> str:
+    """What beamlike says of these, as JSON."""
+    ids = {it.id for file in some_cases.glob("*/*.json") for it in load_transcripts(file)}
+    return json.dumps({name: entry for name, entry in own.items() if name in ids})
+
+
 @pytest.fixture
 def compare(
-    own: Results, some_cases: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    results_of_some: str, some_cases: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str]]:
     """Compare doctored results with these cases; the exit status and what was printed."""
-    ids = {it.id for file in some_cases.glob("*/*.json") for it in load_transcripts(file)}
 
     def compare(doctor: Callable[[Results], object], *arguments: str) -> tuple[int, str]:
-        results = json.loads(json.dumps({name: own[name] for name in own if name in ids}))
+        results = json.loads(results_of_some)
         doctor(results)
         file = tmp_path / "results.json"
         file.write_text(json.dumps({"scenarios": list(results.values())}), encoding="utf-8")

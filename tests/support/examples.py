@@ -10,6 +10,10 @@ EXAMPLES: Final = "BEAMLIKE_EXAMPLES"
 """The variable that says how many examples each law is tried on, whatever is said here."""
 
 
+ONE_OF: Final = 5
+"""Of so many examples, or other samples, one is tried for each change."""
+
+
 def examples(at_night: int) -> int:
     """So many at night, and a fifth of them for each change.
 
@@ -17,4 +21,4 @@ def examples(at_night: int) -> int:
     """
     if (wanted := os.environ.get(EXAMPLES)) is not None:
         return int(wanted)
-    return at_night if AT_NIGHT in os.environ else -(-at_night // 5)
+    return at_night if AT_NIGHT in os.environ else -(-at_night // ONE_OF)

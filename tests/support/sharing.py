@@ -35,6 +35,19 @@ def share_well(config: pytest.Config) -> None:
     config.args[:] = [str(_TESTS / part) for part in parts]
 
 
+def put_in_groups(items: Sequence[pytest.Item]) -> None:
+    """Tests of a module stay together; and all that need a Spark session, in two halves.
+
+    A test that says itself what it goes with stays with that.
+    """
+    for item in items:
+        if not _group(item):
+            group = _module(item)
+            if item.get_closest_marker("spark"):
+                group = "frames" if item.path.parent.name == "api" else "spark"
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
 def longest_first(items: Sequence[pytest.Item]) -> Callable[[pytest.Item], Any]:
     """What to sort these by, so that no process is left with much when the others have nothing."""
     lengths = dict[str, tuple[bool, ...]]()
@@ -54,12 +67,16 @@ def _group(item: pytest.Item) -> str:
     return "" if mark is None else str(mark.args[0])
 
 
+def _module(item: pytest.Item) -> str:
+    return f"{item.path.parent.name}/{item.path.stem}"
+
+
 def _length(item: pytest.Item) -> tuple[bool, ...]:
     """What makes a test long, the longest first."""
     return (
         _group(item) == "own sessions",
         item.get_closest_marker("spark") is not None,
-        item.path.stem not in _group(item),  # it says itself what it goes with
+        _group(item) != _module(item),
         item.get_closest_marker("browser") is not None,
         isinstance(item, pytest.Function) and hypothesis.is_hypothesis_test(item.obj),
     )

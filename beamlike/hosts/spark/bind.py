@@ -237,6 +237,8 @@ def source_rows(
         moved = F.least(instant, batch_timestamp() if time is None else time.now)
         far = is_far_ahead(F.unix_millis(instant), F.unix_millis(moved), max_ahead)
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
+    # The time as a number is a column of its own below the watermark: Spark does not merge
+    # computations across one, and would make the hidden column there just to take it apart again.
     timed = timed.withColumns({_MILLIS: F.unix_millis(instant), _EVENT_TIME: moving})
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
