@@ -43,6 +43,13 @@ from beamlike.model.triggers import AfterWatermark, Trigger
 Words = Mapping[str, str]
 
 _LINE: Final = re.compile(r"(<lambda at [^:>]*):\d+>")
+LAYOUTS: Final = (4, 5)
+"""The versions of the layout of saved state that are read; the last one is written. Versions:
+
+4. Panes that are not withdrawn are saved with all that they were emitted with.
+5. What they have in common with their window is null.
+"""
+
 _LAYOUT: Final = "layout version"
 _LATENESS: Final = "allowed lateness"
 _LATE_CHECK: Final = "late check"
@@ -116,12 +123,17 @@ def check_layout(saved: Words, now: Words) -> None:
         StateError: Naming both layouts.
     """
     had, has = saved.get(_LAYOUT), now.get(_LAYOUT)
-    if had != has:
+    if had != has and had not in [str(it) for it in LAYOUTS]:
         raise StateError(
-            f"the checkpoint has state of layout version {had}, and this beamlike reads layout "
-            f"version {has}; bring its windows to their end with the version of beamlike that "
+            f"the checkpoint has state of layout version {had}, and this beamlike reads "
+            f"{read_layouts()}; bring its windows to their end with the version of beamlike that "
             "wrote it, and start this one with a new checkpointLocation"
         )
+
+
+def read_layouts() -> str:
+    """The versions that are read, in words."""
+    return " and ".join(map(str, LAYOUTS))
 
 
 def refused(saved: Words, now: Words) -> Iterator[str]:
@@ -144,6 +156,8 @@ def _readable(what: str, words: str | None) -> str:
 
 
 def _may_differ(what: str, saved: Words, now: Words) -> bool:
+    if what == _LAYOUT:
+        return True  # `check_layout` has seen it
     if what not in saved or what not in now or _TRIGGER not in saved or _TRIGGER not in now:
         return False  # only groupings have a trigger; nothing else follows any change
     if what in _APPLIED_LATER:

@@ -38,7 +38,7 @@ class ColumnOutput:
         self.schema = self._one_by_one.schema
 
     def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> list[pa.Table]:
-        """One row for each pane and each drop, in a table for each pass that has some.
+        """One row for each pane and each drop: of each pass a table of panes and one of the others.
 
         Args:
             stepped: What came out of the passes.
@@ -47,23 +47,20 @@ class ColumnOutput:
         tables = list[pa.Table]()
         last = len(stepped.passes) - 1
         for at, one in enumerate(stepped.passes):
-            table = self._build(one, report if at == last else None)
-            tables += [] if table is None else [table]
+            tables += self._build(one, report if at == last else None)
         if report is not None and not stepped.passes:
             tables.append(self._one_by_one.build([], report))
         return tables
 
-    def _build(self, one: Pass, report: tuple[int, int] | None) -> pa.Table | None:
+    def _build(self, one: Pass, report: tuple[int, int] | None) -> Iterator[pa.Table]:
         effects: list[KeyedEffect] = []
-        tables = []
         if self._renders:
             effects += _panes_of_keys(self.plan, one)
-        else:
-            tables += [self._panes(panes, one.keys) for panes in one.panes]
+        elif one.panes:
+            yield pa.concat_tables([self._panes(panes, one.keys) for panes in one.panes])
         effects += keyed_drops(self.plan, one.drops, one.arrived, one.judged_at)
         if effects or report is not None:
-            tables.append(self._one_by_one.build(effects, report))
-        return pa.concat_tables(tables) if tables else None
+            yield self._one_by_one.build(effects, report)
 
     def _panes(self, panes: Panes, keys: Numbered) -> pa.Table:
         of_row = pa.array(panes.key)

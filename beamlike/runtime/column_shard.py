@@ -24,17 +24,21 @@ from beamlike.runtime.end_events import in_columns
 from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
 from beamlike.runtime.part_folds import arrivals_of, fold_of_part
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.column_state import ColumnState, withdrawn_at
+from beamlike.runtime.store.column_state import ColumnState, saved_withdrawn_at, withdrawn_at
 from beamlike.runtime.store.index import Index, ShardStatus
-from beamlike.runtime.store.pages import Pages, Rows, Store
+from beamlike.runtime.store.pages import Pages, Rows
 from beamlike.runtime.store.room import below, in_one
 from beamlike.runtime.store.state import with_bucket
+from beamlike.runtime.store.stores import Store
 
 CLOCK, ARRIVAL, WATERMARK = range(3)
 """In this order a micro-batch moves a shard whose watermark comes from updates."""
 
 IN_A_PASS: Final = 2**29
 """Bytes of rows that a pass takes, about: it needs several times as much memory."""
+
+_MOST: Final = 7 / 8
+"""From this share of rows on, all rows take part in a step."""
 
 Emitted = tuple[int, Panes]
 """Panes, and what brought them out."""
@@ -168,13 +172,10 @@ class ColumnShard:
         bucket = self._buckets(rows, active, before, keys, buckets)
         saved = in_one([self.layout.save(after, keys)])
         saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
-        inactive = rows.lives & ~active
-        bucket_of_row = rows.table.column("bucket").to_numpy()
-        holds = self._holds(saved_state, rows.table)
-        _note(index, saved_state, (*deadlines, holds), bucket_of_row, inactive)
-        everywhere = np.ones(len(after.table), np.bool_)
+        self._note_inactive(index, rows, saved_state, deadlines, active)
+        holds = self._holds(after, withdrawn_at(after.table))
         deadlines = next_timers(self.machine.rules, after)
-        _note(index, after, (*deadlines, self._holds(after, saved)), bucket, everywhere)
+        _note(index, bucket[after.table.key], *deadlines, holds)
         gone = np.nonzero(active)[0]
         return Pass(
             [one for _, one in panes],
@@ -192,16 +193,31 @@ class ColumnShard:
         output = rows.table.column("output_watermark").to_numpy()
         return State(index.at.watermark, index.at.clock, output, self.layout.waits(rows.table, own))
 
-    def _holds(self, state: State, saved: pa.Table) -> Ints:
+    def _note_inactive(
+        self, index: Index, rows: Rows, state: State, deadlines: tuple[Ints, Ints], active: Bools
+    ) -> None:
+        """What the index has to know of rows whose keys have no step."""
+        at = np.nonzero(rows.lives & ~active)[0]
+        if not len(at):
+            return
+        bucket = rows.table.column("bucket").to_numpy()
+        withdrawn = saved_withdrawn_at(rows.table)
+        known = (bucket, *deadlines, self._holds(state, withdrawn))
+        _note(index, *(column[at] for column in known))
+
+    def _holds(self, state: State, withdrawn: Ints | None) -> Ints:
         """Where each window holds back the output watermark of the shard (ms); `NEVER`: nowhere.
 
         Panes that may still be withdrawn hold it too, see `earliest_correction`.
+
+        Args:
+            state: Of some keys.
+            withdrawn: See `withdrawn_at`.
         """
         table, rules = state.table, self.machine.rules
         # A hold cannot be behind the key's output watermark.
         hold = np.maximum(table.hold, state.output_watermark[table.key])
         hold = np.where(table.hold == NOTHING, NEVER, hold)
-        withdrawn = withdrawn_at(saved)
         if withdrawn is None:
             return hold
         fires = (withdrawn != NEVER) & ~table.closed
@@ -218,7 +234,8 @@ class ColumnShard:
     ) -> tuple[Bools, Numbered]:
         """The rows of keys that get elements or have a window that is due, and these keys.
 
-        What arrived comes first among the numbered rows.
+        Where that is nearly all, it is all: a step with nothing to do leaves a window as it is,
+        and to pick rows takes longer. What arrived comes first among the numbered rows.
         """
         event, timer = deadlines
         due = rows.lives & ((event < to.watermark) | (timer < to.clock))
@@ -227,9 +244,15 @@ class ColumnShard:
         tables.append(rows.table.select(names).filter(pa.array(due)))
         wanted = pa.concat_tables(tables, promote_options="default")  # some columns have no null
         keys = number_keys(wanted.columns, sum(table.num_rows for table in tables))
-        number = keys.find(rows.table.select(names).columns, len(rows.lives))
-        active = rows.lives & (number != UNKNOWN)
-        return active, attrs.evolve(keys, number=np.append(keys.number, number))
+        saved = rows.table.select(names)
+        number = keys.find(saved.columns, len(rows.lives))
+        known = number != UNKNOWN
+        if rows.lives.all() and known.sum() > _MOST * len(known):
+            first = len(keys.number)
+            keys = keys.with_more(saved.filter(pa.array(~known)).columns, int((~known).sum()))
+            number[~known], known = keys.number[first:], rows.lives
+            keys = attrs.evolve(keys, number=keys.number[:first])
+        return rows.lives & known, attrs.evolve(keys, number=np.append(keys.number, number))
 
     def _load(self, rows: Rows, saved_state: State, active: Bools, keys: Numbered) -> State:
         """The windows of these keys."""
@@ -238,7 +261,8 @@ class ColumnShard:
         # A key without windows starts at the watermark.
         output = np.full(keys.count, saved_state.watermark, np.int64)
         output[number] = saved_state.output_watermark[at]
-        table = self.layout.load(rows.table.take(pa.array(at)), number)
+        some = rows.table if len(at) == len(active) else rows.table.take(pa.array(at))
+        table = self.layout.load(some, number)
         state = State(saved_state.watermark, saved_state.clock, output, table)
         # Keys that had no step for a while have an old output watermark.
         return self.machine.at(state, state.watermark, state.clock)
@@ -311,11 +335,7 @@ def _some(
     return some, np.nonzero(mine)[0], [table for table in arrived if table.num_rows]
 
 
-def _note(
-    index: Index, state: State, known: tuple[Ints, Ints, Ints], bucket_of_key: Ints, counts: Bools
-) -> None:
-    """What the index has to know of the windows that count: their deadlines and holds."""
-    event, timer, hold = known
-    of_bucket = bucket_of_key[state.table.key[counts]]
+def _note(index: Index, bucket: Ints, event: Ints, timer: Ints, hold: Ints) -> None:
+    """What the index has to know of windows: their deadlines and holds."""
     for least, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):
-        np.minimum.at(least, of_bucket, column[counts])
+        np.minimum.at(least, bucket, column)

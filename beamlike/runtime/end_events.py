@@ -7,11 +7,11 @@ import pyarrow as pa
 
 from beamlike.errors import UserFunctionError, WindowError
 from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints
+from beamlike.machine.columnar.folds.buffers import one_chunk
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.column_state import one_chunk
 from beamlike.runtime.values import Picked, read_by
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.folds.buffers import array_of, numbers_of, present_in
+from beamlike.machine.columnar.folds.buffers import array_of, numbers_of, one_chunk, present_in
 
 UNKNOWN = -1
 """In place of a number: the key is none of them."""
@@ -47,6 +47,18 @@ class Numbered:
     count: int
     how: tuple[_Column, ...] = ()
 
+    def with_more(self, columns: Sequence[pa.ChunkedArray], rows: int) -> "Numbered":
+        """The same keys, and after them those of other rows that are none of them."""
+        more = number_keys(columns, rows)
+        pairs = zip(self.columns, more.columns, strict=True)
+        return attrs.evolve(
+            self,
+            number=np.append(self.number, self.count + more.number),
+            columns=[pa.concat_arrays(pair) for pair in pairs],
+            count=self.count + more.count,
+            how=(),
+        )
+
     def find(self, columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
         """The numbers of other rows' keys; `UNKNOWN` for keys that are none of these."""
         number = np.full(rows, UNKNOWN if self.count == 0 else 0, np.int64)
@@ -82,7 +94,7 @@ def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
 def _in_one(column: pa.ChunkedArray) -> pa.Array:
     """A key column in one piece, whose equal values have equal bits: as in a dict of keys from
     `key_tuples`, every NaN is the same, and -0.0 is 0.0."""
-    whole = column.combine_chunks()
+    whole = one_chunk(column)
     if not pa.types.is_floating(whole.type):
         return whole
     data = numbers_of(whole) + 0.0

@@ -8,11 +8,12 @@ from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import Arrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
+from beamlike.machine.columnar.folds.buffers import one_chunk
 from beamlike.model import combine
 from beamlike.model.combine import corrected
 from beamlike.runtime.end_events import ends_in
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.store.column_state import one_chunk, whole
+from beamlike.runtime.store.column_state import whole
 
 _BUILT_IN = frozenset(
     (

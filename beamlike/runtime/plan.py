@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 import attrs
 import pyarrow as pa
@@ -18,15 +18,15 @@ from beamlike.model.combine.corrected import Corrected
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.changes import continues, strategy_words
+from beamlike.runtime.changes import LAYOUTS, continues, strategy_words
 from beamlike.runtime.checked import Checked
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
 from beamlike.runtime.script import Machine
 
-LAYOUT_VERSION = 4
-"""Raised whenever saved state of an older beamlike would be read wrongly."""
+LAYOUT_VERSION: Final = LAYOUTS[-1]
+"""Raised whenever one of an older and this beamlike would read wrongly what the other saved."""
 
 
 @attrs.frozen

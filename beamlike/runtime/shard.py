@@ -37,8 +37,9 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.key_clocks import KeyClocks
-from beamlike.runtime.store.pages import Pages, Rows, Store
+from beamlike.runtime.store.pages import Pages, Rows
 from beamlike.runtime.store.state import Key, StateLayout, with_bucket
+from beamlike.runtime.store.stores import Store
 
 KeyedEffect = tuple[Key, Effect]
 KeyedMerge = tuple[Key, Merged]

@@ -30,10 +30,11 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.store.index import Index, ShardStatus
-from beamlike.runtime.store.pages import Pages, Store, Trial
+from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.recording import Recorder
 from beamlike.runtime.store.room import in_blobs, in_room, overfull
 from beamlike.runtime.store.state import StateLayout, with_bucket
+from beamlike.runtime.store.stores import Store, Trial
 
 ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
 """What an element of a step may cause; only the reference machine can find which element: a time

@@ -21,10 +21,10 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.scripted import ScriptedStage
 from beamlike.runtime.stepping import Choice, Stepper, choose_machine, stepper_of
-from beamlike.runtime.store.blobs import DictStore
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Contents, Pages, Rows
 from beamlike.runtime.store.state import StateLayout, with_bucket
+from beamlike.runtime.store.stores import DictStore
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Row, Watermark
 from tests.exhaustive.scripts import elements_of, row_of
 from tests.support.machines.either import forgetful

@@ -7,7 +7,7 @@ from beamlike.errors import StateError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
-from beamlike.runtime.store.blobs import DictStore
+from beamlike.runtime.store.stores import DictStore
 from tests.exhaustive.events import Arrive, Watermark
 from tests.exhaustive.shards import Shards, machine_of
 from tests.exhaustive.strategies import STRATEGIES

@@ -38,8 +38,8 @@ from beamlike.model.triggers import (
     Trigger,
 )
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
-from beamlike.runtime.changes import continues, strategy_words
-from beamlike.runtime.plan import LAYOUT_VERSION, Plan
+from beamlike.runtime.changes import LAYOUTS, continues, strategy_words
+from beamlike.runtime.plan import Plan
 from tests.support.machines.both import BothMachines
 from tests.support.machines.rows_of_outputs import Row, plan_of, table
 
@@ -206,7 +206,7 @@ def test_each_refused_difference_is_named_with_both_values_and_what_goes_on_is_n
     )
 
 
-@pytest.mark.parametrize("version", [1, LAYOUT_VERSION - 1, LAYOUT_VERSION + 1])
+@pytest.mark.parametrize("version", [1, LAYOUTS[0] - 1, LAYOUTS[-1] + 1])
 def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(version: int) -> None:
     words = {"layout version": str(version), "window": "what that version said"}
 
@@ -214,10 +214,17 @@ def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(vers
         plan().check_identity(words)
 
     assert str(refused.value) == (
-        f"the checkpoint has state of layout version {version}, and this beamlike reads layout "
-        f"version {LAYOUT_VERSION}; bring its windows to their end with the version of beamlike "
-        "that wrote it, and start this one with a new checkpointLocation"
+        f"the checkpoint has state of layout version {version}, and this beamlike reads 4 and 5; "
+        "bring its windows to their end with the version of beamlike that wrote it, and start this "
+        "one with a new checkpointLocation"
     )
+
+
+@pytest.mark.parametrize("version", LAYOUTS)
+def test_state_of_a_layout_that_is_read_continues(version: int) -> None:
+    now = plan().identity
+
+    assert plan().check_identity(now | {"layout version": str(version)}) is (version != LAYOUTS[-1])
 
 
 def test_a_lateness_is_reported_in_the_words_of_people() -> None:

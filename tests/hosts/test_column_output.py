@@ -182,7 +182,7 @@ def run_in_columns(plan: Plan, *steps: tuple[pa.Table | None, int]) -> list[pa.T
     for table, watermark in steps:
         arrivals = [] if table is None else [table]
         tables, _ = stepper.step(store, arrivals, [HostWatermark(watermark)], 0, 3)
-        outputs.append(tables[0] if tables else None)
+        outputs.append(pa.concat_tables(tables) if tables else None)
     return outputs
 
 

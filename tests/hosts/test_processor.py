@@ -33,9 +33,9 @@ from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.shard import Shard
-from beamlike.runtime.store.blobs import unpack_blob
 from tests.support.machines.both import BothMachines
 from tests.support.machines.in_shard import DictStore
+from tests.support.machines.unpacked import unpacked
 
 NUMBER = pa.int64()
 DAY = 86_400_000
@@ -121,7 +121,7 @@ class Query:
         processor.close()
         self.handle = handle
         blobs = [row.blob for row in out if row.blob is not None]
-        return [each for blob in blobs for each in unpack_blob(blob)[0].to_pylist()]
+        return [row for table in unpacked(self.plan, blobs) for row in table.to_pylist()]
 
     def remembered(self, group: int) -> dict[str, list[str]]:
         """The states of the keys of a shard, and what its index knows."""

@@ -33,9 +33,9 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.row_metadata import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS
 from beamlike.runtime.script import Arrive, Run, ScriptStep
-from beamlike.runtime.store.blobs import unpack_blob
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.chain import ChainStage, run_chain
+from tests.support.machines.unpacked import unpacked
 
 NUMBER = pa.int64()
 WITHOUT_RETRACTIONS = (AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING)
@@ -128,8 +128,7 @@ class Stage:
         shards = Deferred(ShardProcessor(plan), blobs_of)
         out = self._run(shards, self._shards, rows, clock)
         blobs = [row.blob for row in out if row.blob is not None]
-        tables = [unpack_blob(blob)[0].replace_schema_metadata(None) for blob in blobs]
-        return [table for table in tables if table.num_rows]  # else a shard only says where it is
+        return unpacked(plan, blobs)
 
     def _run(
         self,

@@ -22,7 +22,7 @@ from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run
-from beamlike.runtime.store.blobs import DictStore
+from beamlike.runtime.store.stores import DictStore
 
 _BUCKETS = 1
 

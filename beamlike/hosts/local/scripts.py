@@ -13,7 +13,7 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.runtime.scripted import ScriptedStage, Staged
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.blobs import DictStore
+from beamlike.runtime.store.stores import DictStore
 
 
 def run_in_local(

@@ -3,9 +3,10 @@
 What steps a shard is `beamlike.runtime`; here is how Spark calls it. Read in this order: `pack`
 (rows to blobs), `unpack` (blobs to rows), `daemon` and `workers` (how a Python worker comes to be,
 and what it does once), `deferred`, `processor` and `query` (a shard as a group of Spark's, imported
-where its rows are), `observing` (what shards count, as metrics), `fanout` (groups that combine the
-rows of hot keys first), `ticks` (micro-batches without data), `scripted_time` (watermarks and a
-clock from the script of a test).
+where its rows are), `nearby` (copies of its state that the workers of an executor share),
+`observing` (what shards count, as metrics), `fanout` (groups that combine the rows of hot keys
+first), `ticks` (micro-batches without data), `scripted_time` (watermarks and a clock from the
+script of a test).
 The edges: `inputs` (columns of a DataFrame and their types), `equality` (types whose values are
 compared as Spark compares them), `pane_conditions` (which panes a condition leaves), `aggregates`
 (what each aggregate needs of them), `corrections` (and where rows withdraw others), `bind` (from

@@ -10,6 +10,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.deferred import Processor
+from beamlike.hosts.spark.nearby import nearby_of_worker
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.unpack import OutputBlobs
 from beamlike.hosts.spark.workers import prepare_logs
@@ -20,7 +21,7 @@ from beamlike.runtime.logs import log_jump, log_rows, log_silent, logs_drops
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.index import Index
-from beamlike.runtime.store.pages import Store
+from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby, Store
 from beamlike.runtime.tally import EXAMPLES, METRICS, TALLY_TYPE, Tally
 
 STEPPED: Final = f"blob binary, {TALLY_TYPE}"
@@ -46,10 +47,15 @@ class SparkStore:
     Args:
         blobs: The state, see `beamlike.hosts.spark.deferred.blobs_of`.
         place: What comes before the number, where one state has the blobs of several stages.
+        nearby: Where copies are.
     """
 
-    def __init__(self, blobs: Any, *place: int) -> None:
-        self._blobs, self._place = blobs, place
+    def __init__(self, blobs: Any, *place: int, nearby: Nearby = NOTHING_NEARBY) -> None:
+        self._blobs, self._place, self._nearby = blobs, place, nearby
+
+    @property
+    def nearby(self) -> Nearby:
+        return self._nearby
 
     def read(self, number: int) -> bytes | None:
         row = self._blobs.getValue((*self._place, number))
@@ -162,11 +168,21 @@ def stepped_shard(
 
 
 class ShardProcessor(GroupProcessor):
-    """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing."""
+    """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing.
+
+    Args:
+        plan: Of its grouping.
+        copies: Whether the workers of an executor may share copies of state.
+    """
+
+    def __init__(self, plan: Plan, copies: bool = False) -> None:
+        super().__init__(plan)
+        self._copies = copies
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         super().open(handle, state)
-        self._store = SparkStore(state)
+        nearby = nearby_of_worker() if self._copies else NOTHING_NEARBY
+        self._store = SparkStore(state, nearby=nearby)
         self._stepper, self._output = stepper_of(self._plan), OutputBlobs()
 
     def step(

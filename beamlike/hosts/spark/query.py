@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING
 import attrs
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import types as T
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
+from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import observing_columns
 from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, tick_packer
 from beamlike.hosts.spark.processor import STEPPED, ShardProcessor
 from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
-from beamlike.hosts.spark.unpack import unpack
+from beamlike.hosts.spark.unpack import output_blob, unpacked_schema, unpacker
 from beamlike.machine.clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.blobs import pack_blob
-from beamlike.runtime.store.pages import NoStore
+from beamlike.runtime.store.stores import NoStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,12 +71,13 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
         packed = packed.groupBy("shard").transformWithState(
             Deferred(FanoutProcessor(plan), clock_of_group), PACKED, "append", "EventTime"
         )
+    processor = ShardProcessor(plan, may_copy(packed.sparkSession))
     stepped = packed.groupBy("shard").transformWithState(
-        Deferred(ShardProcessor(plan), blobs_of), STEPPED, "append", "EventTime"
+        Deferred(processor, blobs_of), STEPPED, "append", "EventTime"
     )
     # Counted before the rows are unpacked: Spark looks at each row that it observes.
     counted = observing_columns(stepped, plan.name)
-    return counted.select("blob").mapInArrow(unpack, output_schema(plan))
+    return _unpacked(counted.select("blob"), plan)
 
 
 def _ticked(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
@@ -88,7 +90,7 @@ def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     if plan.fanout:
         packed = packed.groupBy("shard").applyInArrow(bounded_fanout(plan), PACKED)
     stepped = packed.groupBy("shard").applyInArrow(bounded_shard(plan), "blob binary")
-    return stepped.mapInArrow(unpack, output_schema(plan))
+    return _unpacked(stepped, plan)
 
 
 def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
@@ -99,7 +101,7 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
         stepped, _ = stepper_of(plan).step(
             NoStore(), arrived.tables, [HostWatermark(MAX_TIMESTAMP)], 0
         )
-        blobs = [pack_blob(table, {"kind": "out"}) for table in (*arrived.finished, *stepped)]
+        blobs = [output_blob(table) for table in (*arrived.finished, *stepped)]
         # Together they may be more than fits in one piece.
         pieces = [pa.array([blob], pa.binary()) for blob in blobs]
         return pa.table({"blob": pa.chunked_array(pieces, pa.binary())})
@@ -107,6 +109,9 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
     return run
 
 
-def output_schema(plan: Plan) -> T.StructType:
-    """The Spark schema of the output, see `beamlike.runtime.output`."""
-    return from_arrow_schema(OutputTable(plan).schema, prefer_timestamp_ntz=True)
+def _unpacked(blobs: DataFrame, plan: Plan) -> DataFrame:
+    """The output rows, see `beamlike.runtime.output`."""
+    schema = unpacked_schema(OutputTable(plan).schema)
+    spark_schema = from_arrow_schema(schema, prefer_timestamp_ntz=True)
+    rows = blobs.mapInArrow(unpacker(schema), spark_schema)
+    return rows.withColumn(MARKS, F.get(MARKS, 0))

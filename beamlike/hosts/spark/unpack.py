@@ -4,18 +4,24 @@ What a shard emits in a micro-batch goes through Spark as one Arrow batch, and s
 shards of a task emit when only the watermark moved: two gigabytes are the most that it holds. What
 a task emits beyond a part of that waits in files on the machine that it runs on, and Spark carries
 their names. The operator that reads them is in the same task.
+
+Most rows are panes, whose hidden column is empty or nearly so, and would be more than half of what
+they take. Columns without values, and such fields of the hidden column, are not in a blob. On the
+way from here to Spark, Arrow has room for each field of each row; but not in a list that is null.
 """
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker
+from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
 CARRIED: Final = 2**29
@@ -32,40 +38,86 @@ class OutputBlobs:
         self._carried = 0
 
     def of(self, table: pa.Table) -> bytes:
-        """One of its tables, as `unpack` reads it."""
-        if self._carried + table.nbytes <= CARRIED:
-            blob = pack_blob(table, {"kind": "out"})
+        """One of its tables, as `unpacker` reads it."""
+        full = _full_columns(table)
+        if self._carried + full.nbytes <= CARRIED:
+            blob = pack_blob(full, {"kind": "out"})
             self._carried += len(blob)
             return blob
         # Spark deletes its folders when the application ends, also what a failed task left there.
         folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
         place, name = tempfile.mkstemp(prefix="beamlike-output-", dir=folders or None)
-        with os.fdopen(place, "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
-            writer.write_table(table)
+        with os.fdopen(place, "wb") as file, pa.ipc.new_stream(file, full.schema) as writer:
+            writer.write_table(full)
         return pack_blob(pa.table({}), {"kind": "file", "name": name})
 
 
-def unpack(batches: Batches) -> Batches:
-    """For ``mapInArrow``: output blobs in, output rows out."""
-    ease_worker()
-    for batch in batches:
-        for blob in batch.column("blob").drop_null():
-            table, header = unpack_blob(blob.as_buffer())
-            yield from _rows(table, header)
+def output_blob(table: pa.Table) -> bytes:
+    """Output rows as `unpacker` reads them, however many."""
+    return pack_blob(_full_columns(table), {"kind": "out"})
 
 
-def _rows(table: pa.Table, header: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+def _full_columns(table: pa.Table) -> pa.Table:
+    """The columns that are not null in all rows; those of the hidden column have its name first."""
+    columns = {name: table.column(name) for name in table.column_names if name != MARKS}
+    of_marks = zip(MARKS_TYPE.names, table.column(MARKS).flatten(), strict=True)
+    columns |= {f"{MARKS}.{name}": column for name, column in of_marks}
+    return pa.table({k: it for k, it in columns.items() if it.null_count < table.num_rows})
+
+
+def unpacked_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema of what `unpacker` makes: the hidden column is a list of one, or null."""
+    listed = pa.field(MARKS, pa.list_(MARKS_TYPE))
+    return pa.schema([listed if it.name == MARKS else it for it in schema])
+
+
+def unpacker(schema: pa.Schema) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow``: output blobs in, output rows out.
+
+    Args:
+        schema: See `unpacked_schema`.
+    """
+
+    def unpack(batches: Batches) -> Batches:
+        ease_worker()
+        for batch in batches:
+            for blob in batch.column("blob").drop_null():
+                table, header = unpack_blob(blob.as_buffer())
+                for rows in _batches(table, header):
+                    yield from _in_batches(_in_full(rows, schema))
+
+    return unpack
+
+
+def _batches(table: pa.Table, header: dict[str, Any]) -> Iterator[pa.RecordBatch]:
     if header["kind"] == "file":
         with pa.memory_map(header["name"]) as file:
             Path(header["name"]).unlink()
-            yield from _in_batches(pa.ipc.open_stream(file).read_all())
+            yield from pa.ipc.open_stream(file).read_all().to_batches()
     else:
-        yield from _in_batches(table)
+        yield from table.to_batches()
 
 
-def _in_batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    rows = table.replace_schema_metadata(None)
-    if rows.nbytes <= AT_ONCE:
-        yield from rows.to_batches()
-    else:
-        yield from rows.to_batches(max_chunksize=max(rows.num_rows * AT_ONCE // rows.nbytes, 1))
+def _in_full(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The rows of a blob with what it left out."""
+    known = dict(zip(rows.schema.names, rows.columns, strict=True))
+    count = rows.num_rows
+
+    def column(name: str, kind: pa.DataType) -> pa.Array:
+        return known[name] if name in known else pa.nulls(count, kind)
+
+    fields = [(f"{MARKS}.{it.name}", it.type) for it in MARKS_TYPE]
+    if any(name in known for name, _ in fields):
+        children = [column(*field) for field in fields]
+        marks = pa.StructArray.from_arrays(children, fields=list(MARKS_TYPE))
+        known[MARKS] = pa.ListArray.from_arrays(np.arange(count + 1, dtype=np.int32), marks)
+    columns = [column(it.name, it.type) for it in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _in_batches(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    each = rows.num_rows
+    if rows.nbytes > AT_ONCE:
+        each = max(rows.num_rows * AT_ONCE // rows.nbytes, 1)
+    for at in range(0, rows.num_rows, max(each, 1)):
+        yield rows.slice(at, each)

@@ -12,13 +12,14 @@ import pyarrow as pa
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.changes import LAYOUTS, read_layouts
 from beamlike.runtime.clock import Clock
-from beamlike.runtime.plan import LAYOUT_VERSION
 from beamlike.runtime.store.blobs import unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, deadlines, digests_of_keys, open_index
 from beamlike.runtime.store.key_clocks import saved_clocks
 from beamlike.runtime.store.pages import Contents, Pages
 from beamlike.runtime.store.recording import Record
+from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
 
 _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     **dict.fromkeys(("start", "end", "output_watermark", "finished", "new_elements"), pa.int64()),
@@ -116,6 +117,7 @@ class _Blobs:
     """The blobs of a shard as a `Store` that is only read."""
 
     blobs: Mapping[int, bytes]
+    nearby: Nearby = NOTHING_NEARBY
 
     def read(self, number: int) -> bytes | None:
         return self.blobs.get(number)
@@ -227,9 +229,9 @@ def _least(table: pa.Table, name: str) -> int | None:
 
 def _check_version(identity: Mapping[str, str]) -> None:
     found = identity.get("layout version")
-    if found != str(LAYOUT_VERSION):
+    if found not in [str(it) for it in LAYOUTS]:
         raise StateError(
-            f"the state has layout version {found}, and this beamlike reads {LAYOUT_VERSION}; open "
+            f"the state has layout version {found}, and this beamlike reads {read_layouts()}; open "
             "it with the version of beamlike that the query runs with"
         )
 

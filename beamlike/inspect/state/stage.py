@@ -23,7 +23,7 @@ from beamlike.model.session_merging import ENDED
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
 from beamlike.runtime.plan import number_of_shard
-from beamlike.runtime.store.column_state import whole, withdrawn_at
+from beamlike.runtime.store.column_state import saved_withdrawn_at, whole
 from beamlike.runtime.store.index import UNREADABLE
 
 TIME = pa.timestamp("ms", "UTC")
@@ -261,7 +261,7 @@ class SavedStage:
 
     def _hold(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
         """Where each window holds the output watermark of its shard; see `ColumnShard`."""
-        hold, withdrawn = rows.column("element_hold"), withdrawn_at(rows)
+        hold, withdrawn = rows.column("element_hold"), saved_withdrawn_at(rows)
         lateness = self._allowed_lateness
         if lateness is None or withdrawn is None:
             return hold.cast(TIME)

@@ -1,12 +1,12 @@
 """Columns of any kind, and records of them: what can be done to all of them alike.
 
 A column has a row for each of something, mostly for each window. It is a NumPy array, an Arrow
-array, `Lists` of rows of other columns, a record (a tuple or an attrs class) of columns that are
-as long as each other, or None where a machine has no use for it.
+array, `Lists` of rows of other columns, `Picked` rows of another column, a record (a tuple or an
+attrs class) of columns that are as long as each other, or None where a machine has no use for it.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any, Self, TypeVar, cast
 
@@ -25,6 +25,10 @@ NOTHING = -(2**63)
 
 NEVER = 2**63 - 1
 """In a column of deadlines: no clock passes this."""
+
+
+_PIECES = 8
+"""Of so many columns rows may be picked."""
 
 
 def nothing(count: int) -> Ints:
@@ -47,22 +51,27 @@ class Lists:
         """So many lists without items; ``items`` is a column without rows."""
         return cls(np.zeros(count, np.int64), items)
 
-    @property
+    @cached_property
     def first(self) -> Ints:
         """For each list, where its items begin."""
         return np.cumsum(self.lengths) - self.lengths
 
-    @property
+    @cached_property
     def owner(self) -> Ints:
         """For each item, the row of its list."""
+        if self.lengths.max(initial=0) <= 1:  # as it mostly is
+            return np.nonzero(self.lengths)[0]
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def take(self, rows: Ints) -> Self:
         """The lists of these rows."""
-        lengths = self.lengths[rows]
-        return type(self)(
-            lengths, take(self.items, self.first[rows].repeat(lengths) + within(lengths))
-        )
+        lengths, first = self.lengths[rows], self.first[rows]
+        if lengths.max(initial=0) <= 1:
+            places = first[lengths == 1]
+        else:
+            places = np.repeat(first + lengths - np.cumsum(lengths), lengths)
+            places += np.arange(len(places))
+        return type(self)(lengths, take(self.items, places))
 
     def merged(self, first: Ints) -> Self:
         """Lists that lie next to each other joined into one: ``first`` is where each begins."""
@@ -77,9 +86,83 @@ class Lists:
         return type(self)(self.lengths + more.lengths, woven.items)
 
 
+@attrs.frozen(eq=False)
+class Picked:
+    """Rows of other columns that are taken when they are read.
+
+    Records of many columns are moved about with their windows several times in a step, and few of
+    them are read. What moves are the places of their rows.
+
+    Args:
+        pieces: Records that are as if one lay below the other.
+        rows: Which rows of them.
+    """
+
+    pieces: tuple[Any, ...]
+    rows: Ints
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @classmethod
+    def all_of(cls, record: Any) -> Self:
+        """All rows of a record."""
+        return cls((record,), np.arange(len(record)))
+
+    def take(self, rows: Ints) -> Self:
+        """These of the rows."""
+        return type(self)(self.pieces, self.rows[rows])
+
+    def read(self) -> Any:
+        """The rows as a record."""
+        return self._read(self.pieces)
+
+    def columns(self, *names: str) -> tuple[Any, ...]:
+        """Some columns of the record."""
+        found = [tuple(getattr(piece, name) for name in names) for piece in self.pieces]
+        columns: tuple[Any, ...] = self._read(found)
+        return columns
+
+    def _read(self, pieces: Sequence[Any]) -> Any:
+        lengths = [len(piece) for piece in self.pieces]
+        if not len(self.rows):
+            return take(pieces[0], self.rows)
+        # Mostly they are from one piece.
+        stops = np.cumsum(lengths)
+        low, high = np.searchsorted(stops, [self.rows.min(), self.rows.max()], side="right")
+        whole = concat(pieces[low : high + 1])
+        rows = self.rows - (stops[low] - lengths[low])
+        everything = len(rows) == sum(lengths[low : high + 1])
+        return whole if everything and (np.diff(rows) == 1).all() else take(whole, rows)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Picked]") -> "Picked":
+        """The rows of several, one below the other."""
+        pieces, starts, total = list[Any](), dict[int, int](), 0
+        rows = []
+        for part in parts:
+            first = 0
+            moved = part.rows
+            for piece in part.pieces:
+                if id(piece) not in starts and (len(piece) or not pieces):
+                    pieces.append(piece)
+                    starts[id(piece)] = total
+                    total += len(piece)
+                shift = starts.get(id(piece), 0) - first
+                if shift:
+                    mine = (part.rows >= first) & (part.rows < first + len(piece))
+                    moved = np.where(mine, part.rows + shift, moved)
+                first += len(piece)
+            rows.append(moved)
+        joined = cls(tuple(pieces), np.concatenate(rows))
+        return joined if len(pieces) <= _PIECES else cls.all_of(joined.read())
+
+
 def within(lengths: Ints) -> Ints:
     """For lists of these lengths, the place of each item in its list."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    place = np.repeat(lengths - np.cumsum(lengths), lengths)
+    place += np.arange(len(place))
+    return place
 
 
 def lengths_of(first: Ints, count: int) -> Ints:
@@ -102,7 +185,7 @@ def take(column: Column, rows: Ints) -> Column:
     def taken(part: Any) -> Any:
         if isinstance(part, np.ndarray):
             return part[rows]
-        return part.take(rows) if isinstance(part, Lists) else part.take(pa.array(rows))
+        return part.take(rows if isinstance(part, Lists | Picked) else pa.array(rows))
 
     return cast(Column, _each(taken, column))
 
@@ -121,6 +204,8 @@ def concat(columns: Sequence[Column]) -> Column:
         if isinstance(parts[0], Lists):
             lengths = np.concatenate([part.lengths for part in parts])
             return Lists(lengths, concat([part.items for part in parts]))
+        if isinstance(parts[0], Picked):
+            return Picked.joined(parts)
         return pa.concat_arrays(parts)
 
     return columns[0] if len(columns) == 1 else cast(Column, _each(joined, *columns))
@@ -160,7 +245,7 @@ def _each(change: Callable[..., Any], *columns: Any) -> Any:
     first = columns[0]
     if first is None:
         return None
-    if isinstance(first, np.ndarray | Lists | pa.Array):
+    if isinstance(first, np.ndarray | Lists | Picked | pa.Array):
         return change(*columns)
     if isinstance(first, tuple):
         return tuple([_each(change, *one) for one in zip(*columns, strict=True)])

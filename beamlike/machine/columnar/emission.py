@@ -13,6 +13,7 @@ from beamlike.machine.columnar.arrays import (
     Bools,
     Ints,
     Lists,
+    Picked,
     choose,
     keep,
     nothing,
@@ -198,13 +199,12 @@ def _withdrawing(
     record = UnretractedPanes(
         **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
     )
-    stands = Lists(stays.astype(np.int64), keep(record, stays))
+    stands = Lists(stays.astype(np.int64), Picked.all_of(keep(record, stays)))
     emitted = unretracted_panes.followed_by(stands)
-    retraction = np.ones(len(emitted.items), np.bool_)
+    out: UnretractedPanes = emitted.items.read()
+    retraction = np.ones(len(out), np.bool_)
     retraction[(emitted.first + emitted.lengths - 1)[stays]] = False
-    fields = {
-        field.name: getattr(emitted.items, field.name) for field in attrs.fields(UnretractedPanes)
-    }
+    fields = {field.name: getattr(out, field.name) for field in attrs.fields(UnretractedPanes)}
     return Panes(key=panes.key[emitted.owner], retraction=retraction, **fields), stands
 
 
@@ -216,7 +216,7 @@ def _stands(rules: Rules, rows: Table, wanted: Bools) -> Bools:
     if len(alone):
         some = take(rows, alone)
         assert some.unretracted_panes is not None, "as above"
-        before: UnretractedPanes = some.unretracted_panes.items
+        before: UnretractedPanes = some.unretracted_panes.items.read()
         stands[alone] = (
             (before.start == some.start)
             & (before.end == some.end)

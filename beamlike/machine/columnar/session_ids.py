@@ -3,8 +3,8 @@
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import Bools, Ints, take
-from beamlike.machine.columnar.order import among, order_of_windows, starts_of_runs
+from beamlike.machine.columnar.arrays import Bools, Ints
+from beamlike.machine.columnar.order import among, order_of_windows
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table, UnretractedPanes
 
@@ -37,24 +37,39 @@ def sessions_of(rules: Rules, turns: FiringOrder, at: Ints) -> tuple[Ints, Ints]
     kept = rows.unretracted_panes.take(at)
     named = np.nonzero(kept.lengths)[0]
     if len(named):
-        panes: UnretractedPanes = kept.items
-        if len(panes) > len(named):
-            order = order_of_windows(kept.owner, panes.start, panes.end)
-            panes = take(panes, order[np.nonzero(starts_of_runs(kept.owner))[0]])
-        start[named], end[named] = panes.session_start, panes.session_end
+        earliest = kept.first[named]
+        many = np.nonzero(kept.lengths > 1)[0]
+        if len(many):
+            some = kept.take(many)
+            order = order_of_windows(some.owner, *some.items.columns("start", "end"))
+            beyond = order[some.first] - some.first
+            earliest[np.searchsorted(named, many)] += beyond
+        panes = kept.items.take(earliest)
+        start[named], end[named] = panes.columns("session_start", "session_end")
     unnamed = np.nonzero(kept.lengths == 0)[0]
-    if rules.sweep is not None and len(unnamed):
+    if len(unnamed) and _may_be_taken(rules, turns):
         for key in _keys_with_taken_names(turns, at[unnamed]):
             for place, name in _in_turn(turns, at, int(key)).items():
                 start[place], end[place] = name
     return start, end
 
 
+def _may_be_taken(rules: Rules, turns: FiringOrder) -> bool:
+    """Whether a session may have the bounds that another had at its first pane.
+
+    A session without bounds takes in all that touches it, and so has no other within it, until it
+    is closed.
+    """
+    if rules.sweep is None:
+        return False
+    return bool(rules.sweep.is_bounded or turns.rows.closed.any() or turns.others.closed.any())
+
+
 def _names(table: Table) -> tuple[Ints, Ints, Ints]:
     """The names that stand, each with its key."""
     assert table.unretracted_panes is not None, "as above"
-    panes: UnretractedPanes = table.unretracted_panes.items
-    return table.key[table.unretracted_panes.owner], panes.session_start, panes.session_end
+    start, end = table.unretracted_panes.items.columns("session_start", "session_end")
+    return table.key[table.unretracted_panes.owner], start, end
 
 
 def _keys_with_taken_names(turns: FiringOrder, at: Ints) -> Ints:
@@ -94,7 +109,7 @@ def _in_turn(turns: FiringOrder, at: Ints, key: int) -> dict[int, _Name]:
 
 def _panes_of(table: Table, row: int) -> UnretractedPanes:
     assert table.unretracted_panes is not None, "as above"
-    panes: UnretractedPanes = table.unretracted_panes.take(np.array([row])).items
+    panes: UnretractedPanes = table.unretracted_panes.take(np.array([row])).items.read()
     return panes
 
 

@@ -10,7 +10,7 @@ from typing import Self
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import Bools, Ints, Lists, nothing
+from beamlike.machine.columnar.arrays import Bools, Ints, Lists, Picked, nothing
 from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
 from beamlike.machine.columnar.nodes import Nodes, Trigger
 
@@ -59,7 +59,7 @@ class Keeps:
 class Table:
     """Windows in rows. ``key`` is the number of a key; the caller knows which is which.
 
-    ``unretracted_panes`` holds lists of `UnretractedPanes` and is there in retracting mode only.
+    ``unretracted_panes`` holds lists of `Picked` `UnretractedPanes`, in retracting mode only.
     ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
     timer matters although its trigger no longer waits for it; else the timers of a window are its
     triggers' targets that the clock has not passed. ``size`` is there only if the window
@@ -108,7 +108,7 @@ class Table:
             timing=np.full(count, NO_PANE, np.int64),
             index=nothing(count),
             nonspeculative=nothing(count),
-            unretracted_panes=Lists.empty(count, UnretractedPanes.none(folds))
+            unretracted_panes=Lists.empty(count, Picked.all_of(UnretractedPanes.none(folds)))
             if keeps.unretracted_panes
             else None,
             processing_timers=Lists.empty(count, nothing(0)) if keeps.processing_timers else None,

@@ -36,7 +36,7 @@ from beamlike.runtime.scripted import OverPickles
 from beamlike.runtime.shard import KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.index import ShardStatus
-from beamlike.runtime.store.pages import Store
+from beamlike.runtime.store.stores import Store
 from beamlike.runtime.typed import ARROW, columns_of
 
 

@@ -24,10 +24,18 @@ def pack_blob(table: pa.Table, header: Mapping[str, Any], *, small: bool = False
     compresses what it shuffles.
     """
     table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=_SMALL if small else None) as writer:
+    if small:
+        return bytes(_written(table, pa.BufferOutputStream(), _SMALL).getvalue().to_pybytes())
+    # A buffer that grows with what is written is copied each time.
+    buffer = pa.allocate_buffer(_written(table, pa.MockOutputStream()).size())
+    _written(table, pa.FixedSizeBufferWriter(buffer))
+    return bytes(buffer.to_pybytes())
+
+
+def _written(table: pa.Table, sink: Any, options: pa.ipc.IpcWriteOptions | None = None) -> Any:
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table)
-    return bytes(sink.getvalue().to_pybytes())
+    return sink
 
 
 def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
@@ -55,26 +63,3 @@ def damaged(blob: bytes | pa.Buffer, why: str) -> str:
         f"a blob of {len(blob):,} bytes cannot be read: {why}; if it rested in a checkpoint, that "
         "is damaged: continue from a copy of it, or start with a new checkpointLocation"
     )
-
-
-class DictStore:
-    """The state of a shard in memory, for hosts that keep it in one process."""
-
-    def __init__(self) -> None:
-        self.buckets: dict[int, bytes] = {}
-        self.index: bytes | None = None
-
-    def read(self, number: int) -> bytes | None:
-        return self.buckets.get(number)
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        if blob is None:
-            del self.buckets[number]
-        else:
-            self.buckets[number] = blob
-
-    def read_index(self) -> bytes | None:
-        return self.index
-
-    def write_index(self, blob: bytes) -> None:
-        self.index = blob

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.machine.columnar.arrays import NEVER, NOTHING, Array, Ints, Lists
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Array, Ints, Lists, Picked
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.folds import Values, values_array
-from beamlike.machine.columnar.folds.buffers import list_array, number_values
+from beamlike.machine.columnar.folds.buffers import list_array, number_values, one_chunk
 from beamlike.machine.columnar.nodes import Nodes, Trigger
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table, UnretractedPanes
@@ -39,17 +39,19 @@ class ColumnState:
         """The windows that are saved in these rows; ``key`` is the number of each row's key."""
         column = {name: saved.column(name) for name in self.schema.names}
         keeps = self._machine.rules.keeps
-        return attrs.evolve(
+        table = attrs.evolve(
             self.waits(saved, key),
             accumulators=self.accumulators(saved),
             new_elements=whole(column["new_elements"]),
             timing=_timing_numbers(column["timing"]),
             index=whole(column["index"]),
             nonspeculative=whole(column["nonspeculative"]),
-            unretracted_panes=self._panes(column["unretracted_panes"])
-            if keeps.unretracted_panes
-            else None,
             size=whole(column["size"]) if keeps.size else None,
+        )
+        if not keeps.unretracted_panes:
+            return table
+        return attrs.evolve(
+            table, unretracted_panes=self._panes(column["unretracted_panes"], table)
         )
 
     def waits(self, saved: pa.Table, key: Ints) -> Table:
@@ -85,7 +87,7 @@ class ColumnState:
         """Those of every fold that lie in these rows."""
         names = iter(self._accumulator_names)
         return tuple(
-            fold.load([rows.column(next(names)).combine_chunks() for _ in range(width)])
+            fold.load([one_chunk(rows.column(next(names))) for _ in range(width)])
             for fold, width in zip(self._machine.folds, self._widths, strict=True)
         )
 
@@ -111,7 +113,7 @@ class ColumnState:
             _nullable(table.nonspeculative),
         ]
         if table.unretracted_panes is not None:
-            arrays.append(self._pane_rows(table.unretracted_panes))
+            arrays.append(self._pane_rows(table.unretracted_panes, table))
         if table.size is not None:
             arrays.append(pa.array(table.size))
         for fold, accumulators in zip(self._machine.folds, table.accumulators, strict=True):
@@ -132,43 +134,31 @@ class ColumnState:
         waits[:, 1:] &= times[:, 1:] != times[:, :-1]
         return _list_array(Lists(waits.sum(axis=1), None), pa.array(times[waits]))
 
-    def _panes(self, column: pa.ChunkedArray) -> Lists:
-        """Panes that are not retracted yet, of each window."""
-        lists = column.combine_chunks()
-        rows = lists.flatten()
+    def _panes(self, column: pa.ChunkedArray, table: Table) -> Lists:
+        """Panes that are not retracted yet, of each window of the table."""
+        saved = one_chunk(column)
+        rows, lists = saved.flatten(), Lists(_lengths(saved), None)
         field = dict(zip(rows.type.names, rows.flatten(), strict=True))
+        fields = {name: _filled(field[name], own) for name, own in _of_window(table, lists).items()}
         none = UnretractedPanes.none(self._machine.folds)
         values = tuple(
             _values_again(part, field[f"value_{part.name}"], like)
             for part, like in zip(self._plan.shown_parts, none.values, strict=True)
         )
-        panes = UnretractedPanes(
-            whole(field["start"]),
-            whole(field["end"]),
-            values,
-            whole(field["timestamp"]),
-            _timing_numbers(field["timing"]),
-            whole(field["index"]),
-            whole(field["nonspeculative"]),
-            _array(field["is_last"]),
-            whole(field["session_start"]),
-            whole(field["session_end"]),
-        )
-        return Lists(_lengths(lists), panes)
+        panes = UnretractedPanes(values=values, is_last=_array(field["is_last"]), **fields)
+        return Lists(lists.lengths, Picked.all_of(panes))
 
-    def _pane_rows(self, unretracted_panes: Lists) -> pa.Array:
-        panes: UnretractedPanes = unretracted_panes.items
-        field = {
-            "start": pa.array(panes.start),
-            "end": pa.array(panes.end),
-            "timestamp": pa.array(panes.timestamp),
-            "session_start": pa.array(panes.session_start),
-            "session_end": pa.array(panes.session_end),
-            "timing": timing_names(panes.timing),
-            "index": pa.array(panes.index),
-            "nonspeculative": pa.array(panes.nonspeculative),
-            "is_last": pa.array(panes.is_last),
-        }
+    def _pane_rows(self, unretracted_panes: Lists, table: Table) -> pa.Array:
+        panes: UnretractedPanes = unretracted_panes.items.read()
+        field = {"is_last": pa.array(panes.is_last)}
+        for name, own in _of_window(table, unretracted_panes).items():
+            given = getattr(panes, name)
+            same = given == own
+            if name == "timing":
+                field[name] = timing_names(np.where(same, NO_PANE, given))
+            else:
+                # What lies below a null is compressed and saved as well.
+                field[name] = pa.array(np.where(same, 0, given), mask=same)
         kind = self.schema.field("unretracted_panes").type.value_type
         for part, values in zip(self._plan.shown_parts, panes.values, strict=True):
             name = f"value_{part.name}"
@@ -180,27 +170,58 @@ class ColumnState:
         return _list_array(unretracted_panes, rows)
 
 
-def withdrawn_at(saved: pa.Table) -> Ints | None:
-    """The earliest timestamp of the panes that each saved window may withdraw (ms), `NEVER`
-    if it has none; None: no window of the grouping withdraws any."""
+def _of_window(table: Table, panes: Lists) -> dict[str, Ints]:
+    """What saved panes have in the fields that are null: as their windows, see `StateLayout`."""
+    owner = panes.owner
+    start, end = table.start[owner], table.end[owner]
+    return {
+        "start": start,
+        "end": end,
+        "timestamp": end - 1,
+        "session_start": start,
+        "session_end": end,
+        "timing": table.timing[owner],
+        "index": table.index[owner],
+        "nonspeculative": table.nonspeculative[owner],
+    }
+
+
+def _filled(saved: pa.Array, own: Ints) -> Ints:
+    """The numbers that are saved, or timings; the others where there is none."""
+    if saved.null_count == len(saved):
+        return own
+    if pa.types.is_string(saved.type):
+        timing = _timing_numbers(saved)
+        return np.where(timing == NO_PANE, own, timing)
+    return _array(pc.coalesce(saved, pa.array(own)) if saved.null_count else saved)
+
+
+def withdrawn_at(table: Table) -> Ints | None:
+    """The earliest timestamp of the panes that each window may withdraw (ms), `NEVER` if it has
+    none; None: no window of the grouping withdraws any."""
+    panes = table.unretracted_panes
+    if panes is None:
+        return None
+    [timestamp] = panes.items.columns("timestamp")
+    return _earliest(Lists(panes.lengths, timestamp))
+
+
+def saved_withdrawn_at(saved: pa.Table) -> Ints | None:
+    """The same of saved windows."""
     if "unretracted_panes" not in saved.column_names:
         return None
-    lists = saved.column("unretracted_panes").combine_chunks()
-    lengths = _lengths(lists)
-    found, some = np.full(len(lengths), NEVER, np.int64), lengths > 0
+    panes = one_chunk(saved.column("unretracted_panes"))
+    lists = Lists(_lengths(panes), None)
+    last = whole(saved.column("end"))[lists.owner] - 1
+    times = _filled(panes.flatten().field("timestamp"), last)
+    return _earliest(Lists(lists.lengths, times))
+
+
+def _earliest(times: Lists) -> Ints:
+    found, some = np.full(len(times), NEVER, np.int64), times.lengths > 0
     if some.any():
-        first = np.cumsum(lengths) - lengths
-        times = _array(pc.struct_field(lists.flatten(), "timestamp"))
-        found[some] = np.minimum.reduceat(times, first[some])
+        found[some] = np.minimum.reduceat(times.items, times.first[some])
     return found
-
-
-def one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """The values of a column in one array."""
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    joined = column.combine_chunks()
-    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> Ints:
@@ -224,7 +245,7 @@ def _lengths(lists: pa.ListArray) -> Ints:
 
 
 def _lists_of(column: pa.ChunkedArray) -> Lists:
-    lists = column.combine_chunks()
+    lists = one_chunk(column)
     return Lists(_lengths(lists), _array(lists.flatten()))
 
 

@@ -24,8 +24,8 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index
-from beamlike.runtime.store.pages import Store
 from beamlike.runtime.store.state import Key, key_tuples
+from beamlike.runtime.store.stores import Store
 
 _FIRST: Final = -(2**30)
 """The number of the first of these blobs. Records of a shard count down from -3 and get nowhere

@@ -9,7 +9,8 @@ every step, each step writes pages and nothing else. A log of many blobs, howeve
 Reading takes the pages and the log together. A worker that stepped the shard before remembers its
 rows. What it remembers has for its name a digest of the blobs that it was made from, and the index
 says which digest is meant: so it may have forgotten, but never remembers anything else. From an
-older state it catches up by the log.
+older state it catches up by the log. Blobs that another worker of the machine has written may be
+near, under names that begin with the digest: the host knows where.
 """
 
 from base64 import b64decode, b64encode
@@ -17,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 import attrs
 import numpy as np
@@ -27,6 +28,7 @@ from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.room import below
+from beamlike.runtime.store.stores import Store
 
 PAGE: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
@@ -42,71 +44,6 @@ LOG: Final = 64
 
 REMEMBERED: Final = 256 * 2**20
 """Bytes of rows that a worker remembers at most, of all its shards."""
-
-
-class Store(Protocol):
-    """Where a shard's blobs are stored between steps, by number.
-
-    A step that raises may have written some of them. They are discarded then, as Spark does with
-    what a failed task has written.
-    """
-
-    def read(self, number: int) -> bytes | None: ...
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        """Keep the blob; None forgets it."""
-
-    def read_index(self) -> bytes | None: ...
-
-    def write_index(self, blob: bytes) -> None: ...
-
-
-class NoStore:
-    """A bounded shard steps once: it starts with nothing and leaves nothing."""
-
-    def read(self, number: int) -> bytes | None:
-        return None
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        pass
-
-    def read_index(self) -> bytes | None:
-        return None
-
-    def write_index(self, blob: bytes) -> None:
-        pass
-
-
-class Trial:
-    """A store that is written to only once the step is known to be good.
-
-    Args:
-        store: Where the shard's blobs are stored.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._blobs: dict[int, bytes | None] = {}
-        self._index: bytes | None = None
-
-    def read(self, number: int) -> bytes | None:
-        return self._blobs[number] if number in self._blobs else self._store.read(number)
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        self._blobs[number] = blob
-
-    def read_index(self) -> bytes | None:
-        return self._store.read_index() if self._index is None else self._index
-
-    def write_index(self, blob: bytes) -> None:
-        self._index = blob
-
-    def keep(self) -> None:
-        """Write to the store what the step has written."""
-        for number, blob in self._blobs.items():
-            self._store.write(number, blob)
-        if self._index is not None:
-            self._store.write_index(self._index)
 
 
 @attrs.frozen
@@ -171,8 +108,7 @@ class Rows:
         """The same, and only those that live."""
         stays = self.lives.copy()
         stays[gone] = False
-        old = self.table.filter(pa.array(stays))
-        table = below([old, new])
+        table = below([self.table.filter(pa.array(stays)), new]) if stays.any() else new
         return type(self)(table, np.ones(table.num_rows, np.bool_))
 
 
@@ -223,15 +159,13 @@ class Pages:
             known -= 1
             rows = _MEMORY.recall(contents.digests[known])
         if rows is None:
-            blobs = [self._blob(number) for number in contents.pages]
-            _check(contents.digests[0], blobs)
+            blobs = self._blobs(contents.pages, contents.digests[0])
             tables = [_rows_of(blob)[0] for blob in blobs]
             table = below([self._schema.empty_table(), *tables])
             rows = Rows(table, np.ones(table.num_rows, np.bool_))
         chain = zip(contents.log[known:], pairwise(contents.digests[known:]), strict=True)
         for number, (before, digest) in chain:
-            blob = self._blob(number)
-            _check(digest, [before.encode(), blob])
+            [blob] = self._blobs([number], digest, before)
             new, gone = _rows_of(blob)
             rows = rows.after(gone, new)
         _MEMORY.forget(contents.digests[known])
@@ -261,11 +195,13 @@ class Pages:
         before = self.contents
         places = b64encode(gone.astype(np.int64).tobytes()).decode()
         blob = pack_blob(new.combine_chunks(), {"gone": places}, small=True)
+        digest = _digest(before.digests[-1].encode(), blob)
         self._store.write(before.next, blob)
+        self._store.nearby.keep(_name(digest, 0), blob)
         self.contents = Contents(
             before.pages,
             (*before.log, before.next),
-            (*before.digests, _digest(before.digests[-1].encode(), blob)),
+            (*before.digests, digest),
             logged,
             dead,
             before.next + 1,
@@ -276,14 +212,37 @@ class Pages:
         before = self.contents
         for number in (*before.pages, *before.log):
             self._store.write(number, None)
+        for digest in before.digests:
+            for place in range(len(before.pages)):  # of the log each has one
+                self._store.nearby.forget(_name(digest, place))
         blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in _pages(living)]
         numbers = range(before.next, before.next + len(blobs))
-        for number, blob in zip(numbers, blobs, strict=True):
+        digest = _digest(*blobs)
+        for place, (number, blob) in enumerate(zip(numbers, blobs, strict=True)):
             self._store.write(number, blob)
-        digests = (_digest(*blobs),) if blobs else ()
+            self._store.nearby.keep(_name(digest, place), blob)
+        digests = (digest,) if blobs else ()
         self.contents = Contents(
             tuple(numbers), (), digests, next=numbers.stop, living=living.num_rows
         )
+
+    def _blobs(self, numbers: Sequence[int], digest: str, before: str = "") -> list[bytes]:
+        """The blobs with this digest, which is of the one before them too.
+
+        Raises:
+            StateError: They are not there, or not what was written.
+        """
+        nearby = self._store.nearby
+        names = [_name(digest, place) for place in range(len(numbers))]
+        found = [blob for blob in map(nearby.find, names) if blob is not None]
+        if len(found) == len(names) and _digest(before.encode(), *found) == digest:
+            return found
+        blobs = [self._blob(number) for number in numbers]
+        if _digest(before.encode(), *blobs) != digest:  # a wrong byte may be a wrong sum
+            raise StateError(damaged(blobs[-1], "it, or one before it, is not what was written"))
+        for name, blob in zip(names, blobs, strict=True):
+            nearby.keep(name, blob)
+        return blobs
 
     def _blob(self, number: int) -> bytes:
         blob = self._store.read(number)
@@ -295,16 +254,6 @@ class Pages:
         return blob
 
 
-def _check(digest: str, blobs: Sequence[bytes]) -> None:
-    """Refuse blobs that are not what was written: a wrong byte may be a wrong sum.
-
-    Raises:
-        StateError: The last of them, or one before it, has been damaged.
-    """
-    if _digest(*blobs) != digest:
-        raise StateError(damaged(blobs[-1], "it, or one before it, is not what was written"))
-
-
 def _rows_of(blob: bytes) -> tuple[pa.Table, Ints]:
     """The rows of a blob, and the places of those that went when it was written."""
     table, header = unpack_blob(blob)
@@ -314,7 +263,8 @@ def _rows_of(blob: bytes) -> tuple[pa.Table, Ints]:
 
 def _pages(rows: pa.Table) -> Iterator[pa.Table]:
     """The rows in pages of equal length; a page of rows larger than most is cut once more."""
-    each = max(PAGE * rows.num_rows // max(rows.nbytes, 1), 1)
+    count = max(-(-rows.nbytes // PAGE), 1)
+    each = max(-(-rows.num_rows // count), 1)
     for at in range(0, rows.num_rows, each):
         page = rows.slice(at, each)
         if page.nbytes > PAGE and page.num_rows > 1:
@@ -328,3 +278,8 @@ def _digest(*blobs: bytes) -> str:
     for blob in blobs:
         digest.update(blob)
     return digest.hexdigest()
+
+
+def _name(digest: str, place: int) -> str:
+    """What a copy is called: of several pages each has a place."""
+    return f"{digest}-{place}"

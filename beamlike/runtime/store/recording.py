@@ -30,9 +30,9 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, Index
 from beamlike.runtime.store.key_clocks import KeyClocks
-from beamlike.runtime.store.pages import Store
 from beamlike.runtime.store.room import in_one
 from beamlike.runtime.store.state import Key, key_tuples
+from beamlike.runtime.store.stores import Store
 
 OWN: Final = ("own_judged_at", "own_watermark", "own_greatest", "own_active_at")
 """Columns of a recorded row, of its key: the watermark (ms) that judged it, and the fields of

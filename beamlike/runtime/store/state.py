@@ -19,7 +19,8 @@ one for each key       the key's type       the key
 ``index``              int64, nullable      its index
 ``nonspeculative``     int64, nullable      its nonspeculative index
 ``unretracted_panes``  list of structs      panes not yet withdrawn, each with its session; in
-                                            retracting mode only
+                                            retracting mode only; a field that is null is that
+                                            of the window, and a timestamp its last instant
 ``size``               int64                what elements count for since the window opened:
                                             1, an end event 2**40 more; only if the window
                                             function needs
@@ -131,7 +132,12 @@ class StateLayout:
             [pane and pane.nonspeculative_index for pane in panes],
         ]
         if self._retracting:
-            columns.append([[self._pane_row(pane) for pane in w.unretracted_panes] for w in kept])
+            columns.append(
+                [
+                    [self._pane_row(pane, window, w.last_pane) for pane in w.unretracted_panes]
+                    for window, w in zip(windows, kept, strict=True)
+                ]
+            )
         if self._sized:
             columns.append([w.size for w in kept])
         # First of all: what outgrew its type here, did so in the panes that are not retracted, too.
@@ -164,7 +170,11 @@ class StateLayout:
         windows: dict[Key, dict[Window, WindowState]] = {}
         output: dict[Key, int] = {}
         for row, key in enumerate(keys):
+            window = window_of(column["start"][row], column["end"][row])
             timing = column["timing"][row]
+            last_pane = timing and _pane_info(
+                timing, column["index"][row], column["nonspeculative"][row]
+            )
             remembered = WindowState(
                 self._build(
                     column["finished"][row],
@@ -176,11 +186,10 @@ class StateLayout:
                 column["element_hold"][row],
                 column["end_timer_set"][row],
                 tuple(column["processing_timers"][row]),
-                timing and _pane_info(timing, column["index"][row], column["nonspeculative"][row]),
-                tuple(map(self._build_pane, unretracted_panes[row])),
+                last_pane,
+                tuple(self._build_pane(it, window, last_pane) for it in unretracted_panes[row]),
                 sizes[row],
             )
-            window = window_of(column["start"][row], column["end"][row])
             windows.setdefault(key, {})[window] = remembered
             output[key] = column["output_watermark"][row]
         return {
@@ -200,8 +209,8 @@ class StateLayout:
         info.append(("is_last", pa.bool_()))
         return pa.struct([*whole, *info, *values])
 
-    def _pane_row(self, pane: Pane) -> dict[str, Any]:
-        row = {
+    def _pane_row(self, pane: Pane, window: Window, last: PaneInfo | None) -> dict[str, Any]:
+        row: dict[str, Any] = {
             "start": pane.window.start,
             "end": pane.window.end,
             "timestamp": pane.timestamp,
@@ -212,11 +221,16 @@ class StateLayout:
             "nonspeculative": pane.info.nonspeculative_index,
             "is_last": pane.info.is_last,
         }
+        # Of nearly all panes these are those of their window, and nulls take no space.
+        own = _of_window(window, last)
+        row |= {name: None for name, value in own.items() if row[name] == value}
         for part, value in zip(self.plan.shown_parts, pane.value, strict=True):
             row[f"value_{part.name}"] = cloudpickle.dumps(value) if part.columns.pickles else value
         return row
 
-    def _build_pane(self, row: dict[str, Any]) -> Pane:
+    def _build_pane(self, row: dict[str, Any], window: Window, last: PaneInfo | None) -> Pane:
+        own = _of_window(window, last)
+        row = row | {name: value for name, value in own.items() if row[name] is None}
         values = [(part, row[f"value_{part.name}"]) for part in self.plan.shown_parts]
         return Pane(
             window_of(row["start"], row["end"]),
@@ -266,6 +280,24 @@ def _preorder(node: Any) -> Iterator[Any]:
     yield node
     for sub in node.subs:
         yield from _preorder(sub)
+
+
+def _of_window(window: Window, last: PaneInfo | None) -> dict[str, Any]:
+    """What a saved pane has in the fields that are null: as its window, whose last pane is this."""
+    own: dict[str, Any] = {
+        "start": window.start,
+        "end": window.end,
+        "timestamp": window.end - 1,
+        "session_start": window.start,
+        "session_end": window.end,
+    }
+    if last is not None:
+        own |= {
+            "timing": last.timing.value,
+            "index": last.index,
+            "nonspeculative": last.nonspeculative_index,
+        }
+    return own
 
 
 def _pane_info(timing: str, index: int, nonspeculative: int, is_last: bool = False) -> PaneInfo:

@@ -225,7 +225,7 @@ class _Host:
     def _outstanding(self, table: Table) -> list[tuple[Pane, ...]]:
         if table.unretracted_panes is None:
             return [()] * len(table)
-        panes: UnretractedPanes = table.unretracted_panes.items
+        panes: UnretractedPanes = table.unretracted_panes.items.read()
         values = list(self._values(panes.values))
         columns = (getattr(panes, name) for name in ("start", "end", "timestamp", "is_last"))
         starts, ends, stamps, lasts = (column.tolist() for column in columns)

@@ -28,7 +28,7 @@ from beamlike.runtime.columns import (
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.runtime.shard import Shard
-from beamlike.runtime.store.blobs import DictStore
+from beamlike.runtime.store.stores import DictStore
 from beamlike.runtime.values import reading
 from beamlike.testing.scenarios.files import AGGREGATIONS
 

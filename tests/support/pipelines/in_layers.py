@@ -21,12 +21,15 @@ from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.plan import spread_shards
+from beamlike.runtime.store.stores import NOTHING_NEARBY
 
 __all__ = ["run_in_letters", "run_side_by_side"]
 
 
 class _Store:
     """What a shard remembers of a node."""
+
+    nearby = NOTHING_NEARBY
 
     def __init__(self) -> None:
         self.blobs: dict[int, bytes] = {}

@@ -24,7 +24,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.blobs import DictStore
+from beamlike.runtime.store.stores import DictStore
 
 
 @attrs.frozen

@@ -17,7 +17,7 @@ from beamlike.hosts.spark.pack import Batches
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.plan import spread_shards
-from beamlike.runtime.store.blobs import DictStore
+from beamlike.runtime.store.stores import DictStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

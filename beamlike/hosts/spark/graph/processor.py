@@ -11,6 +11,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.deferred import Processor
+from beamlike.hosts.spark.nearby import nearby_of_worker
 from beamlike.hosts.spark.processor import SparkStore
 from beamlike.hosts.spark.workers import prepare_logs
 from beamlike.machine.clocks import (
@@ -47,8 +48,8 @@ from beamlike.runtime.logs import (
     logs_drops,
 )
 from beamlike.runtime.store.index import ShardStatus
-from beamlike.runtime.store.pages import NoStore, Store
 from beamlike.runtime.store.room import in_room
+from beamlike.runtime.store.stores import NOTHING_NEARBY, NoStore, Store
 from beamlike.runtime.tally import Tally
 
 
@@ -235,14 +236,21 @@ def _updates(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUp
 
 
 class LayerProcessor(Processor):
-    """Carries messages to the shards of a layer. State ``blobs``: those of each node, by number."""
+    """Carries messages to the shards of a layer. State ``blobs``: those of each node, by number.
 
-    def __init__(self, layer: Layer, ids: tuple[int, ...]) -> None:
-        self._layer, self._ids = layer, ids
+    Args:
+        layer: What the shards do.
+        ids: Their groups.
+        copies: Whether the workers of an executor may share copies of state.
+    """
+
+    def __init__(self, layer: Layer, ids: tuple[int, ...], copies: bool = False) -> None:
+        self._layer, self._ids, self._copies = layer, ids, copies
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         prepare_logs()
-        self._stores = {at: SparkStore(state, at) for at in self._layer.stages}
+        nearby = nearby_of_worker() if self._copies else NOTHING_NEARBY
+        self._stores = {at: SparkStore(state, at, nearby=nearby) for at in self._layer.stages}
 
     def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
         clock = times.getCurrentProcessingTimeInMs()

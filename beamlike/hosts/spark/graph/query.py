@@ -26,6 +26,7 @@ from beamlike.hosts.spark.graph.stages import (
     fused_stage,
     output_stage,
 )
+from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.hosts.start_timeout import all_processed
@@ -88,8 +89,10 @@ def stepped_through(
         if bounded:
             stepped = sent.applyInArrow(stepper(layer, ids), MESSAGE)
         else:
-            processor = Deferred(LayerProcessor(layer, ids), blobs_of_nodes)
-            stepped = sent.transformWithState(processor, MESSAGE, "append", "EventTime")
+            processor = LayerProcessor(layer, ids, may_copy(entries[0].rows.sparkSession))
+            stepped = sent.transformWithState(
+                Deferred(processor, blobs_of_nodes), MESSAGE, "append", "EventTime"
+            )
         entries = [Entry(stepped)]
     tallied = observed is not None
     schema = f"{LEFT}, {TALLIES_TYPE}" if tallied else LEFT

@@ -128,3 +128,11 @@ def values_array(values: Values, kind: pa.DataType, name: str) -> pa.Array:
     if data.dtype == object or data.dtype != numpy_type(kind):
         return from_objects(values.to_pylist(), kind, whose)
     return array_of(data, values.present, kind)
+
+
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """The values of a column in one array."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    joined = column.combine_chunks()
+    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)

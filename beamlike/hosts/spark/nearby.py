@@ -1,0 +1,85 @@
+"""Copies of a shard's blobs in files, for all Python workers of an executor.
+
+Spark gives a partition to any of its Python workers. What one has written to state, the next would
+read from there; and for that Java makes text of each blob, byte by byte, which took a quarter of
+its time. A file is read at once. It lies among Spark's own files on that machine, which go when the
+application ends.
+"""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST: Final = 2**30
+"""Bytes that all copies of an executor take, about."""
+
+_ENCRYPTED: Final = "spark.io.encryption.enabled"
+
+
+def may_copy(spark: "SparkSession") -> bool:
+    """Whether what is on local disks may be read by who can read these."""
+    return str(spark.conf.get(_ENCRYPTED, "false")).lower() != "true"
+
+
+def nearby_of_worker() -> Nearby:
+    """Where the workers of this executor share copies, if Spark says where its files are."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
+    return NearbyFiles(Path(folders) / "beamlike-nearby") if folders else NOTHING_NEARBY
+
+
+class NearbyFiles:
+    """Copies in a folder. Whatever the disk refuses is not kept.
+
+    Args:
+        folder: Need not be there.
+        most: So many bytes; beyond them the copies go that were used longest ago.
+    """
+
+    def __init__(self, folder: Path, most: int = MOST) -> None:
+        self._folder, self._most = folder, most
+        self._written = 0
+        """Bytes since the folder was last looked through."""
+
+    def find(self, name: str) -> bytes | None:
+        with suppress(OSError):
+            blob = (self._folder / name).read_bytes()
+            os.utime(self._folder / name)
+            return blob
+        return None
+
+    def keep(self, name: str, blob: bytes) -> None:
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            place, unfinished = tempfile.mkstemp(dir=self._folder)
+            try:
+                with os.fdopen(place, "wb") as file:
+                    file.write(blob)
+                Path(unfinished).rename(self._folder / name)
+            except OSError:
+                Path(unfinished).unlink()
+                raise
+            self._written += len(blob)
+            if self._written > self._most // 16:
+                self._written = 0
+                self._make_room()
+
+    def forget(self, name: str) -> None:
+        with suppress(OSError):
+            (self._folder / name).unlink()
+
+    def _make_room(self) -> None:
+        with os.scandir(self._folder) as entries:
+            files = [(entry.stat(), entry.path) for entry in entries]
+        size = sum(found.st_size for found, _ in files)
+        for found, path in sorted(files, key=lambda file: file[0].st_mtime):
+            if size <= self._most:
+                break
+            Path(path).unlink(missing_ok=True)
+            size -= found.st_size
