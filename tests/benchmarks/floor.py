@@ -2,19 +2,24 @@
 
 What such a query takes no code of beamlike's can save: reading, an operator that makes blobs of
 rows, a shuffle, a stateful operator that sets a timer for each of its groups, and one that makes
-rows of blobs. As many rows come out as of the query, all alike.
+rows of blobs. As many rows come out as of the query, with its columns, all alike.
 """
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from beamlike.hosts.spark.unpack import unpacked_schema
 from beamlike.runtime.options import SHARDS
+from beamlike.runtime.output import PANE
+from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE, TIMESTAMP, WINDOW
 from tests.benchmarks.data import Shape
 from tests.benchmarks.queries import DELAY, Query
 
@@ -29,14 +34,41 @@ _BLOBS = pa.table(
     }
 )
 
+_OUTPUT = unpacked_schema(
+    pa.schema(
+        [
+            ("key", pa.string()),
+            ("window", WINDOW),
+            ("n", pa.int64()),
+            ("s", pa.int64()),
+            ("timestamp", TIMESTAMP),
+            ("pane", PANE),
+            (MARKS, MARKS_TYPE),
+        ]
+    )
+)
+_RETRACTION = pa.field("retraction", pa.bool_())
+_NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+_ROW = {
+    "key": "user-1234",
+    "window": {"start": _NOON, "end": _NOON},
+    "n": 3,
+    "s": 150,
+    "timestamp": _NOON,
+    "pane": {"timing": "ON_TIME", "index": 1, "is_first": False, "is_last": False},
+    "retraction": False,
+}
 
-def empty_operators(shape: Shape, *rows: float) -> Query:
+
+def empty_operators(shape: Shape, *rows: float, retracts: bool = False) -> Query:
     """The operators of as many groupings in a row as ``rows`` are given.
 
     Args:
         shape: The data.
         rows: How many rows come out of each grouping in a micro-batch, for each key that it meets.
+        retracts: Whether rows say whether they withdraw another.
     """
+    schema = pa.schema([*_OUTPUT, *([_RETRACTION] if retracts else [])])
 
     def query(df: DataFrame) -> DataFrame:
         met = len(np.unique(shape.columns(shape.measured.start)[0]))
@@ -44,10 +76,12 @@ def empty_operators(shape: Shape, *rows: float) -> Query:
         for each in rows:
             blobs = out.mapInArrow(_pack, "shard int, blob binary").groupBy("shard")
             stepped = blobs.transformWithState(_Shard(), "blob binary", "append", "EventTime")
-            out = stepped.mapInArrow(
-                _Unpack(round(met * each / SHARDS)), "key string, at long, v long"
-            )
-        return out
+            unpack = _Unpack(round(met * each / SHARDS), schema)
+            out = stepped.mapInArrow(unpack, from_arrow_schema(schema))
+            out = out.withColumn(MARKS, F.get(MARKS, 0)).filter(f"{MARKS}.kind is null")
+        said = ["retraction"] if retracts else []
+        window = ("window.start", "window.end")
+        return out.select("key", *window, "n", "s", "pane.timing", "pane.index", *said)
 
     return query
 
@@ -61,15 +95,16 @@ def _pack(batches: Batches) -> Batches:
 class _Unpack:
     """So many rows for each shard."""
 
-    def __init__(self, rows: int) -> None:
-        self._rows = rows
+    def __init__(self, rows: int, schema: pa.Schema) -> None:
+        self._rows, self._schema = rows, schema
 
     def __call__(self, batches: Batches) -> Batches:
-        numbers = np.arange(max(self._rows, 1))
-        out = pa.table({"key": pa.repeat("ann", len(numbers)), "at": numbers, "v": numbers})
+        row = {name: _ROW.get(name) for name in self._schema.names}
+        one = pa.RecordBatch.from_pylist([row], self._schema)
+        out = one.take(pa.array(np.zeros(max(self._rows, 1), np.int64)))
         for batch in batches:
             for _ in range(batch.num_rows):
-                yield from out.to_batches()
+                yield out
 
 
 class _Shard(StatefulProcessor):

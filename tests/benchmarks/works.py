@@ -267,7 +267,7 @@ def _floors(large: Stream, late: Stream, small: Stream) -> Iterator[Work]:
     yield Work("floor-fixed", _NOTHING, _empty(large, 1.0), fixed, compared=None)
     tree = _native(native_sessions(), late)
     yield Work("floor-tree", _NOTHING, _empty(late, _ACCUMULATING), tree, compared=None)
-    retracting = evolve(_empty(late, _RETRACTING), name="floor, retracting")
+    retracting = evolve(_empty(late, _RETRACTING, retracts=True), name="floor, retracting")
     accumulating = evolve(_empty(late, _ACCUMULATING), name="floor, accumulating")
     yield Work("floor-retracting", _NOTHING, retracting, accumulating, compared=None)
     yield Work("floor-stages", _NOTHING, _empty(small, 1.0, 0.0), twice, compared=None)
@@ -279,8 +279,9 @@ _RETRACTING: Final = 2.5
 """Rows of the tree for each key that a micro-batch meets, in this mode and in that."""
 
 
-def _empty(shape: Shape, *rows: float) -> Contender:
-    return Contender("floor", "floor", empty_operators(shape, *rows), shape)
+def _empty(shape: Shape, *rows: float, retracts: bool = False) -> Contender:
+    query = empty_operators(shape, *rows, retracts=retracts)
+    return Contender("floor", "floor", query, shape)
 
 
 _FEW: Final = 100_000

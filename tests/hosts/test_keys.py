@@ -139,3 +139,18 @@ def test_no_rows_have_no_keys() -> None:
 def test_a_key_of_a_nested_type_cannot_be_numbered() -> None:
     assert not can_number(pa.struct([("x", pa.int64())]))
     assert not can_number(pa.list_(pa.string()))
+
+
+def test_keys_of_more_rows_come_after_those_that_are_known() -> None:
+    users, tills = pa.chunked_array([["b", "a", "b"]]), pa.chunked_array([[1, 1, 1]])
+    more_users, more_tills = pa.chunked_array([["a", "c", "a"]]), pa.chunked_array([[2, 1, 2]])
+
+    known = number_keys([users, tills], 3)
+    both = known.with_more([more_users, more_tills], 3)
+
+    assert (known.number.tolist(), both.number.tolist()) == ([0, 1, 0], [0, 1, 0, 2, 3, 2])
+    assert [column.to_pylist() for column in both.columns] == [
+        ["b", "a", "a", "c"],
+        [1, 1, 2, 1],
+    ]
+    assert both.count == 4

@@ -60,13 +60,27 @@ def test_only_who_runs_the_executor_may_look_into_the_folder(nearby: NearbyFiles
 def test_copies_that_were_used_longest_ago_make_room(tmp_path: Path) -> None:
     nearby = NearbyFiles(tmp_path, most=320)
     for number in range(4):
-        nearby.keep(f"{number}", bytes(80))
-        os.utime(tmp_path / f"{number}", (number, number))
-    assert nearby.find("0") == bytes(80)
+        nearby.keep(f"a-{number}", bytes(80))
+        os.utime(tmp_path / f"a-{number}", (number, number))
+    assert nearby.find("a-0") == bytes(80)
 
-    nearby.keep("new", bytes(80))
+    nearby.keep("a-4", bytes(80))
 
-    assert names(nearby) == ["0", "2", "3", "new"]
+    assert names(nearby) == ["a-0", "a-2", "a-3", "a-4"]
+
+
+@pytest.mark.parametrize("name", ["../secret", "a-0/../../secret", "", "secret", "a-0\n", "A-0"])
+def test_a_name_from_a_checkpoint_leads_nowhere_else(name: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"of somebody else")
+    nearby = NearbyFiles(tmp_path / "copies")
+    nearby.keep("a-0", b"first")
+
+    nearby.keep(name, b"other")
+    assert nearby.find(name) is None
+    nearby.forget(name)
+
+    assert (tmp_path / "secret").read_bytes() == b"of somebody else"
+    assert names(nearby) == ["a-0"]
 
 
 def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ application ends.
 """
 
 import os
+import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 MOST: Final = 2**30
 """Bytes that all copies of an executor take, about."""
 
+_NAME: Final = re.compile(r"[0-9a-f]+-[0-9]+")
 _ENCRYPTED: Final = "spark.io.encryption.enabled"
 
 
@@ -49,19 +51,21 @@ class NearbyFiles:
 
     def find(self, name: str) -> bytes | None:
         with suppress(OSError):
-            blob = (self._folder / name).read_bytes()
-            os.utime(self._folder / name)
+            path = self._path(name)
+            blob = path.read_bytes()
+            os.utime(path)
             return blob
         return None
 
     def keep(self, name: str, blob: bytes) -> None:
         with suppress(OSError):
+            path = self._path(name)
             self._folder.mkdir(mode=0o700, exist_ok=True)
             place, unfinished = tempfile.mkstemp(dir=self._folder)
             try:
                 with os.fdopen(place, "wb") as file:
                     file.write(blob)
-                Path(unfinished).rename(self._folder / name)
+                Path(unfinished).rename(path)
             except OSError:
                 Path(unfinished).unlink()
                 raise
@@ -72,7 +76,17 @@ class NearbyFiles:
 
     def forget(self, name: str) -> None:
         with suppress(OSError):
-            (self._folder / name).unlink()
+            self._path(name).unlink()
+
+    def _path(self, name: str) -> Path:
+        """The file of a copy.
+
+        Raises:
+            OSError: There can be none. Names come from checkpoints, which may be anyone's.
+        """
+        if _NAME.fullmatch(name) is None:
+            raise FileNotFoundError(name)
+        return self._folder / name
 
     def _make_room(self) -> None:
         with os.scandir(self._folder) as entries:
