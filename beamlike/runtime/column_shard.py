@@ -37,7 +37,7 @@ CLOCK, ARRIVAL, WATERMARK = range(3)
 IN_A_PASS: Final = 2**29
 """Bytes of rows that a pass takes, about: it needs several times as much memory."""
 
-_MOST: Final = 7 / 8
+_MOST: Final = 31 / 32
 """From this share of rows on, all rows take part in a step."""
 
 Emitted = tuple[int, Panes]
