@@ -243,16 +243,16 @@ class ColumnShard:
         tables = [] if arrived is None else [arrived.select(names)]
         tables.append(rows.table.select(names).filter(pa.array(due)))
         wanted = pa.concat_tables(tables, promote_options="default")  # some columns have no null
-        keys = number_keys(wanted.columns, sum(table.num_rows for table in tables))
+        count = sum(table.num_rows for table in tables)  # also where there are no key columns
+        keys = number_keys(wanted.columns, count)
         saved = rows.table.select(names)
         number = keys.find(saved.columns, len(rows.lives))
         known = number != UNKNOWN
         if rows.lives.all() and known.sum() > _MOST * len(known):
-            first = len(keys.number)
             keys = keys.with_more(saved.filter(pa.array(~known)).columns, int((~known).sum()))
-            number[~known], known = keys.number[first:], rows.lives
-            keys = attrs.evolve(keys, number=keys.number[:first])
-        return rows.lives & known, attrs.evolve(keys, number=np.append(keys.number, number))
+            number[~known], known = keys.number[count:], rows.lives
+        number = np.append(keys.number[:count], number)
+        return rows.lives & known, attrs.evolve(keys, number=number)
 
     def _load(self, rows: Rows, saved_state: State, active: Bools, keys: Numbered) -> State:
         """The windows of these keys."""

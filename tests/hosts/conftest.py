@@ -1,12 +1,45 @@
 """What tests of the Spark host's shard share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
 import pytest
 
+import beamlike as bl
 from beamlike.runtime.store import pages
 from tests.support.machines.shard_of_numbers import Limit, Worker
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def count_in_minutes(spark: "SparkSession", tmp_path: Path) -> Iterator[Callable[[str], None]]:
+    """A query that counts the rows of each user and minute; called with a time, it takes one."""
+    inbox = tmp_path / "in"
+    inbox.mkdir()
+    counts = bl.windowed(
+        spark.readStream.schema("user string, at timestamp").json(str(inbox)),
+        key="user",
+        timestamp="at",
+        watermark="1 minute",
+        window=bl.FixedWindows("1 minute"),
+        aggregate={"n": bl.count()},
+    )
+    writer = counts.writeStream.format("noop")
+    query = writer.option("checkpointLocation", str(tmp_path / "state")).start()
+
+    def take(at: str) -> None:
+        number = len(list(inbox.iterdir()))
+        (inbox / f"{number}.json").write_text(f'{{"user": "kim", "at": "{at}"}}')
+        query.processAllAvailable()
+
+    try:
+        yield take
+    finally:
+        query.stop()
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """Copies of blobs that the workers of an executor share: what is read there, and what is not."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import beamlike as bl
 from beamlike.hosts.spark.nearby import NearbyFiles, may_copy, nearby_of_worker
 from beamlike.runtime.store.stores import NOTHING_NEARBY, Trial
 from tests.support.machines.shard_of_numbers import ROW, Limit, Shard, Worker
@@ -71,7 +71,7 @@ def test_copies_that_were_used_longest_ago_make_room(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../secret", "a-0/../../secret", "", "secret", "a-0\n", "A-0"])
 def test_a_name_from_a_checkpoint_leads_nowhere_else(name: str, tmp_path: Path) -> None:
-    (tmp_path / "secret").write_bytes(b"of somebody else")
+    (tmp_path / "secret").write_bytes(b"of another user")
     nearby = NearbyFiles(tmp_path / "copies")
     nearby.keep("a-0", b"first")
 
@@ -79,7 +79,7 @@ def test_a_name_from_a_checkpoint_leads_nowhere_else(name: str, tmp_path: Path) 
     assert nearby.find(name) is None
     nearby.forget(name)
 
-    assert (tmp_path / "secret").read_bytes() == b"of somebody else"
+    assert (tmp_path / "secret").read_bytes() == b"of another user"
     assert names(nearby) == ["a-0"]
 
 
@@ -231,27 +231,13 @@ def test_a_step_on_trial_reads_and_keeps_copies(shard: Shard, another_worker: Wo
 
 @pytest.mark.spark
 def test_a_query_leaves_copies_of_its_state_among_the_files_of_spark(
-    spark: "SparkSession", tmp_path: Path
+    spark: "SparkSession", count_in_minutes: Callable[[str], None]
 ) -> None:
     task = spark.sparkContext.parallelize([0], 1)
     [folders] = task.map(lambda _: os.environ["SPARK_LOCAL_DIRS"]).collect()
     folder = Path(folders.split(",")[0]) / "beamlike-nearby"
     before = set(folder.iterdir()) if folder.exists() else set()
-    inbox = tmp_path / "in"
-    inbox.mkdir()
-    (inbox / "0.json").write_text('{"user": "kim", "at": "2026-01-01 12:00:00"}')
-    counts = bl.windowed(
-        spark.readStream.schema("user string, at timestamp").json(str(inbox)),
-        key="user",
-        timestamp="at",
-        watermark="1 minute",
-        window=bl.FixedWindows("1 minute"),
-        aggregate={"n": bl.count()},
-    )
-    writer = counts.writeStream.format("noop")
-    query = writer.option("checkpointLocation", str(tmp_path / "state")).start()
-    try:
-        query.processAllAvailable()
-        assert len(set(folder.iterdir()) - before) == 1
-    finally:
-        query.stop()
+
+    count_in_minutes("2026-01-01 12:00:00")
+
+    assert len(set(folder.iterdir()) - before) == 1

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from beamlike.hosts.spark.workers import local_folder
 from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
 
 if TYPE_CHECKING:
@@ -26,14 +27,15 @@ _ENCRYPTED: Final = "spark.io.encryption.enabled"
 
 
 def may_copy(spark: "SparkSession") -> bool:
-    """Whether what is on local disks may be read by who can read these."""
+    """Whether Spark leaves its own files on local disks unencrypted."""
     return str(spark.conf.get(_ENCRYPTED, "false")).lower() != "true"
 
 
-def nearby_of_worker() -> Nearby:
-    """Where the workers of this executor share copies, if Spark says where its files are."""
-    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
-    return NearbyFiles(Path(folders) / "beamlike-nearby") if folders else NOTHING_NEARBY
+def nearby_of_worker(copies: bool = True) -> Nearby:
+    """Where the workers of this executor share copies, if they may and Spark says where its files
+    are."""
+    folder = local_folder()
+    return NearbyFiles(Path(folder) / "beamlike-nearby") if copies and folder else NOTHING_NEARBY
 
 
 class NearbyFiles:

@@ -51,11 +51,7 @@ class SparkStore:
     """
 
     def __init__(self, blobs: Any, *place: int, nearby: Nearby = NOTHING_NEARBY) -> None:
-        self._blobs, self._place, self._nearby = blobs, place, nearby
-
-    @property
-    def nearby(self) -> Nearby:
-        return self._nearby
+        self._blobs, self._place, self.nearby = blobs, place, nearby
 
     def read(self, number: int) -> bytes | None:
         row = self._blobs.getValue((*self._place, number))
@@ -181,8 +177,7 @@ class ShardProcessor(GroupProcessor):
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         super().open(handle, state)
-        nearby = nearby_of_worker() if self._copies else NOTHING_NEARBY
-        self._store = SparkStore(state, nearby=nearby)
+        self._store = SparkStore(state, nearby=nearby_of_worker(self._copies))
         self._stepper, self._output = stepper_of(self._plan), OutputBlobs()
 
     def step(

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import ease_worker, local_folder
 from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
@@ -44,9 +44,7 @@ class OutputBlobs:
             blob = pack_blob(full, {"kind": "out"})
             self._carried += len(blob)
             return blob
-        # Spark deletes its folders when the application ends, also what a failed task left there.
-        folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
-        place, name = tempfile.mkstemp(prefix="beamlike-output-", dir=folders or None)
+        place, name = tempfile.mkstemp(prefix="beamlike-output-", dir=local_folder() or None)
         with os.fdopen(place, "wb") as file, pa.ipc.new_stream(file, full.schema) as writer:
             writer.write_table(full)
         return pack_blob(pa.table({}), {"kind": "file", "name": name})

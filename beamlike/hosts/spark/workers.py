@@ -45,6 +45,12 @@ def ease_worker() -> None:
         _eased = True
 
 
+def local_folder() -> str:
+    """Where Spark has its files on the machine of this worker, which go when the application ends,
+    also what a failed task left there; empty if Spark does not say."""
+    return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
+
+
 def prepare_logs() -> None:
     """Have this worker log what is configured, once in its life.
 

@@ -197,7 +197,7 @@ class Pages:
         blob = pack_blob(new.combine_chunks(), {"gone": places}, small=True)
         digest = _digest(before.digests[-1].encode(), blob)
         self._store.write(before.next, blob)
-        self._store.nearby.keep(_name(digest, 0), blob)
+        self._keep([blob], digest)
         self.contents = Contents(
             before.pages,
             (*before.log, before.next),
@@ -212,15 +212,16 @@ class Pages:
         before = self.contents
         for number in (*before.pages, *before.log):
             self._store.write(number, None)
-        for digest in before.digests:
-            for place in range(len(before.pages)):  # of the log each has one
-                self._store.nearby.forget(_name(digest, place))
+        counts = [len(before.pages), *[1] * len(before.log)]
+        for digest, count in zip(before.digests, counts, strict=False):  # none without rows
+            for name in _names(digest, count):
+                self._store.nearby.forget(name)
         blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in _pages(living)]
         numbers = range(before.next, before.next + len(blobs))
         digest = _digest(*blobs)
-        for place, (number, blob) in enumerate(zip(numbers, blobs, strict=True)):
+        for number, blob in zip(numbers, blobs, strict=True):
             self._store.write(number, blob)
-            self._store.nearby.keep(_name(digest, place), blob)
+        self._keep(blobs, digest)
         digests = (digest,) if blobs else ()
         self.contents = Contents(
             tuple(numbers), (), digests, next=numbers.stop, living=living.num_rows
@@ -232,17 +233,19 @@ class Pages:
         Raises:
             StateError: They are not there, or not what was written.
         """
-        nearby = self._store.nearby
-        names = [_name(digest, place) for place in range(len(numbers))]
-        found = [blob for blob in map(nearby.find, names) if blob is not None]
+        names = _names(digest, len(numbers))
+        found = [blob for blob in map(self._store.nearby.find, names) if blob is not None]
         if len(found) == len(names) and _digest(before.encode(), *found) == digest:
             return found
         blobs = [self._blob(number) for number in numbers]
         if _digest(before.encode(), *blobs) != digest:  # a wrong byte may be a wrong sum
             raise StateError(damaged(blobs[-1], "it, or one before it, is not what was written"))
-        for name, blob in zip(names, blobs, strict=True):
-            nearby.keep(name, blob)
+        self._keep(blobs, digest)
         return blobs
+
+    def _keep(self, blobs: Sequence[bytes], digest: str) -> None:
+        for name, blob in zip(_names(digest, len(blobs)), blobs, strict=True):
+            self._store.nearby.keep(name, blob)
 
     def _blob(self, number: int) -> bytes:
         blob = self._store.read(number)
@@ -280,6 +283,6 @@ def _digest(*blobs: bytes) -> str:
     return digest.hexdigest()
 
 
-def _name(digest: str, place: int) -> str:
-    """What a copy is called: of several pages each has a place."""
-    return f"{digest}-{place}"
+def _names(digest: str, count: int) -> list[str]:
+    """What copies of so many blobs with this digest are called."""
+    return [f"{digest}-{place}" for place in range(count)]

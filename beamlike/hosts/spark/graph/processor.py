@@ -49,7 +49,7 @@ from beamlike.runtime.logs import (
 )
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.room import in_room
-from beamlike.runtime.store.stores import NOTHING_NEARBY, NoStore, Store
+from beamlike.runtime.store.stores import NoStore, Store
 from beamlike.runtime.tally import Tally
 
 
@@ -249,7 +249,7 @@ class LayerProcessor(Processor):
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         prepare_logs()
-        nearby = nearby_of_worker() if self._copies else NOTHING_NEARBY
+        nearby = nearby_of_worker(self._copies)
         self._stores = {at: SparkStore(state, at, nearby=nearby) for at in self._layer.stages}
 
     def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
