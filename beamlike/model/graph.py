@@ -51,6 +51,9 @@ class Do(ABC):
     def start_bundle(self) -> None:  # noqa: B027 (most have no use for it)
         """Before the first element of each bundle."""
 
+    def see(self, contents: Sequence[Sequence[Any]]) -> None:  # noqa: B027 (most see none)
+        """The next elements see these side inputs: the items of each, in the order of the node."""
+
     @abstractmethod
     def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
         """What one element becomes."""
@@ -166,18 +169,22 @@ class FlattenNode(Node):
 
 @attrs.frozen(eq=False)
 class SideInputNode(Node):
-    """Elements of the first source, each with what it sees of the second, a side input.
+    """A function over each element of the first source that looks into the others, side inputs.
 
-    The second source has lists: the panes of a grouping of all elements under one key. A value
-    becomes ``(value, items)``.
+    The other sources have lists: the panes of a grouping of all elements under one key. An element
+    waits until there is something to see of each.
 
     Args:
         main: The windowing of the first source.
-        side: The windowing of the second.
+        sides: The windowing of each side input.
+        do: The function. `Do.see` gives it the side inputs.
+
+    Source: Beam ``ParDo.withSideInputs``.
     """
 
     main: WindowingStrategy
-    side: WindowingStrategy
+    sides: tuple[WindowingStrategy, ...]
+    do: Do
 
 
 @attrs.frozen(eq=False)

@@ -79,8 +79,8 @@ class Doing(Do):
     """A `DoFn` as a graph knows it.
 
     Args:
-        args: Given to each call after the element. Side inputs among them are seen by the
-            elements already: a value is ``((value, items), items)``, the last outermost.
+        args: Given to each call after the element. Side inputs among them are what `see` was given
+            last.
         kwargs: Given to each call, likewise.
         tags: The outputs that have names; None if any name will do.
 
@@ -117,6 +117,7 @@ class Doing(Do):
         named = by_name(fn.called(), self.args, skipped, self.takes_element)
         if named:
             self.args, self.kwargs = (), {**named, **self.kwargs}
+        self._seen: Sequence[Any] = ()
         self.sees_window = "WindowParam" in kinds
         self._in_place = not (args or kwargs or self.contexts) and self._asks_in_place()
         self.skew = fn.skew_ms(label)
@@ -165,20 +166,23 @@ class Doing(Do):
                 "first element; yield it from process or from finish_bundle"
             )
 
-    def filled(self, element: Windowed) -> tuple[Windowed, tuple[Any, ...], Mapping[str, Any]]:
-        """An element without what it sees of side inputs, and the arguments with that."""
-        args, kwargs = self.args, self.kwargs
+    def see(self, contents: Sequence[Sequence[Any]]) -> None:
+        self._seen = [view.seen(items) for view, items in zip(self.views, contents, strict=True)]
+
+    @property
+    def arguments(self) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        """The arguments of a call after the element, with what is seen of side inputs."""
+        args, kwargs, seen = self.args, self.kwargs, self._seen
         if self.views:
-            element, seen = self._seen(element)
-            args = tuple(seen[it.number] if isinstance(it, _Slot) else it for it in args)
+            args = tuple(seen[arg.number] if isinstance(arg, _Slot) else arg for arg in args)
             kwargs = {
-                name: seen[it.number] if isinstance(it, _Slot) else it
-                for name, it in kwargs.items()
+                name: seen[arg.number] if isinstance(arg, _Slot) else arg
+                for name, arg in kwargs.items()
             }
-        return element, args, kwargs
+        return args, kwargs
 
     def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
-        element, args, kwargs = self.filled(element)
+        args, kwargs = self.arguments
         if not self.sees_window:
             yield from self._call(element, args, kwargs)
             return
@@ -186,8 +190,8 @@ class Doing(Do):
             yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        if self.views or self.paces:
-            return super().run(bundle)  # what is seen stands in the value of each element
+        if self.paces:
+            return super().run(bundle)
         if self.sees_window:
             bundle, _ = bundle.one_window_each()
         # Only the columns are touched that the function asks for.
@@ -223,7 +227,7 @@ class Doing(Do):
         if self.takes_element:
             columns = [bundle.values, *columns]
         if not self._in_place:
-            call = partial(_named, call, [*self.asked], self.takes_element, self.args, self.kwargs)
+            call = partial(_named, call, [*self.asked], self.takes_element, *self.arguments)
         return map(call, *columns)
 
     def _outputs(
@@ -262,21 +266,7 @@ class Doing(Do):
         self.fn.teardown()
 
     def describe(self, element: Windowed) -> str:
-        return repr(self.unseen(element.value))
-
-    def unseen(self, value: Any) -> Any:
-        """A value without what it sees of side inputs."""
-        for _ in self.views:
-            value, _items = value
-        return value
-
-    def _seen(self, element: Windowed) -> tuple[Windowed, list[Any]]:
-        value, contents = element.value, []
-        for _ in self.views:
-            value, items = value
-            contents.append(items)
-        seen = [view.seen(it) for view, it in zip(self.views, reversed(contents), strict=True)]
-        return attrs.evolve(element, value=value), seen
+        return repr(element.value)
 
     def _call(
         self, element: Windowed, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -115,7 +115,7 @@ def _groupings_before(edge: Edge) -> list[GroupNode]:
         match node:
             case GroupNode():
                 found[node] = None
-            case ParDoNode(do=do) if do.keeps_one_pane:
+            case ParDoNode(do=do) | SideInputNode(do=do) if do.keeps_one_pane:
                 pass
             case SideInputNode():
                 # What an element sees in a side input makes no more elements of it.

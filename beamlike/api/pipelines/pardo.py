@@ -202,7 +202,9 @@ def expanded(
     do = Doing(fn, transform.args, transform.kwargs, tags, label)
     if checks:
         do = CheckedDoing(do, transform.get_type_hints())
-    given = looking(given, views_of(transform.args, transform.kwargs))
+    views = views_of(transform.args, transform.kwargs)
+    if views:
+        return looking(given, views, do, label)
     return given.pipeline.add(
         ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
     )

@@ -102,7 +102,7 @@ class StatefulDoing(StatefulFn):
         return self.words if name is None else stable_repr(getattr(self.fn, name))
 
     def key_of(self, value: Any) -> Any:
-        pair = self._doing.unseen(value)
+        pair = self.shown(value)
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise PipelineError(
                 f"Input elements to the transform {self.label!r} with stateful DoFn must be "
@@ -112,7 +112,7 @@ class StatefulDoing(StatefulFn):
         return pair[0]
 
     def shown(self, value: Any) -> Any:
-        return self._doing.unseen(value)
+        return value.value if isinstance(value, _Seeing) else value
 
     @property
     def answers_failures(self) -> bool:
@@ -121,7 +121,7 @@ class StatefulDoing(StatefulFn):
     def failed(self, element: Windowed, error: Exception) -> Iterable[tuple[str, Windowed]] | None:
         if self._instead is None:
             return None
-        base = attrs.evolve(element, value=self._doing.unseen(element.value))
+        base = attrs.evolve(element, value=self.shown(element.value))
         answer = self._instead(base.value, error)
         return None if answer is None else [*self._doing.outputs([answer], base)]
 
@@ -129,7 +129,10 @@ class StatefulDoing(StatefulFn):
 
     def process(self, given: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
         doing = self._doing
-        element, args, kwargs = doing.filled(element)
+        if isinstance(element.value, _Seeing):
+            doing.see(element.value.contents)
+            element = attrs.evolve(element, value=element.value.value)
+        args, kwargs = doing.arguments
         asked = {name: self.given(it, given, element) for name, it in doing.asked.items()}
         if doing.takes_element:
             args = (element.value, *args)
@@ -241,14 +244,37 @@ def remembering(
             f"pairs. They are of type {kind.__name__}; make pairs before it, for example with "
             "WithKeys(...) or Map(lambda x: (key, x))"
         )
-    seen = looking(given, views_of(args, kwargs))
+    views = views_of(args, kwargs)
+    if views:
+        given = looking(given, views, _See(), f"{label}/Views")
     tagged = tags is None or bool(tags)
-    node = StatefulParDoNode(label, (seen.edge,), windowing, doing, tagged, drops_failures)
+    node = StatefulParDoNode(label, (given.edge,), windowing, doing, tagged, drops_failures)
     found: PCollection[Any] = pipeline.add(node, windowing, given.is_bounded)
     if not tagged:
         return found
     by_tag = ParDoNode(f"{label}/Outputs", (found.edge,), _ByTag())
     return pipeline.add(by_tag, windowing, given.is_bounded)
+
+
+@attrs.frozen
+class _Seeing:
+    """A value, with the items of each side input that it sees on its way to a state."""
+
+    value: Any
+    contents: Sequence[Sequence[Any]]
+
+
+class _See(Do):
+    """Each element with what it sees."""
+
+    def __init__(self) -> None:
+        self._contents: Sequence[Sequence[Any]] = ()
+
+    def see(self, contents: Sequence[Sequence[Any]]) -> None:
+        self._contents = contents
+
+    def process(self, element: Windowed) -> Sequence[tuple[str, Windowed]]:
+        return ((MAIN, attrs.evolve(element, value=_Seeing(element.value, self._contents))),)
 
 
 class _ByTag(Do):

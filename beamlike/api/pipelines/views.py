@@ -7,7 +7,6 @@ input's own watermark says that nothing comes: a side input that is empty and en
 Source: Beam Python ``pvalue.AsSingleton`` and its siblings, Beam Java ``View``.
 """
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
@@ -242,50 +241,64 @@ class AsMultiMap(_OfPairs[T]):
 
 
 class View:
-    """A view that is not made anew for each element that sees the same items."""
+    """A view that is not made anew while the same items are seen."""
 
     def __init__(self, view: AsSideInput[Any], label: str) -> None:
         self._view, self._label = view, label
-        self._items: list[Any] | None = None
+        self._items: Sequence[Any] | None = None
         self._made: Any = None
 
-    def seen(self, items: list[Any]) -> Any:
-        known = self._items
-        # Equal is not enough: 1 and True are.
-        if known is None or len(known) != len(items) or not all(map(operator.is_, known, items)):
+    def seen(self, items: Sequence[Any]) -> Any:
+        """What the function is given for these items."""
+        if self._items is not items:
             self._made = self._view.seen(list(items), self._label)
             self._items = items
         return self._made
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What is seen belongs to a run, and comes to a worker apart from the function.
+        return {**self.__dict__, "_items": None, "_made": None}
 
-def looking(given: PCollection[Any], views: Sequence[AsSideInput[Any]]) -> PCollection[Any]:
-    """The elements of a collection, each with what it sees: ``((value, items), items)``.
 
-    The last view is the outermost. Called by the transform that is being applied.
+def looking(
+    main: PCollection[Any], views: Sequence[AsSideInput[Any]], do: Do, label: str
+) -> PCollection[Any]:
+    """What a function makes of the elements of a collection, which looks into side inputs.
+
+    Called by the transform that is being applied.
+
+    Args:
+        main: The collection.
+        views: How each side input is seen, in the order in which `Do.see` is given them.
+        do: The function.
+        label: The full name of the transform.
 
     Raises:
         PipelineError: A view belongs to another pipeline; its windows merge; or it has windows
             and the collection has none.
     """
-    for number, view in enumerate(views):
-        given = (given, view.pcoll) | f"View{number}" >> _Look(view)
-    return given
+    panes = [
+        (main, view.pcoll) | f"View{number}" >> _Look(view) for number, view in enumerate(views)
+    ]
+    sources = (main.edge, *(of_view.edge for of_view in panes))
+    sides = tuple(view.pcoll.windowing for view in views)
+    node = SideInputNode(label, sources, main.windowing, sides, do)
+    return main.pipeline.add(node, main.windowing, main.is_bounded)
 
 
 class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
+    """The panes of a side input that elements of a collection look into."""
+
     def __init__(self, view: AsSideInput[Any]) -> None:
         self.counts, self.may_wait = view.counts, not view.demands
 
     def expand(self, given: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
         main, side = given
-        label = main.pipeline.label
         try:
             _check(main, side)
         except WindowingError as error:
-            raise PipelineError(f"{label!r}: {error}") from error
-        panes = side | "Items" >> _Items(self.counts, self.may_wait)
-        node = SideInputNode(label, (main.edge, panes.edge), main.windowing, side.windowing)
-        return main.pipeline.add(node, main.windowing, main.is_bounded)
+            raise PipelineError(f"{main.pipeline.label!r}: {error}") from error
+        return side | "Items" >> _Items(self.counts, self.may_wait)
 
 
 def _check(main: PCollection[Any], side: PCollection[Any]) -> None:

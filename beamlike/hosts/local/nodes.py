@@ -1,8 +1,6 @@
-"""Nodes of a pipeline on the local host: a grouping is stepped as a shard of production is, and so
-is a function with states and timers.
+"""Nodes of a pipeline on the local host: those that keep state are shards of production.
 
-Its state is saved as bytes between any two steps. The other nodes that keep state take one key
-after the other in production, too: they are those of `beamlike.runtime.graph.staged`.
+Their state is saved as bytes between any two steps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,12 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, StageClock
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
-from beamlike.model.graph import MAIN, GroupNode, Node, StatefulParDoNode
+from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.side_inputs import SideInputWorker
+from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage, dealt_out
 from beamlike.runtime.graph.stage import SeenKeys, Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
@@ -33,7 +33,12 @@ def local_worker_of(node: Node) -> Worker:
     Raises:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
-    return _OnlyShard(node) if isinstance(node, GroupNode | StatefulParDoNode) else worker_of(node)
+    match node:
+        case GroupNode() | StatefulParDoNode():
+            return _OnlyShard(node)
+        case SideInputNode():
+            return _OnlySideShard(node)
+    return worker_of(node)
 
 
 class _OnlyShard(Worker, Recorded):
@@ -100,7 +105,55 @@ class _OnlyShard(Worker, Recorded):
         self._steps.append((self._clock, self.watermark, tables, stepped))
         self._output_watermark = stepped.output_watermark
         self._drops += stepped.drops
-        return [(MAIN, stepped.out)] if stepped.out else []
+        return stepped.out.items()
+
+    def dropped(self) -> Iterable[tuple[Any, Drop]]:
+        drops, self._drops = self._drops, []
+        return drops
+
+
+class _OnlySideShard(Worker):
+    """The only shard of a function that looks into side inputs."""
+
+    def __init__(self, node: SideInputNode) -> None:
+        super().__init__(node.label)
+        self._worker, self._wire = SideInputWorker(node), Wire.local()
+        clocks = []
+        for number in range(len(node.sides)):
+            # The first machine takes the main source, any other what the one before lets out.
+            positions = {number + 1: 1} if number else {0: 0, 1: 1}
+            inputs = Clocks((StageClock(1), StageClock(1)), frozenset({1}))
+            clocks.append(SideClocks(inputs, positions))
+        self._stage = SideInputStage(self._worker, self._wire, 1, clocks)
+        self._store, self._arrived = DictStore(), list[pa.Table]()
+        self._known: Sequence[int] = ()
+        self._output_watermark = self.watermark
+        self._drops: list[tuple[Any, Drop]] = []
+
+    def setup(self) -> None:
+        self._worker.setup()
+
+    def teardown(self) -> None:
+        self._worker.teardown()
+
+    @property
+    def output_watermark(self) -> int:
+        return self._output_watermark
+
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        self._arrived += (table for _, table in dealt_out(given, self._wire, 1))
+        return ()
+
+    def reached(self, watermarks: Sequence[int]) -> Tagged:
+        if watermarks == self._known and not self._arrived:
+            return ()
+        tables, self._arrived, self._known = self._arrived, [], watermarks
+        self.watermark = max(self.watermark, watermarks[0])
+        updates = [ShardWatermark(source, 0, to) for source, to in enumerate(watermarks)]
+        stepped = self._stage.step(self._store, tables, updates, 0)
+        self._output_watermark = stepped.output_watermark
+        self._drops += stepped.drops
+        return stepped.out.items()
 
     def dropped(self) -> Iterable[tuple[Any, Drop]]:
         drops, self._drops = self._drops, []

@@ -3,21 +3,19 @@
 Those that keep state are `beamlike.runtime.graph.staged`; the others are here.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
-from beamlike.errors import PipelineError, TransformError, UnsupportedError
+from beamlike.errors import UnsupportedError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.failures import Failure
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.graph import (
     MAIN,
-    Do,
     FlattenNode,
     GroupNode,
     Node,
     ParDoNode,
-    RaisedFor,
     ReadNode,
     SideInputNode,
     StatefulParDoNode,
@@ -25,15 +23,15 @@ from beamlike.model.graph import (
 )
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_instant
+from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window
-from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulParDoWorker
+from beamlike.runtime.graph.functions import FunctionWorker
+from beamlike.runtime.graph.side_inputs import SideInputWorker
+from beamlike.runtime.graph.staged import GroupingWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
-
-Answer = TypeVar("Answer")
 
 
 def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
@@ -83,52 +81,6 @@ class _Source(Worker):
                 yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))
 
 
-class _Doing(Worker):
-    """Calls functions of the user's, element by element."""
-
-    def __init__(self, label: str, do: Do) -> None:
-        super().__init__(label)
-        self._do = do
-
-    @property
-    def paces(self) -> bool:
-        return self._do.paces
-
-    def setup(self) -> None:
-        self._guard(self._do.setup, "setup")
-
-    def teardown(self) -> None:
-        self._guard(self._do.teardown, "teardown")
-
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        (bundle,) = given
-        self._guard(self._do.start_bundle, "start_bundle")
-        try:
-            yield from self._do.run(bundle)
-        except RaisedFor as failure:
-            element, cause = failure.element, failure.__cause__
-            assert isinstance(cause, Exception), "it says what was raised"
-            place = f"{self._do.describe(element)} at {show_instant(element.timestamp)}"
-            raise _raised(self.label, cause, place) from cause
-        try:
-            for tag, output in self._do.finish_bundle():
-                yield tag, Bundle.of([output])
-        except Exception as cause:
-            raise _raised(self.label, cause, "finish_bundle") from cause
-
-    def _guard(self, what: Callable[[], Answer], name: str) -> Answer:
-        try:
-            return what()
-        except Exception as cause:
-            raise _raised(self.label, cause, name) from cause
-
-
-def _raised(label: str, cause: Exception, place: str) -> Exception:
-    if isinstance(cause, TransformError | PipelineError):
-        return cause
-    return TransformError(label, f"{type(cause).__name__}: {cause}", place)
-
-
 class _Assigning(Worker):
     """Puts elements into windows."""
 
@@ -170,7 +122,7 @@ def worker_of(node: Node) -> Worker:
         case ReadNode():
             return _Source(node.label)
         case ParDoNode():
-            return _Doing(node.label, node.do)
+            return FunctionWorker(node.label, node.do)
         case WindowNode():
             return _Assigning(node)
         case FlattenNode():

@@ -18,14 +18,14 @@ from beamlike.machine.events import Drop, Element, Merged, Pane
 from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coders
 from beamlike.model.combine import Mean
-from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
+from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 from beamlike.runtime.changes import strategy_words, unnumbered
 from beamlike.runtime.column_output import drops_of_step, key_names, keyed_merges
 from beamlike.runtime.column_shard import ARRIVAL, ColumnsStepped, Pass
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
-from beamlike.runtime.graph.keyed import read_values
+from beamlike.runtime.graph.keyed import read_values, together
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import TracedShard
@@ -70,7 +70,8 @@ class _Does(OverPickles):
             if self.typed is not None and self.node.value_type is not None:
                 fields["values"] = self.node.value_type.__name__
         elif isinstance(self.node, SideInputNode):
-            fields |= {"main": str(self.node.main), "side": str(self.node.side)}
+            sides = ", ".join(map(str, self.node.sides))
+            fields |= {"main": str(self.node.main), "side inputs": sides}
         elif isinstance(self.node, StatefulParDoNode):
             fn = self.node.fn
             fields["states"] = ", ".join(sorted(it.words for it in fn.states.values())) or "none"
@@ -166,7 +167,7 @@ class StageStepped:
     """What a step of a shard brought out.
 
     Args:
-        out: The elements that its panes become.
+        out: The elements that its panes become, by the tag of the output.
         drops: What was dropped, by key.
         merges: The merges of live windows, by key.
         output_watermark: Its value after the step (ms).
@@ -176,7 +177,7 @@ class StageStepped:
         panes: Which panes came out of which key, for a log.
     """
 
-    out: Bundle
+    out: dict[str, Bundle]
     drops: list[tuple[Any, Drop]]
     merges: list[tuple[Any, Merged]]
     output_watermark: int
@@ -239,7 +240,7 @@ class Stage:
 
         Args:
             store: Its state.
-            tables: What arrives.
+            tables: What arrives, as `together` has it.
             updates: What its origins report of their watermarks.
 
         Raises:
@@ -255,8 +256,16 @@ class Stage:
             )
         closing = self.worker.closing()
         if closing:
-            stepped.out.extend(closing)
+            stepped.out.setdefault(MAIN, Bundle()).extend(closing)
         return stepped
+
+    def together(self, tables: Sequence[pa.Table]) -> list[pa.Table]:
+        """What arrives in a micro-batch, in order of arrival."""
+        return together(tables, self.wire)
+
+    def count(self, tables: Sequence[pa.Table]) -> int:
+        """How many elements arrive."""
+        return sum(table.num_rows for table in tables)
 
     def _of_columns(self, stepped: ColumnsStepped) -> StageStepped:
         plan = self.plan
@@ -272,7 +281,7 @@ class Stage:
                 out.extend(found)
         drops = list(drops_of_step(plan, stepped))
         return StageStepped(
-            out,
+            {MAIN: out} if out else {},
             [(self.key_of(blob), drop) for (blob,), drop in drops],
             [*self._named(keyed_merges(plan, stepped))],
             stepped.output_watermark,
@@ -310,8 +319,9 @@ class Stage:
         merges = [*self._named(stepped.merges)]
         outputs, trace = shard.taken() if isinstance(shard, TracedShard) else ([], [])
         status, watermark = stepped.status, stepped.output_watermark
+        tagged = {MAIN: out} if out else {}
         return StageStepped(
-            out, drops, merges, watermark, status, lambda: outputs, trace, lambda: panes
+            tagged, drops, merges, watermark, status, lambda: outputs, trace, lambda: panes
         )
 
     def given(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:

@@ -11,11 +11,9 @@ from beamlike.errors import BeamlikeError, PipelineError, TransformError, UserFu
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
-from beamlike.model.graph import MAIN, GroupNode, SideInputNode, StatefulParDoNode
-from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.graph import MAIN, GroupNode, StatefulParDoNode
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
@@ -247,47 +245,6 @@ class GroupingWorker(StagedWorker):
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
-
-
-class SideInputWorker(StagedWorker):
-    """Shows each element of a main input what is in its window of a side input."""
-
-    def __init__(self, node: SideInputNode) -> None:
-        machine = SideInputs(
-            node.main.window_fn,
-            node.side.window_fn,
-            node.main.allowed_lateness,
-            join="view",
-            side_trigger=node.side.trigger,
-        )
-        super().__init__(node.label, machine)
-        self._side = MIN_TIMESTAMP
-
-    def reached(self, watermarks: Sequence[int]) -> Tagged:
-        to, side = watermarks
-        if (to, side) == (self.watermark, self._side):
-            return ()
-        self.watermark, self._side = to, side
-        return self._play(AdvanceWatermark(to, side))
-
-    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        main, side = given
-        for it in side:
-            _, items = it.value
-            for window in it.windows:
-                yield (), Element(Side(items), it.timestamp, window)
-        for it in main:
-            for window in it.windows:
-                # What is not grouped keeps its pane.
-                yield (), Element(Main((it.value, it.pane)), it.timestamp, window)
-
-    def comes_first(self, element: Element) -> bool:
-        # What arrives together sees what arrives with it.
-        return isinstance(element.value, Side)
-
-    def shown(self, key: Hashable, pane: Pane) -> Windowed:
-        (value, info), items = pane.value
-        return Windowed((value, items), pane.timestamp, (pane.window,), info)
 
 
 class StatefulParDoWorker(StagedWorker):

@@ -195,9 +195,7 @@ def clock_of(source: ReadNode) -> InputClock:
 def _waits(layers: Layers, shards: int) -> bool:
     found = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
     return any(
-        placed.stage.worker.machine.needs_clock
-        for layer in found
-        for placed in layer.stages.values()
+        placed.stage.plan.machine.needs_clock for layer in found for placed in layer.stages.values()
     ) or any(
         isinstance(clock, SourceClock) and clock.idle_after is not None
         for clock in layers.clocks.values()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -25,17 +26,17 @@ from beamlike.machine.clocks import (
 )
 from beamlike.machine.jumps import Jump, longest_wait
 from beamlike.model.graph import (
-    MAIN,
     GroupNode,
     Node,
     SideInputNode,
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.graph.keyed import together
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.side_inputs import SideInputWorker
+from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import ShardTrace
@@ -58,13 +59,13 @@ class Placed:
     """A node in its layer.
 
     Args:
-        stage: What it does.
+        stage: The node on its shards.
         sources: The sources that it depends on.
         origins: The sources and stateful nodes whose watermarks are its own.
         clocks: Theirs.
     """
 
-    stage: Stage
+    stage: Stage | SideInputStage
     sources: frozenset[int]
     origins: tuple[int, ...]
     clocks: Clocks
@@ -94,9 +95,14 @@ class Layer:
     def _stage(self, at: int) -> Placed:
         node = self.layers.nodes[at]
         worker = worker_of(node)
-        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
         origins = self.layers.origins[at]
-        clocks = Clocks(tuple(self._clock(origin) for origin in origins), self._side(node, origins))
+        clocks = Clocks(tuple(map(self._clock, origins)), self._side(node, origins))
+        sources = self.layers.roots[at]
+        if isinstance(worker, SideInputWorker):
+            of_machines = self._side_clocks(node, origins)
+            looking = SideInputStage(worker, self.layers.wire, self.shards, of_machines)
+            return Placed(looking, sources, origins, clocks)
+        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
         plan = plan_of(
             node,
             worker.machine,
@@ -107,14 +113,31 @@ class Layer:
         )
         notes = self.notes and isinstance(node, GroupNode)
         stage = Stage(worker, plan, self.layers.wire, notes)
-        return Placed(stage, self.layers.roots[at], origins, clocks)
+        return Placed(stage, sources, origins, clocks)
 
     def _side(self, node: Node, origins: Sequence[int]) -> frozenset[int]:
-        """Which of a node's origins make up its side input, by their positions."""
+        """Which of a node's origins make up its side inputs, by their positions."""
         if not isinstance(node, SideInputNode):
             return frozenset()
-        _, side = node.sources
-        return frozenset(map(origins.index, self.layers.origins_of(side)))
+        _, *sides = node.sources
+        of_sides = chain.from_iterable(map(self.layers.origins_of, sides))
+        return frozenset(map(origins.index, of_sides))
+
+    def _side_clocks(self, node: Node, origins: Sequence[int]) -> list[SideClocks]:
+        """The clocks of each machine of a node with side inputs."""
+        main, *sides = map(self.layers.origins_of, node.sources)
+        found = []
+        for number, side in enumerate(sides):
+            # What the first machine lets out comes to the next one within the shard.
+            before: Sequence[InputClock] = [StageClock(1)] if number else []
+            inputs = side if number else [*dict.fromkeys([*main, *side])]
+            places = {origin: place for place, origin in enumerate(inputs, len(before))}
+            clocks = Clocks(
+                (*before, *map(self._clock, inputs)), frozenset(places[origin] for origin in side)
+            )
+            positions = {origins.index(origin): place for origin, place in places.items()}
+            found.append(SideClocks(clocks, positions))
+        return found
 
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.shards))
@@ -145,7 +168,7 @@ class Layer:
         )
         for at, placed in self.stages.items():
             stage = placed.stage
-            tables = together(received.arriving.get(at, ()), self.layers.wire)
+            tables = stage.together(received.arriving.get(at, ()))
             clocks = [
                 received.clock[source] for source in placed.sources if source in received.clock
             ]
@@ -157,16 +180,17 @@ class Layer:
             jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:
                 log_jump(self.layers.nodes[at].label, jump)
-            elements = sum(table.num_rows for table in tables)
-            drops, panes = stepped.drops, stepped.out.panes
-            after.count(at, Tally.of(elements, drops, panes, stepped.status, jump))
+            drops, status = stepped.drops, stepped.status
+            panes = chain.from_iterable(bundle.panes for bundle in stepped.out.values())
+            after.count(at, Tally.of(stage.count(tables), drops, panes, status, jump))
             self._log(at, stepped)
             after.lost += (NodeDrop(at, key, drop) for key, drop in drops)
-            if stepped.out:
-                after.out[at, MAIN].extend(stepped.out)
+            for tag, bundle in stepped.out.items():
+                after.out[at, tag].extend(bundle)
             after.reached.append(Reached(at, shard, stepped.output_watermark))
             if stage.notes:
                 stands = stepped.status.watermark
+                assert isinstance(stage, Stage), "only groupings are traced"
                 given = list(stage.given(tables))
                 noted = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
                 after.noted.append(noted)

@@ -19,6 +19,8 @@ from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
+from beamlike.runtime.graph.side_inputs import SideInputWorker
+from beamlike.runtime.graph.side_shards import dealt_out
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.worker import Worker
 from beamlike.runtime.plan import spread_shards
@@ -213,10 +215,12 @@ class _Stage:
     def _arriving(
         self, at: int, given: Sequence[Bundle], shards: int, buckets: int
     ) -> list[tuple[int, pa.Table]]:
-        worker = worker_of(self._node(at))
-        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
+        worker, wire = worker_of(self._node(at)), self.layers.wire
         with worker.blamed():
-            keyed, wire = worker.keyed(given), self.layers.wire
+            if isinstance(worker, SideInputWorker):
+                return list(dealt_out(given, wire, shards))
+            assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
+            keyed = worker.keyed(given)
             blobs = key_blobs(keyed.keys, wire.coders)
             return list(shard_tables(keyed, blobs, wire, shards, buckets))
 

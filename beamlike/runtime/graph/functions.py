@@ -1,0 +1,72 @@
+"""Users' functions over elements, as a host calls them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from beamlike.errors import PipelineError, TransformError
+from beamlike.model.bundle import Bundle
+from beamlike.model.graph import Do, RaisedFor
+from beamlike.model.time import show_instant
+from beamlike.runtime.graph.worker import Tagged, Worker
+
+Contents = Sequence[Sequence[Any]]
+"""The items of each side input, in the order of the node's side inputs."""
+
+Answer = TypeVar("Answer")
+
+
+class FunctionWorker(Worker):
+    """Calls a user's function, element by element."""
+
+    def __init__(self, label: str, do: Do) -> None:
+        super().__init__(label)
+        self._do = do
+
+    @property
+    def paces(self) -> bool:
+        return self._do.paces
+
+    def setup(self) -> None:
+        self._guard(self._do.setup, "setup")
+
+    def teardown(self) -> None:
+        self._guard(self._do.teardown, "teardown")
+
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        (bundle,) = given
+        return self.run([((), bundle)])
+
+    def run(self, seen: Iterable[tuple[Contents, Bundle]]) -> Tagged:
+        """What one bundle becomes, whose parts see different side inputs.
+
+        Raises:
+            TransformError: The function raised; names the method, and the element that it raised
+                for.
+        """
+        self._guard(self._do.start_bundle, "start_bundle")
+        for contents, bundle in seen:
+            try:
+                self._do.see(contents)
+                yield from self._do.run(bundle)
+            except RaisedFor as failure:
+                element, cause = failure.element, failure.__cause__
+                assert isinstance(cause, Exception), "it says what was raised"
+                place = f"{self._do.describe(element)} at {show_instant(element.timestamp)}"
+                raise _raised(self.label, cause, place) from cause
+        try:
+            for tag, output in self._do.finish_bundle():
+                yield tag, Bundle.of([output])
+        except Exception as cause:
+            raise _raised(self.label, cause, "finish_bundle") from cause
+
+    def _guard(self, method: Callable[[], Answer], name: str) -> Answer:
+        try:
+            return method()
+        except Exception as cause:
+            raise _raised(self.label, cause, name) from cause
+
+
+def _raised(label: str, cause: Exception, place: str) -> Exception:
+    if isinstance(cause, TransformError | PipelineError):
+        return cause
+    return TransformError(label, f"{type(cause).__name__}: {cause}", place)

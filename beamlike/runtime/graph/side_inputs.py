@@ -1,0 +1,205 @@
+"""A function that looks into side inputs: what its node does, wherever its state is stored.
+
+Each side input has a machine of its own, one after the other: an element that the first one lets
+out comes to the next one. The elements of a bundle that are in one window look into the same side
+windows and come out together, so a machine takes them as one: a `Batch`. What a side window holds
+is one item to a machine, whatever its size.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+import attrs
+
+from beamlike.machine.events import AdvanceWatermark, Drop, Effect, Element, Event, Pane
+from beamlike.machine.events import Bundle as Arrived
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.side_input import Main, Side, SideInputs
+from beamlike.model.bundle import Bundle, Spans
+from beamlike.model.graph import SideInputNode
+from beamlike.model.panes import PaneInfo
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windows import Window, window_of
+from beamlike.runtime.graph.functions import Contents, FunctionWorker
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.graph.worker import Tagged, Worker
+
+NOTHING_SEEN: Final[tuple[Any, ...]] = ()
+"""What is seen of an empty side window."""
+
+
+@attrs.frozen(repr=False)
+class Batch:
+    """Elements of one window on their way through the machines of a node.
+
+    Args:
+        values: Their values.
+        timestamps: Their event times (ms).
+        panes: Their panes.
+        seen: What the side inputs that they have passed hold for them.
+    """
+
+    values: list[Any]
+    timestamps: list[int]
+    panes: list[PaneInfo]
+    seen: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        # A window function of the user's that raises does so for all of them alike.
+        return repr(self.values[0])
+
+    def element(self, window: Window) -> Element:
+        """What a machine takes: their earliest time is what the watermark waits for."""
+        return Element(Main(self), min(self.timestamps), window)
+
+    def drops(self, drop: Drop) -> Iterator[Drop]:
+        """The drop of each of them, where a machine dropped all."""
+        for value, timestamp in zip(self.values, self.timestamps, strict=True):
+            element = Element(value, timestamp, drop.window)
+            yield attrs.evolve(drop, element=element)
+
+
+def batches(bundle: Bundle) -> Iterator[tuple[Window, Batch]]:
+    """The elements of a bundle by their windows, each in one; windows in order of arrival."""
+    elements, spans = bundle.one_window_each()
+    places: dict[tuple[int, int], list[int]] = {}
+    for place, span in enumerate(zip(spans.starts, spans.ends, strict=True)):
+        places.setdefault(span, []).append(place)
+    for span, of_window in places.items():
+        part = elements if len(places) == 1 else elements.at(of_window)
+        yield window_of(*span), Batch(part.values, part.timestamps, part.panes)
+
+
+def machines_of(node: SideInputNode) -> tuple[SideInputs, ...]:
+    """A machine for each side input of a node."""
+    return tuple(
+        SideInputs(
+            node.main.window_fn,
+            side.window_fn,
+            node.main.allowed_lateness,
+            join="view",
+            side_trigger=side.trigger,
+            side_allowed_lateness=side.allowed_lateness,
+        )
+        for side in node.sides
+    )
+
+
+def shown_panes(bundle: Bundle) -> Iterator[tuple[Window, int, Sequence[Any]]]:
+    """The panes of a side input: the window, the event time (ms) and the items of each."""
+    for pane in bundle:
+        _, items = pane.value
+        yield from ((window, pane.timestamp, items) for window in pane.windows)
+
+
+def released(effects: Iterable[Effect]) -> list[tuple[Window, Batch]]:
+    """The batches that a machine let out, each with what it sees of that side input, too."""
+    batches_out = []
+    for effect in effects:
+        if isinstance(effect, Pane):
+            batch, content = effect.value
+            # An empty side window has no item; any other has one, which is all that it holds.
+            seen = (*batch.seen, *(content or (NOTHING_SEEN,)))
+            batches_out.append((effect.window, attrs.evolve(batch, seen=seen)))
+    return batches_out
+
+
+def dropped(effects: Iterable[Effect]) -> Iterator[tuple[Any, Drop]]:
+    """What a machine dropped, element by element, under the key that all have."""
+    for effect in effects:
+        if isinstance(effect, Drop):
+            match effect.element:
+                case Element(value=Main(value=Batch() as batch)):
+                    yield from (((), drop) for drop in batch.drops(effect))
+                case _:
+                    yield (), effect
+
+
+class SideInputWorker(Worker):
+    """Shows a function what each element sees. Its machines are stepped in this process."""
+
+    def __init__(self, node: SideInputNode) -> None:
+        super().__init__(node.label)
+        self.node, self.machines = node, machines_of(node)
+        self._wire = Wire.declared()
+        self._function = FunctionWorker(node.label, node.do)
+        self._is_set_up = False
+        self._states = [KeyState.unseen(MIN_TIMESTAMP, 0) for _ in self.machines]
+        self._drops: list[tuple[Any, Drop]] = []
+
+    @property
+    def output_watermark(self) -> int:
+        return self._states[-1].output_watermark
+
+    def setup(self) -> None:
+        if not self._is_set_up:
+            self._is_set_up = True
+            self._function.setup()
+
+    def teardown(self) -> None:
+        if self._is_set_up:
+            self._is_set_up = False
+            self._function.teardown()
+
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        main, *sides = given
+        main = main.with_values(self._wire.all_through(main.values))
+        waiting = [*batches(main)]
+        for number, side in enumerate(sides):
+            # What arrives together sees what arrives with it.
+            arriving = [
+                Element(Side((items,)), timestamp, window)
+                for window, timestamp, items in shown_panes(side)
+            ]
+            waiting = self._let_out(number, arriving, waiting)
+        return self.look(waiting)
+
+    def reached(self, watermarks: Sequence[int]) -> Tagged:
+        main, *sides = watermarks
+        self.watermark = main = max(self.watermark, main)
+        passed: list[tuple[Window, Batch]] = []
+        for number, side in enumerate(sides):
+            out = self._let_out(number, [], passed)
+            state = self._states[number]
+            if (main, side) != (state.watermark, state.side_watermark):
+                out += self._step(number, AdvanceWatermark(main, side))
+            passed, main = out, self._states[number].output_watermark
+        return self.look(passed)
+
+    def _let_out(
+        self, number: int, arriving: Sequence[Element], waiting: Sequence[tuple[Window, Batch]]
+    ) -> list[tuple[Window, Batch]]:
+        """What a machine lets out when panes of its side input arrive, then batches."""
+        elements = (*arriving, *(batch.element(window) for window, batch in waiting))
+        return self._step(number, Arrived(elements)) if elements else []
+
+    def _step(self, number: int, event: Event) -> list[tuple[Window, Batch]]:
+        self._states[number], effects = self.machines[number].step(self._states[number], event)
+        self._drops += dropped(effects)
+        return released(effects)
+
+    def dropped(self) -> Iterable[tuple[Any, Drop]]:
+        drops, self._drops = self._drops, []
+        return drops
+
+    def look(self, batches_out: Iterable[tuple[Window, Batch]]) -> Tagged:
+        """What the function makes of batches that have passed all machines."""
+        together = [*seen_together(batches_out)]
+        if not together:
+            return ()
+        self.setup()
+        return self._function.run(together)
+
+
+def seen_together(
+    batches_out: Iterable[tuple[Window, Batch]],
+) -> Iterator[tuple[Contents, Bundle]]:
+    """Batches in a row that see the same, as bundles, each with the side inputs."""
+    for _, group in groupby(batches_out, lambda pair: [*map(id, pair[1].seen)]):
+        bundle, contents = Bundle(), ()
+        for window, batch in group:
+            contents = batch.seen
+            spans = Spans.all_in(window, len(batch.values))
+            bundle.extend(Bundle(batch.values, batch.timestamps, spans, batch.panes))
+        yield contents, bundle
