@@ -183,11 +183,12 @@ class Layers:
     def _labelled(self, messages: Messages) -> Iterator[tuple[str, Any]]:
         for (node, _), bundle in messages.out.items():
             yield from ((self.nodes[node].label, value) for value in bundle.values)
-        for (node, source), bundle in messages.addressed.items():
+        for (node, source), parcel in messages.addressed.items():
             label = self.nodes[node].sources[source].node.label
-            yield from ((label, value) for value in bundle.values)
-        for wanted, bundle in messages.came.items():
-            yield from ((self.wanted[wanted].node.label, value) for value in bundle.values)
+            yield from ((label, value) for value in parcel.bundle.values)
+        for wanted, parcel in messages.came.items():
+            label = self.wanted[wanted].node.label
+            yield from ((label, value) for value in parcel.bundle.values)
 
     def load(self, messages: Iterable[bytes]) -> Messages:
         """All messages as one, in their order.

@@ -46,8 +46,46 @@ class NodeDrop:
     drop: Drop
 
 
+@attrs.define
+class Parcel:
+    """A bundle on its way. What has come from other processes stays as it was sent until it is
+    opened: most bundles go through operators that do not look at them.
+
+    Args:
+        sent: Its first elements, as they were sent.
+        bundle: Those that are added here.
+    """
+
+    sent: list[bytes] = attrs.field(factory=list)
+    bundle: Bundle = attrs.field(factory=Bundle)
+
+    def open(self, wire: Wire) -> Bundle:
+        """All of it.
+
+        Raises:
+            StateError: Something in it has no class or no coder here.
+        """
+        opened = Bundle()
+        for blob in self.sent:
+            opened.extend(_bundle(wire.loads(blob)))
+        opened.extend(self.bundle)
+        return opened
+
+    def blobs(self, wire: Wire) -> list[bytes]:
+        """All of it as it is sent.
+
+        Raises:
+            CoderError: The value of an element cannot be bytes.
+        """
+        return [*self.sent, *([wire.dumps(_columns(self.bundle))] if self.bundle else ())]
+
+
 def _bundles() -> dict[Any, Bundle]:
     return defaultdict(Bundle)
+
+
+def _parcels() -> dict[Any, Parcel]:
+    return defaultdict(Parcel)
 
 
 @attrs.define
@@ -68,10 +106,10 @@ class Messages:
     """
 
     out: dict[tuple[int, str], Bundle] = attrs.field(factory=_bundles)
-    addressed: dict[tuple[int, int], Bundle] = attrs.field(factory=_bundles)
+    addressed: dict[tuple[int, int], Parcel] = attrs.field(factory=_parcels)
     arriving: dict[int, list[pa.Table]] = attrs.field(factory=lambda: defaultdict(list))
     reached: list[Reached] = attrs.field(factory=list)
-    came: dict[int, Bundle] = attrs.field(factory=_bundles)
+    came: dict[int, Parcel] = attrs.field(factory=_parcels)
     lost: list[NodeDrop] = attrs.field(factory=list)
     metrics: Recorder = attrs.field(factory=Recorder)
     tallies: dict[int, Tally] = attrs.field(factory=dict)
@@ -94,8 +132,11 @@ class Messages:
         return wire.dumps(
             (
                 [
-                    {key: _columns(bundle) for key, bundle in bundles.items()}
-                    for bundles in (self.out, self.addressed, self.came)
+                    {key: _columns(bundle) for key, bundle in self.out.items()},
+                    *(
+                        {key: parcel.blobs(wire) for key, parcel in parcels.items()}
+                        for parcels in (self.addressed, self.came)
+                    ),
                 ],
                 {
                     node: [pack_blob(table, {}) for table in tables]
@@ -128,10 +169,12 @@ class Messages:
                 one
             )
             (out, addressed, came), arriving = front
-            mine: Any
-            for mine, theirs in (whole.out, out), (whole.addressed, addressed), (whole.came, came):
-                for key, columns in theirs.items():
-                    mine[key].extend(_bundle(columns))
+            for key, columns in out.items():
+                whole.out[key].extend(_bundle(columns))
+            mine: dict[Any, Parcel]
+            for mine, theirs in (whole.addressed, addressed), (whole.came, came):
+                for address, blobs in theirs.items():
+                    mine[address].sent += blobs
             for node, blobs in arriving.items():
                 whole.arriving[node] += [unpack_blob(blob)[0] for blob in blobs]
             whole.reached += [Reached(*each) for each in reached]

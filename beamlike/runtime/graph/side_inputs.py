@@ -19,6 +19,7 @@ from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.graph import SideInputNode
 from beamlike.model.panes import PaneInfo
+from beamlike.model.side_inputs import side_input_window
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.graph.functions import Contents, FunctionWorker
@@ -93,6 +94,46 @@ def shown_panes(bundle: Bundle) -> Iterator[tuple[Window, int, Sequence[Any]]]:
         yield from ((window, pane.timestamp, items) for window in pane.windows)
 
 
+@attrs.define
+class LatestPanes:
+    """What the side windows of a node hold now.
+
+    An element that has waited for one side input sees the latest pane of the others, too: all of
+    them are looked into when the function is called, as in Beam
+    ``SimplePushbackSideInputDoFnRunner``.
+
+    Args:
+        machines: Those of the node.
+        content: What each side window holds, by the number of the side input and the window.
+    """
+
+    machines: Sequence[SideInputs]
+    content: dict[tuple[int, Window], Any] = attrs.field(factory=dict)
+
+    def seen_by(self, window: Window, batch: Batch) -> Batch:
+        """A batch in a main window, with what it sees now.
+
+        Where a side window is empty, or is forgotten by now, it sees what it saw when it passed.
+        """
+        if len(self.machines) == 1:  # it has not waited since then
+            return batch
+        seen = (
+            self.content.get((side, side_input_window(window, machine.side_window_fn)), passed)
+            for side, (machine, passed) in enumerate(zip(self.machines, batch.seen, strict=True))
+        )
+        return attrs.evolve(batch, seen=tuple(seen))
+
+    def forget(self, reached: Sequence[int]) -> None:
+        """Forget what no element can look into any more.
+
+        Args:
+            reached: The watermark that both inputs of each machine have reached (ms).
+        """
+        for side, window in [*self.content]:
+            if reached[side] > self.machines[side].last_look(window):
+                del self.content[side, window]
+
+
 def released(effects: Iterable[Effect]) -> list[tuple[Window, Batch]]:
     """The batches that a machine let out, each with what it sees of that side input, too."""
     batches_out = []
@@ -126,6 +167,7 @@ class SideInputWorker(Worker):
         self._function = FunctionWorker(node.label, node.do)
         self._is_set_up = False
         self._states = [KeyState.unseen(MIN_TIMESTAMP, 0) for _ in self.machines]
+        self._latest = LatestPanes(self.machines)
         self._drops: list[tuple[Any, Drop]] = []
 
     @property
@@ -148,12 +190,12 @@ class SideInputWorker(Worker):
         waiting = [*batches(main)]
         for number, side in enumerate(sides):
             # What arrives together sees what arrives with it.
-            arriving = [
-                Element(Side((items,)), timestamp, window)
-                for window, timestamp, items in shown_panes(side)
-            ]
+            arriving = []
+            for window, timestamp, items in shown_panes(side):
+                self._latest.content[number, window] = items
+                arriving.append(Element(Side((items,)), timestamp, window))
             waiting = self._let_out(number, arriving, waiting)
-        return self.look(waiting)
+        return self.look([self._seen_now(*pair) for pair in waiting])
 
     def reached(self, watermarks: Sequence[int]) -> Tagged:
         main, *sides = watermarks
@@ -165,7 +207,13 @@ class SideInputWorker(Worker):
             if (main, side) != (state.watermark, state.side_watermark):
                 out += self._step(number, AdvanceWatermark(main, side))
             passed, main = out, self._states[number].output_watermark
-        return self.look(passed)
+        # What is yielded later sees what is there now.
+        seen = [self._seen_now(*pair) for pair in passed]
+        self._latest.forget([min(state.watermark, state.side) for state in self._states])
+        return self.look(seen)
+
+    def _seen_now(self, window: Window, batch: Batch) -> tuple[Window, Batch]:
+        return window, self._latest.seen_by(window, batch)
 
     def _let_out(
         self, number: int, arriving: Sequence[Element], waiting: Sequence[tuple[Window, Batch]]

@@ -177,8 +177,8 @@ class Answers:
     def add(self, answer: Messages) -> None:
         """What one step brought out."""
         layers, step = self._layers, self._steps
-        for wanted, bundle in answer.came.items():
-            edge = layers.wanted[wanted]
+        for wanted, parcel in answer.came.items():
+            edge, bundle = layers.wanted[wanted], parcel.open(layers.wire)
             self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
         for gone in answer.lost:
             label = layers.nodes[gone.node].label

@@ -15,7 +15,7 @@ from beamlike.model.bundle import Bundle
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.keyed import key_blobs, shard_tables
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages
+from beamlike.runtime.graph.messages import Messages, Parcel
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
@@ -112,8 +112,8 @@ def output_stage(
             received = stage.through(taking(batches))
             left: list[tuple[int | None, bytes | None]] = []
             for number, (wanted, show) in enumerate(shows):
-                elements = received.came.get(wanted)
-                if elements:
+                if wanted in received.came:
+                    elements = received.came[wanted].open(layers.wire)
                     left.append((number, pack_blob(show(elements.values), {})))
             for wanted, _ in shows:
                 received.came.pop(wanted, None)
@@ -162,9 +162,12 @@ class _Stage:
 
     def through(self, received: Messages) -> Messages:
         """The messages as they leave for the next layer."""
-        left = attrs.evolve(received, out={}, addressed=defaultdict(Bundle))
-        for to, bundle in received.addressed.items():
-            self._given(to, left).extend(bundle)
+        left = attrs.evolve(received, out={}, addressed=defaultdict(Parcel))
+        for to, parcel in received.addressed.items():
+            if to[0] in self.workers:
+                self.pending[to].extend(parcel.open(self.layers.wire))
+            else:
+                left.addressed[to] = parcel
         for (node, tag), bundle in received.out.items():
             self._route(node, tag, bundle, left)
         for at in self.workers:
@@ -201,12 +204,17 @@ class _Stage:
         by_way.came, by_way.lost, by_way.metrics = received.came, received.lost, received.metrics
         by_way.tallies, by_way.noted = received.tallies, received.noted
         staged = self.layers.staged(self.layer + 1)
-        for (at, source), bundle in received.addressed.items():
+        for (at, source), parcel in received.addressed.items():
             if at not in staged:
-                by_way.addressed[at, source] = bundle
+                by_way.addressed[at, source] = parcel
         for at in staged:
             sources = range(len(self._node(at).sources))
-            given = [received.addressed.get((at, source), Bundle()) for source in sources]
+            given = [
+                received.addressed[at, source].open(self.layers.wire)
+                if (at, source) in received.addressed
+                else Bundle()
+                for source in sources
+            ]
             if any(given):
                 for shard, table in self._arriving(at, given, shards, buckets):
                     sent[shard].arriving[at].append(table)
@@ -231,10 +239,10 @@ class _Stage:
         edge = Edge(self._node(node), tag)
         wanted = self.layers.positions.get(edge)
         if wanted is not None:
-            left.came[wanted].extend(bundle)
+            left.came[wanted].bundle.extend(bundle)
         for reader in self.layers.readers.get(edge, ()):
             self._given((reader.node, reader.source), left).extend(bundle)
 
     def _given(self, to: tuple[int, int], left: Messages) -> Bundle:
         """The bundle of a reader: a node of this stage, or of a later one."""
-        return (self.pending if to[0] in self.workers else left.addressed)[to]
+        return self.pending[to] if to[0] in self.workers else left.addressed[to].bundle

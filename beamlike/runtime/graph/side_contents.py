@@ -1,0 +1,236 @@
+"""The items of side inputs on a shard: where they are stored, and who still looks into them."""
+
+import json
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final
+
+import attrs
+
+from beamlike.errors import StateError
+from beamlike.machine.events import Drop, Effect, Element
+from beamlike.machine.side_input import Main, Side
+from beamlike.model.windows import Window, bounds, window_of
+from beamlike.runtime.graph.side_inputs import (
+    NOTHING_SEEN,
+    Batch,
+    LatestPanes,
+    SideInputWorker,
+    released,
+)
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.store.blobs import damaged
+from beamlike.runtime.store.index import UNREADABLE
+from beamlike.runtime.store.stores import Nearby, Store
+
+_ROOM: Final = 256 * 1024 * 1024
+"""So many bytes on the wire may the items have that a process keeps."""
+
+
+def digest_of(blob: bytes) -> str:
+    """The digest of items on the wire."""
+    return blake2b(blob, digest_size=16).hexdigest()
+
+
+class Space:
+    """The blobs of one of several that share a store.
+
+    Args:
+        store: The store.
+        place: Which one.
+        count: How many there are.
+    """
+
+    def __init__(self, store: Store, place: int, count: int) -> None:
+        self._store, self._place, self._count = store, place, count
+
+    @property
+    def nearby(self) -> Nearby:
+        return self._store.nearby
+
+    def read(self, number: int) -> bytes | None:
+        return self._store.read(number * self._count + self._place)
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        self._store.write(number * self._count + self._place, blob)
+
+    def read_index(self) -> bytes | None:
+        return self._store.read(-1 - self._place) if self._place else self._store.read_index()
+
+    def write_index(self, blob: bytes) -> None:
+        if self._place:
+            self._store.write(-1 - self._place, blob)
+        else:
+            self._store.write_index(blob)
+
+
+class Contents:
+    """The items that the side windows of a shard hold, stored by number.
+
+    ===========  ===========================================  ===================================
+    field        stored                                       cleared
+    ===========  ===========================================  ===================================
+    ``windows``  the digest of the items that each side       when no element can look into the
+                 window of a side input holds                 window any more
+    ``waiting``  how many batches have passed the machine     as they come out of the last machine
+                 of items with a digest, and wait for a       or are dropped
+                 later one
+    ``numbers``  the number of the blob with these items, by  when no window holds them and no
+                 their digest                                 batch that waits has seen them
+    ``next``     the number of the next blob                  never
+    ===========  ===========================================  ===================================
+    """
+
+    def __init__(self, worker: SideInputWorker, wire: Wire, space: Space) -> None:
+        self._wire, self._space = wire, space
+        self._latest = LatestPanes(worker.machines)
+        saved = space.read_index()
+        try:
+            index = _EMPTY if saved is None else json.loads(saved)
+            for side, start, end, digest in index["windows"]:
+                self._latest.content[side, window_of(start, end)] = digest
+            self._waiting = Counter[str](index["waiting"])
+            self._numbers: dict[str, int] = dict(index["numbers"])
+            self._next: int = index["next"]
+        except UNREADABLE as error:
+            raise StateError(damaged(saved or b"", f"{type(error).__name__}: {error}")) from error
+        self._saved = _EMPTY if saved is None else index
+        self._arrived: dict[str, bytes] = {}
+        self._recent = _Recent(_ROOM)
+
+    def shown(self, side: int, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A pane as a machine takes it: its items are one, their digest."""
+        digest = row["digest"]
+        self._arrived[digest] = row["value_value"]
+        self._latest.content[side, window_of(row["start"], row["end"])] = digest
+        return {**row, "value_value": self._wire.dumps(Side((digest,)))}
+
+    def seen_by(self, window: Window, batch: Batch) -> Batch:
+        """See `LatestPanes.seen_by`."""
+        return self._latest.seen_by(window, batch)
+
+    def wait(self, batches_in: Iterable[Batch]) -> None:
+        """Note batches that come to a later machine."""
+        for batch in batches_in:
+            self._waiting.update(_digests(batch.seen))
+
+    def leave(self, effects: Iterable[Effect]) -> None:
+        """Note batches that a later machine let out or dropped."""
+        gone = [batch.seen[:-1] for _, batch in released(effects)]
+        for effect in effects:
+            match effect:
+                case Drop(element=Element(value=Main(value=Batch() as batch))):
+                    gone.append(batch.seen)
+        for seen in gone:
+            self._waiting.subtract(_digests(seen))
+
+    def items(self, digest: Any) -> Sequence[Any]:
+        """The items with this digest.
+
+        Raises:
+            StateError: They are not there, or not what was written.
+        """
+        if digest == NOTHING_SEEN:
+            return NOTHING_SEEN
+        # Coders are a pipeline's own: what they make is not for the others of this process.
+        recent = self._recent if self._wire.coders else RECENT
+        known = recent.find(digest)
+        if known is None:
+            blob = self._blob(digest)
+            known = self._wire.loads(blob)
+            recent.keep(digest, known, len(blob))
+        return known
+
+    def _blob(self, digest: str) -> bytes:
+        blob = self._arrived.get(digest) or self._space.nearby.find(digest)
+        if blob is not None and digest_of(blob) == digest:
+            return blob
+        number = self._numbers.get(digest)
+        blob = None if number is None else self._space.read(number)
+        if blob is None or digest_of(blob) != digest:
+            raise StateError(
+                "the state of a side input names items that are not there, or not what was "
+                "written; the checkpoint is damaged: continue from a copy of it, or start with a "
+                "new checkpoint"
+            )
+        self._space.nearby.keep(digest, blob)
+        return blob
+
+    def named(self, dropped_by_key: tuple[Any, Drop]) -> tuple[Any, Drop]:
+        """A drop with the items of a pane in place of their digest."""
+        key, drop = dropped_by_key
+        match drop.element:
+            case Element(value=Side(content=(digest,))) as element:
+                value = Side(tuple(self.items(digest)))
+                return key, attrs.evolve(drop, element=attrs.evolve(element, value=value))
+        return dropped_by_key
+
+    def save(self, reached: Sequence[int]) -> None:
+        """Store what windows hold, and forget what no element can look into any more.
+
+        Args:
+            reached: The watermark of each machine (ms).
+        """
+        self._latest.forget(reached)
+        self._waiting = +self._waiting
+        held = {*self._latest.content.values(), *self._waiting}
+        for digest in [*self._numbers]:
+            if digest not in held:
+                self._space.write(self._numbers.pop(digest), None)
+                self._space.nearby.forget(digest)
+        for digest in sorted(held - self._numbers.keys()):
+            self._space.write(self._next, self._arrived[digest])
+            self._space.nearby.keep(digest, self._arrived[digest])
+            self._numbers[digest] = self._next
+            self._next += 1
+        windows = [
+            [side, *bounds(window), digest]
+            for (side, window), digest in self._latest.content.items()
+        ]
+        index = {
+            "windows": sorted(windows),
+            "waiting": dict(self._waiting),
+            "numbers": self._numbers,
+            "next": self._next,
+        }
+        if index != self._saved:
+            self._space.write_index(json.dumps(index).encode())
+
+
+_EMPTY: Final[Mapping[str, Any]] = {"windows": [], "waiting": {}, "numbers": {}, "next": 0}
+
+
+def _digests(seen: Iterable[Any]) -> list[str]:
+    return [digest for digest in seen if digest != NOTHING_SEEN]
+
+
+class _Recent:
+    """The items that the shards of this process have looked into last, read once for all."""
+
+    def __init__(self, room: int) -> None:
+        self._room, self._taken = room, 0
+        self._items: OrderedDict[str, tuple[Sequence[Any], int]] = OrderedDict()
+
+    def find(self, digest: str) -> Sequence[Any] | None:
+        """The items with this digest; None if they have been forgotten."""
+        if digest not in self._items:
+            return None
+        self._items.move_to_end(digest)
+        return self._items[digest][0]
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._items.clear()
+        self._taken = 0
+
+    def keep(self, digest: str, items: Sequence[Any], size: int) -> None:
+        """Keep items, which were so many bytes on the wire, in place of the oldest."""
+        self._items[digest] = items, size
+        self._taken += size
+        while self._taken > self._room and len(self._items) > 1:
+            _, (_, freed) = self._items.popitem(last=False)
+            self._taken -= freed
+
+
+RECENT: Final = _Recent(_ROOM)
