@@ -54,7 +54,7 @@ def test_what_takes_one_key_after_the_other_says_why() -> None:
         "GroupByKey: reference machine, because EveryTen() calls a function of yours for one "
         "element at a time",
         "look/View0/Items: columnar machine",
-        "look/View0: reference machine, because SideInputs takes one key after the other",
+        "look: reference machine, because elements of a window look into side inputs together",
     ]
 
 

@@ -61,15 +61,20 @@ def _stages_of(pipeline: "Pipeline") -> Iterator[StagePlan]:
     """All nodes that keep state, in the order in which they were applied."""
     needs("explain_plan of a pipeline", "local")
     from beamlike.runtime.graph.nodes import worker_of
+    from beamlike.runtime.graph.side_inputs import SideInputWorker
     from beamlike.runtime.graph.stage import plan_of
     from beamlike.runtime.graph.staged import StagedWorker
     from beamlike.runtime.graph.wire import Wire
 
     for node in pipeline.nodes:
-        worker = worker_of(node)
+        worker, machine = worker_of(node), None
         if isinstance(worker, StagedWorker):
+            machine = worker.machine
+        elif isinstance(worker, SideInputWorker):
+            machine, *_ = worker.machines  # those of the others are alike
+        if machine is not None:
             wire = Wire.declared()
-            plan = plan_of(node, worker.machine, wire, shards=1, buckets=1, clocks=None)
+            plan = plan_of(node, machine, wire, shards=1, buckets=1, clocks=None)
             # How keys are spread is known when it runs.
             does = {what: how for what, how in plan.operation.words.items() if what not in _NAMED}
             yield StagePlan.of(plan, does)

@@ -5,6 +5,6 @@ functions count), `worker` (the methods of a node), `pacing` (nodes that pace th
 `functions` (users' functions), `side_inputs` (those that look into side inputs), `staged` (nodes
 that keep state by key), `nodes` (the others, and which is which). In shards: `keyed` (elements by
 key, as tables), `tracing` (what happens inside of groupings), `stage` (a node on a shard),
-`side_contents` and `side_shards` (one with side inputs). As a chain of operators: `sending` (functions as bytes), `messages` (what travels), `layers`
-(how a graph is cut).
+`side_contents` and `side_shards` (one with side inputs). As a chain of operators: `sending`
+(functions as bytes), `messages` (what travels), `layers` (how a graph is cut).
 """

@@ -57,7 +57,11 @@ class _Does(OverPickles):
 
     @property
     def why_key_by_key(self) -> str | None:  # type: ignore[override]
-        return None if isinstance(self.node, GroupNode) else super().why_key_by_key
+        if isinstance(self.node, GroupNode):
+            return None
+        if isinstance(self.node, SideInputNode):
+            return "elements of a window look into side inputs together"
+        return super().why_key_by_key
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return read_values((value for (value,) in rows), self.wire)
