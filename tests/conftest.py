@@ -21,6 +21,14 @@ from tests.support.browser import CHROMIUM, headless_chromium
 from tests.support.examples import AT_NIGHT, ONE_OF, examples
 from tests.support.landing.servers import postgres_programs
 from tests.support.sharing import is_shared, longest_first, put_in_groups, share_well
+from tests.support.zones import (
+    SESSION_ZONE,
+    add_zone_option,
+    in_zone_of_run,
+    set_zone,
+    zone_of_run,
+    zone_in_words,
+)
 
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
 pytest_plugins = ["beamlike.testing.plugin"]
@@ -31,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Beside it are Spark's settings, for all sessions that tests start, also in other processes.
     """
+    set_zone(config)
     if config.getoption("--nightly"):
         os.environ[AT_NIGHT] = "1"
     # How long an example takes depends on what else the machine does.
@@ -96,11 +105,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--nightly", action="store_true", help="also the long trials, and all that repeats a query"
     )
+    add_zone_option(parser)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """A word on what is not tested here."""
-    words = []
+    words = [zone_in_words()]
     if CHROMIUM is None:
         words.append("browser: no Chromium on this machine, tests marked 'browser' are left out")
     if problem := os.environ.get(NO_PYODIDE):
@@ -253,10 +263,10 @@ def spark() -> Iterator[Any]:
         builder = builder.config(CHECKPOINT_FILES, RENAMED_IN_PROCESS)
         # For the server, if it starts here.
         builder = builder.config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")
-        session = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+        session = builder.config(SESSION_ZONE, zone_of_run()).getOrCreate()
     else:
         session = local_session("beamlike tests")
-    yield session
+    yield in_zone_of_run(session)
     close_replayer()
     session.stop()
 
