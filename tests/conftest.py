@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 
 from beamlike.errors import BeamlikeError
-from beamlike.hosts.spark.session import SHORT_LIVED
+from beamlike.hosts.spark.session import SESSION_ZONE, SHORT_LIVED
 from beamlike.playground.interpreter import interpreter_files
 from tests.support.accessibility import axe_findings, why_no_axe
 from tests.support.browser import CHROMIUM, headless_chromium
@@ -22,9 +22,8 @@ from tests.support.examples import AT_NIGHT, ONE_OF, examples
 from tests.support.landing.servers import postgres_programs
 from tests.support.sharing import is_shared, longest_first, put_in_groups, share_well
 from tests.support.zones import (
-    SESSION_ZONE,
     add_zone_option,
-    in_zone_of_run,
+    session_zone,
     set_zone,
     zone_of_run,
     zone_in_words,
@@ -266,9 +265,17 @@ def spark() -> Iterator[Any]:
         session = builder.config(SESSION_ZONE, zone_of_run()).getOrCreate()
     else:
         session = local_session("beamlike tests")
-    yield in_zone_of_run(session)
+    session.conf.set(SESSION_ZONE, zone_of_run())
+    yield session
     close_replayer()
     session.stop()
+
+
+@pytest.fixture
+def documented_session(spark: Any) -> Iterator[Any]:
+    """The session in UTC, as `local_session` makes it: what documentation prints holds there."""
+    with session_zone(spark, "UTC"):
+        yield spark
 
 
 @pytest.fixture(

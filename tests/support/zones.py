@@ -7,10 +7,14 @@ are instants, or texts that name their zone.
 import os
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import pytest
+
+from beamlike.hosts.spark.session import SESSION_ZONE
 
 ZONES: Final = ("UTC", "Asia/Kathmandu", "America/New_York", "Europe/Berlin")
 """What a run draws from: without summer time and minutes off the hour, behind UTC and ahead of it."""
@@ -20,9 +24,6 @@ DRAWN: Final = "drawn"
 
 TEST_ZONE: Final = "BEAMLIKE_TEST_ZONE"
 """The variable with the zone of a run, for each of its processes."""
-
-SESSION_ZONE: Final = "spark.sql.session.timeZone"
-"""Spark's setting for the zone of a session."""
 
 
 def zone_of_run() -> str:
@@ -65,7 +66,12 @@ def zone_in_words() -> str:
     return f"zone: {zone_of_run()}; --zone={zone_of_run()} runs in it again, --zone={DRAWN} in any"
 
 
-def in_zone_of_run(spark: Any) -> Any:
-    """The session, in the zone of the run."""
-    spark.conf.set(SESSION_ZONE, zone_of_run())
-    return spark
+@contextmanager
+def session_zone(spark: Any, zone: str) -> Iterator[None]:
+    """Give the session another zone for a while."""
+    before = spark.conf.get(SESSION_ZONE)
+    spark.conf.set(SESSION_ZONE, zone)
+    try:
+        yield
+    finally:
+        spark.conf.set(SESSION_ZONE, before)

@@ -1,16 +1,16 @@
 """Sessions of another time zone than the run's."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
-from tests.support.zones import SESSION_ZONE
+from tests.support.zones import session_zone
 
 
 @pytest.fixture
 def in_zone(spark: Any) -> Iterator[Callable[[str], None]]:
     """Sets the zone of the session; when the test is over it has the one before."""
-    before = spark.conf.get(SESSION_ZONE)
-    yield lambda zone: spark.conf.set(SESSION_ZONE, zone)
-    spark.conf.set(SESSION_ZONE, before)
+    with ExitStack() as stack:
+        yield lambda zone: stack.enter_context(session_zone(spark, zone))
