@@ -25,8 +25,8 @@ from tests.support.zones import (
     add_zone_option,
     session_zone,
     set_zone,
-    zone_of_run,
     zone_in_words,
+    zone_of_run,
 )
 
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.

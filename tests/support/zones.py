@@ -17,7 +17,7 @@ import pytest
 from beamlike.hosts.spark.session import SESSION_ZONE
 
 ZONES: Final = ("UTC", "Asia/Kathmandu", "America/New_York", "Europe/Berlin")
-"""What a run draws from: without summer time and minutes off the hour, behind UTC and ahead of it."""
+"""What a run draws from: UTC, minutes off the hour, and summer time behind and ahead of UTC."""
 
 DRAWN: Final = "drawn"
 """The word for one of `ZONES`, whichever."""

@@ -35,7 +35,6 @@ def trip(minutes: int) -> dict[str, Any]:
     return {"at": after(minutes), "day": DAY, "gate": "east", "trip": inside}
 
 
-
 def earliest() -> bl.CombineFn:
     """The first instant, by a user's own function."""
 
@@ -165,9 +164,7 @@ def test_a_batch_gives_the_panes_of_utc_also_where_rows_are_combined_before(
 
     described_before = panes()
     in_zone(zone)
-    found, anew = (
-        sorted(it.toArrow().to_pylist(), key=str) for it in (described_before, panes())
-    )
+    found, anew = (sorted(it.toArrow().to_pylist(), key=str) for it in (described_before, panes()))
 
     times = [after(minutes) for minutes in range(0, 150, 20)]
     assert [(it["minute"], it["n"], it["least"], it["last"]) for it in found] == [

@@ -19,7 +19,9 @@ def results(zone: str, n: int) -> pa.Table:
     end = NOON + timedelta(hours=1)
     return pa.table(
         {
-            "visit": pa.array([{"gate": "east", "at": NOON}], _struct(gate=pa.string(), at=instant)),
+            "visit": pa.array(
+                [{"gate": "east", "at": NOON}], _struct(gate=pa.string(), at=instant)
+            ),
             "day": pa.array([NOON], instant),
             "window": pa.array([{"start": NOON, "end": end}], _struct(start=instant, end=instant)),
             "n": [n],
