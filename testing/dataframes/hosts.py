@@ -234,10 +234,10 @@ class SparkRun(QueryRun):
             self._query = self._writer.start()
 
     def _writer_of(self, out: Any) -> Any:
-        from beamlike.runtime.instants import in_utc
+        from beamlike.runtime.canonical import canonical
 
         def keep(batch: Any, _: int) -> None:
-            self._came.append(in_utc(batch.toArrow()))
+            self._came.append(canonical(batch.toArrow()))
 
         return out.writeStream.foreachBatch(keep).option("checkpointLocation", self._checkpoint)
 

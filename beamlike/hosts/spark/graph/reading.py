@@ -23,9 +23,9 @@ from beamlike.model.graph import MAIN
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.runtime.canonical import canonical
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
-from beamlike.runtime.instants import in_utc
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
 from beamlike.runtime.tally import Tally
@@ -70,7 +70,7 @@ class Reader:
 
     def _add(self, batch: pa.RecordBatch, mail: Messages) -> None:
         at, ahead = batch.column(AT), batch.column(AHEAD)
-        table = in_utc(batch.drop_columns([AT, AHEAD]))
+        table = canonical(batch.drop_columns([AT, AHEAD]))
         names = table.schema.names
         rows: list[Values] = list(zip(*map(_values, table.columns), strict=True))
         known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False))).to_numpy(

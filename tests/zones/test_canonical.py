@@ -1,4 +1,4 @@
-"""Instants from outside get the zone UTC, wherever they lie in a column."""
+"""Rows from outside get one type for equal values: instants are in UTC, wherever they lie."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pytest
 
-from beamlike.runtime.instants import in_utc
+from beamlike.runtime.canonical import canonical
 
 BERLIN = pa.timestamp("us", "Europe/Berlin")
 IN_UTC = pa.timestamp("us", "UTC")
@@ -21,6 +21,8 @@ NEW_YEAR = datetime(2020, 1, 1, tzinfo=UTC)
         (pa.timestamp("ms", "+05:45"), pa.timestamp("ms", "UTC"), NEW_YEAR),
         (pa.list_(BERLIN), pa.list_(IN_UTC), [NEW_YEAR, None]),
         (pa.large_list(BERLIN), pa.large_list(IN_UTC), [NEW_YEAR]),
+        (pa.large_string(), pa.string(), "żółw"),
+        (pa.list_(pa.large_binary()), pa.list_(pa.binary()), [b"a", None]),
         (
             pa.struct([pa.field("start", BERLIN, nullable=False), ("n", pa.int64())]),
             pa.struct([pa.field("start", IN_UTC, nullable=False), ("n", pa.int64())]),
@@ -35,7 +37,7 @@ NEW_YEAR = datetime(2020, 1, 1, tzinfo=UTC)
     ],
     ids=str,
 )
-def test_instants_keep_their_values_and_are_in_utc(dtype: Any, expected: Any, value: Any) -> None:
+def test_values_stay_and_have_the_types_of_plans(dtype: Any, expected: Any, value: Any) -> None:
     column = pa.array([value, None, value], dtype)
 
     for rows in (
@@ -43,19 +45,20 @@ def test_instants_keep_their_values_and_are_in_utc(dtype: Any, expected: Any, va
         pa.record_batch({"at": column, "n": [1, 2, 3]}),
         pa.table({"at": pa.chunked_array([column.slice(1), column.slice(0, 1)]), "n": [1, 2, 3]}),
     ):
-        utc = in_utc(rows)
+        converted = canonical(rows)
 
-        assert utc.schema.types == [expected, pa.int64()]
-        assert utc.to_pylist() == rows.to_pylist()
-        utc.validate(full=True)
+        assert converted.schema.types == [expected, pa.int64()]
+        assert converted.to_pylist() == rows.to_pylist()
+        converted.validate(full=True)
 
 
 @pytest.mark.parametrize(
     "dtype", [IN_UTC, pa.timestamp("us"), pa.list_(IN_UTC), pa.map_(pa.string(), IN_UTC)], ids=str
 )
-def test_rows_that_are_in_utc_or_are_no_instants_are_not_copied(dtype: Any) -> None:
-    for rows in (pa.table({"at": pa.array([None], dtype)}), pa.record_batch({"at": pa.nulls(1)})):
-        assert in_utc(rows) is rows
+def test_rows_that_have_these_types_come_back_themselves(dtype: Any) -> None:
+    column = pa.nulls(1, dtype)
+    for rows in (pa.table({"at": column}), pa.record_batch({"at": column})):
+        assert canonical(rows) is rows
 
 
 def test_an_hour_that_a_zone_has_twice_stays_two_instants() -> None:
@@ -65,6 +68,6 @@ def test_an_hour_that_a_zone_has_twice_stays_two_instants() -> None:
     assert [it.replace(tzinfo=None) for it in berlin.column("at").to_pylist()] == [
         datetime(2020, 10, 25, 2, 30)
     ] * 2
-    assert in_utc(berlin).column("at").to_pylist() == [
+    assert canonical(berlin).column("at").to_pylist() == [
         it.astimezone(ZoneInfo("UTC")) for it in twice
     ]
