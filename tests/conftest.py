@@ -36,7 +36,8 @@ pytest_plugins = ["beamlike.testing.plugin"]
 def pytest_configure(config: pytest.Config) -> None:
     """How hypothesis works, and that what it keeps is gone afterwards, and not in the checkout.
 
-    Beside it are Spark's settings, for all sessions that tests start, also in other processes.
+    Beside it are the time zone of the run and Spark's settings, for all sessions that tests start,
+    also in other processes.
     """
     set_zone(config)
     if config.getoption("--nightly"):
@@ -108,7 +109,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """A word on what is not tested here."""
+    """The zone of the run, and what is not tested here."""
     words = [zone_in_words()]
     if CHROMIUM is None:
         words.append("browser: no Chromium on this machine, tests marked 'browser' are left out")

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from beamlike.hosts.spark.session import SESSION_ZONE
+from tests.support.sharing import is_shared
 
 ZONES: Final = ("UTC", "Asia/Kathmandu", "America/New_York", "Europe/Berlin")
 """What a run draws from: UTC, minutes off the hour, and summer time behind and ahead of UTC."""
@@ -47,12 +48,13 @@ def set_zone(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: No zone has this name.
     """
-    zone = config.getoption("--zone") or zone_of_run()
+    # Processes that share the tests have the zone that the first one drew.
+    zone = zone_of_run() if is_shared(config) else config.getoption("--zone") or zone_of_run()
     if zone == DRAWN:
         zone = random.SystemRandom().choice(ZONES)
     try:
         ZoneInfo(zone)
-    except (OSError, ValueError) as error:
+    except (LookupError, OSError, ValueError) as error:
         known = ", ".join((*ZONES, DRAWN))
         raise pytest.UsageError(
             f"--zone, or {TEST_ZONE}: no time zone is called {zone!r}; write one such as {known}"
