@@ -14,13 +14,20 @@ import hypothesis
 import pytest
 
 from beamlike.errors import BeamlikeError
-from beamlike.hosts.spark.session import SHORT_LIVED
+from beamlike.hosts.spark.session import SESSION_ZONE, SHORT_LIVED
 from beamlike.playground.interpreter import interpreter_files
 from tests.support.accessibility import axe_findings, why_no_axe
 from tests.support.browser import CHROMIUM, headless_chromium
 from tests.support.examples import AT_NIGHT, ONE_OF, examples
 from tests.support.landing.servers import postgres_programs
 from tests.support.sharing import is_shared, longest_first, put_in_groups, share_well
+from tests.support.zones import (
+    add_zone_option,
+    session_zone,
+    set_zone,
+    zone_in_words,
+    zone_of_run,
+)
 
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
 pytest_plugins = ["beamlike.testing.plugin"]
@@ -29,8 +36,10 @@ pytest_plugins = ["beamlike.testing.plugin"]
 def pytest_configure(config: pytest.Config) -> None:
     """How hypothesis works, and that what it keeps is gone afterwards, and not in the checkout.
 
-    Beside it are Spark's settings, for all sessions that tests start, also in other processes.
+    Beside it are the time zone of the run and Spark's settings, for all sessions that tests start,
+    also in other processes.
     """
+    set_zone(config)
     if config.getoption("--nightly"):
         os.environ[AT_NIGHT] = "1"
     # How long an example takes depends on what else the machine does.
@@ -96,11 +105,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--nightly", action="store_true", help="also the long trials, and all that repeats a query"
     )
+    add_zone_option(parser)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """A word on what is not tested here."""
-    words = []
+    """The zone of the run, and what is not tested here."""
+    words = [zone_in_words()]
     if CHROMIUM is None:
         words.append("browser: no Chromium on this machine, tests marked 'browser' are left out")
     if problem := os.environ.get(NO_PYODIDE):
@@ -253,12 +263,20 @@ def spark() -> Iterator[Any]:
         builder = builder.config(CHECKPOINT_FILES, RENAMED_IN_PROCESS)
         # For the server, if it starts here.
         builder = builder.config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")
-        session = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+        session = builder.config(SESSION_ZONE, zone_of_run()).getOrCreate()
     else:
         session = local_session("beamlike tests")
+    session.conf.set(SESSION_ZONE, zone_of_run())
     yield session
     close_replayer()
     session.stop()
+
+
+@pytest.fixture
+def documented_session(spark: Any) -> Iterator[Any]:
+    """The session in UTC, as `local_session` makes it: what documentation prints holds there."""
+    with session_zone(spark, "UTC"):
+        yield spark
 
 
 @pytest.fixture(

@@ -234,8 +234,10 @@ class SparkRun(QueryRun):
             self._query = self._writer.start()
 
     def _writer_of(self, out: Any) -> Any:
+        from beamlike.runtime.canonical import canonical
+
         def keep(batch: Any, _: int) -> None:
-            self._came.append(batch.toArrow())
+            self._came.append(canonical(batch.toArrow()))
 
         return out.writeStream.foreachBatch(keep).option("checkpointLocation", self._checkpoint)
 

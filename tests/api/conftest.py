@@ -13,6 +13,9 @@ from beamlike.inspect.queries.progress import observed_metrics
 
 Rows = list[dict[str, Any]]
 
+IN_UTC = {"ignoreNullFields": "false", "timeZone": "UTC"}
+"""How rows become JSON: nulls included, times in UTC whatever the session's zone."""
+
 
 class Sink:
     """Keeps what queries emit as JSON: names and nulls included, times in UTC.
@@ -124,7 +127,7 @@ def writer_to(out: Path) -> Callable[[Any, int], None]:
     def write(batch: Any, number: int) -> None:
         from pyspark.sql import functions as F
 
-        row = F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("value")
+        row = F.to_json(F.struct("*"), IN_UTC).alias("value")
         batch.select(row).write.mode("overwrite").text(f"{folder}/{number}")
 
     return write
@@ -144,7 +147,7 @@ def read_back(out: Path) -> list[tuple[int, dict[str, Any]]]:
 def as_json(frame: Any) -> Rows:
     from pyspark.sql import functions as F
 
-    row = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+    row = F.to_json(F.struct("*"), IN_UTC)
     return [json.loads(text) for (text,) in frame.select(row).collect()]
 
 

@@ -28,22 +28,22 @@ MakeFeed = Callable[[str], Any]
 Shown = Callable[[Any], list[Row]]
 
 SALES = "shop string, at string, price string"
-GOOD = {"shop": "a", "at": "2020-01-01 00:00:01", "price": "1.5"}
+GOOD = {"shop": "a", "at": "2020-01-01 00:00:01Z", "price": "1.5"}
 BAD_ROWS: list[tuple[str, Row]] = [
     ("null_timestamp", {"shop": "a", "at": None, "price": "1"}),
     ("bad_timestamp", {"shop": "a", "at": "yesterday", "price": "1"}),
     ("bad_timestamp", {"shop": "a", "at": "", "price": "1"}),
-    ("bad_timestamp", {"shop": "a", "at": "2020-02-30 00:00:00", "price": "1"}),
-    ("null_key", {"shop": None, "at": "2020-01-01 00:00:02", "price": "1"}),
-    ("bad_value", {"shop": "a", "at": "2020-01-01 00:00:03", "price": "abc"}),
+    ("bad_timestamp", {"shop": "a", "at": "2020-02-30 00:00:00Z", "price": "1"}),
+    ("null_key", {"shop": None, "at": "2020-01-01 00:00:02Z", "price": "1"}),
+    ("bad_value", {"shop": "a", "at": "2020-01-01 00:00:03Z", "price": "abc"}),
     ("null_key", {"shop": None, "at": None, "price": "abc"}),
     # Spark would read these as today and as the first of January.
     ("bad_timestamp", {"shop": "a", "at": "12:30", "price": "1"}),
     ("bad_timestamp", {"shop": "a", "at": "2024", "price": "1"}),
 ]
 TIME_OF = {
-    "2020-01-01 00:00:02": "2020-01-01T00:00:02.000Z",
-    "2020-01-01 00:00:03": "2020-01-01T00:00:03.000Z",
+    "2020-01-01 00:00:02Z": "2020-01-01T00:00:02.000Z",
+    "2020-01-01 00:00:03Z": "2020-01-01T00:00:03.000Z",
 }
 PANE = {
     "shop": "a",
@@ -120,7 +120,7 @@ def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
     emitted = stream.send(GOOD, *(row for _, row in BAD_ROWS), GOOD | {"price": "2.5"})
     assert in_order(emitted) == in_order(drops)
 
-    emitted = stream.send(GOOD | {"at": "2020-01-01 02:00:00"}, BAD_ROWS[0][1])
+    emitted = stream.send(GOOD | {"at": "2020-01-01 02:00:00Z"}, BAD_ROWS[0][1])
     assert in_order(emitted) == in_order([PANE | {"dropped": None}, drops[0]])
 
     counted: Counter[str] = Counter()
@@ -166,7 +166,7 @@ def test_a_stream_that_shall_fail_stops_at_the_first_bad_row(feed: MakeFeed) -> 
 
     assert (
         "beamlike.errors.InputRowError: 1 row(s) cannot be grouped; the first: null_key in "
-        '{"shop":null,"at":"2020-01-01 00:00:02","price":"1"}. Repair the input, or use '
+        '{"shop":null,"at":"2020-01-01 00:00:02Z","price":"1"}. Repair the input, or use '
         'on_error="drop" to have such rows delivered as dropped'
     ) in str(failed.value)
     assert not stream.query.isActive
@@ -178,8 +178,8 @@ def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(
 ) -> None:
     frame = spark.sql(
         f"""
-        select 'a' shop, timestamp '2020-01-01 00:00:01' at, cast('2020-05-05' as {kind}) due
-        union all select 'a', timestamp '2020-01-01 00:00:02', cast('+20205-05-05' as {kind})
+        select 'a' shop, timestamp '2020-01-01 00:00:01Z' at, cast('2020-05-05' as {kind}) due
+        union all select 'a', timestamp '2020-01-01 00:00:02Z', cast('+20205-05-05' as {kind})
         """
     )
 
@@ -201,8 +201,8 @@ def test_a_time_beyond_the_calendar_is_bad_inside_of_something_too(
     good, far = (made.format(f"date '{it}'") for it in ("2020-05-05", "+20205-05-05"))
     frame = spark.sql(
         f"""
-        select 'a' shop, timestamp '2020-01-01 00:00:01' at, {good} due
-        union all select 'a', timestamp '2020-01-01 00:00:02', {far}
+        select 'a' shop, timestamp '2020-01-01 00:00:01Z' at, {good} due
+        union all select 'a', timestamp '2020-01-01 00:00:02Z', {far}
         """
     )
 
@@ -591,10 +591,10 @@ def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones
             output="all",
         )
     )
-    stream.send({"shop": "a", "at": "2020-01-01 02:00:00", "order_id": 1, "note": "in time"})
+    stream.send({"shop": "a", "at": "2020-01-01 02:00:00Z", "order_id": 1, "note": "in time"})
 
     late, bad = stream.send(
-        {"shop": "a", "at": "2020-01-01 00:30:00", "order_id": 2, "note": "late"},
+        {"shop": "a", "at": "2020-01-01 00:30:00Z", "order_id": 2, "note": "late"},
         {"shop": "a", "at": "later", "order_id": 3, "note": "bad"},
     )
 
@@ -603,7 +603,7 @@ def test_carried_columns_are_reported_of_rows_that_come_too_late_and_of_bad_ones
     ]
     assert in_order(reported) == [  # type: ignore[arg-type, comparison-overlap]
         ("bad_timestamp", {"shop": "a", "at": "later", "order_id": 3}),
-        ("expired", {"shop": "a", "at": "2020-01-01 00:30:00", "order_id": 2}),
+        ("expired", {"shop": "a", "at": "2020-01-01 00:30:00Z", "order_id": 2}),
     ]
 
 

@@ -40,7 +40,7 @@ def arrive(inbox: Path, name: str, *minutes: int) -> None:
     """Each user comes at these minutes after noon."""
     inbox.mkdir(exist_ok=True)
     lines = (
-        json.dumps({"user": user, "at": f"2026-05-04 {12 + minute // 60}:{minute % 60:02}:00"})
+        json.dumps({"user": user, "at": f"2026-05-04 {12 + minute // 60}:{minute % 60:02}:00Z"})
         for minute in minutes
         for user in USERS
     )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import beamlike as bl
+from tests.support.zones import session_zone
 
 pytestmark = pytest.mark.spark
 
@@ -83,7 +84,7 @@ def test_strange_names_go_through_state_and_to_the_drops(feed: MakeFeed) -> None
 
 
 def test_a_result_may_bear_the_name_of_its_column(spark: Any, shown: Shown) -> None:
-    frame = spark.sql("select 'a' k, timestamp '2020-01-01 00:30:00' at, 3 v")
+    frame = spark.sql("select 'a' k, timestamp '2020-01-01 00:30:00Z' at, 3 v")
 
     panes = bl.windowed(
         frame,
@@ -97,7 +98,9 @@ def test_a_result_may_bear_the_name_of_its_column(spark: Any, shown: Shown) -> N
 
 
 def test_the_event_time_may_be_the_key(spark: Any, shown: Shown) -> None:
-    frame = spark.sql("select timestamp '2020-01-01 00:30:00' at union all select '2020-01-01'")
+    frame = spark.sql(
+        "select timestamp '2020-01-01 00:30:00Z' at union all select timestamp '2020-01-01 00:00:00Z'"
+    )
 
     panes = bl.windowed(
         frame,
@@ -151,9 +154,7 @@ def test_where_case_matters_names_may_differ_by_it(spark: Any, shown: Shown) -> 
 
 def test_times_are_the_same_instants_in_any_session_time_zone(spark: Any, shown: Shown) -> None:
     texts = spark.createDataFrame([("a", "2020-01-01 00:30:00")], ["k", "at"])
-    zone = "spark.sql.session.timeZone"
-    try:
-        spark.conf.set(zone, "America/New_York")
+    with session_zone(spark, "America/New_York"):
         panes = bl.windowed(
             texts,
             key="k",
@@ -162,5 +163,3 @@ def test_times_are_the_same_instants_in_any_session_time_zone(spark: Any, shown:
             aggregate={"last": bl.max("at")},
         ).selectExpr("window.start = timestamp '2020-01-01T05:00:00Z' same", "last")
         assert shown(panes) == [{"same": True, "last": "2020-01-01 00:30:00"}]
-    finally:
-        spark.conf.set(zone, "UTC")

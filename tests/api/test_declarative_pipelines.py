@@ -98,7 +98,7 @@ def hours(hits: Any) -> bl.Stream:
 
 
 def arrived(*hits: tuple[str, str]) -> list[Row]:
-    return [{"user": user, "at": f"2026-05-04 {at}:00"} for user, at in hits]
+    return [{"user": user, "at": f"2026-05-04 {at}:00Z"} for user, at in hits]
 
 
 FIRST = arrived(("ann", "12:00"), ("bob", "12:01"), ("ann", "12:30"))
@@ -131,7 +131,6 @@ def run(home: Path) -> None:
         "PYSPARK_PYTHON": sys.executable,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
-        "TZ": "UTC",
     }
     done = subprocess.run(
         [installed / "bin" / "spark-pipelines", "run"],

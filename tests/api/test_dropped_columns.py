@@ -167,7 +167,7 @@ def test_every_row_is_in_a_pane_or_dropped_and_counted(
         rows = []
         for _ in range(dice.randint(8, 16)):
             minute = max(0, 120 + 6 * number + dice.choice([0, 1, 2, -3, -9, -15]))
-            at = f"2020-01-01 {minute // 60:02}:{minute % 60:02}:{dice.randrange(60):02}"
+            at = f"2020-01-01 {minute // 60:02}:{minute % 60:02}:{dice.randrange(60):02}Z"
             rows.append(
                 {
                     "k": dice.choice(["a", "b", "c", "a", "b", None]),
@@ -178,7 +178,7 @@ def test_every_row_is_in_a_pane_or_dropped_and_counted(
         sent += len(rows)
         came += events.send(*rows)
     # The end: nothing is open any more but the window of this row.
-    came += events.send({"k": "end", "at": "2020-01-02 00:00:00", "v": "1"})
+    came += events.send({"k": "end", "at": "2020-01-02 00:00:00Z", "v": "1"})
 
     dropped: Counter[str] = Counter()
     for row in came:

@@ -216,7 +216,7 @@ def test_a_row_that_a_function_cannot_take_is_dropped_alone(
     spark: Any, shown: Shown, lines: Lines, how: str
 ) -> None:
     frame = spark.createDataFrame(
-        [(key, f"2020-01-01 00:0{v % 10}:00", v) for key in "ab" for v in (1, 13, 2)],
+        [(key, f"2020-01-01 00:0{v % 10}:00Z", v) for key in "ab" for v in (1, 13, 2)],
         "k string, at string, v int",
     ).coalesce(1)
     out = bl.windowed(

@@ -66,7 +66,7 @@ def test_it_tells_the_machine_and_what_it_does(events: Any) -> None:
 
 
 def test_a_batch_is_reported_of_as_a_stream_is(spark: Any) -> None:
-    rows = spark.createDataFrame([("a", "2020-01-01 00:00:00", 1)], "k string, at string, v int")
+    rows = spark.createDataFrame([("a", "2020-01-01 00:00:00Z", 1)], "k string, at string, v int")
     panes = bl.windowed(
         rows, key="k", timestamp="at", window=bl.Sessions("5m"), aggregate={"n": bl.count()}
     )

@@ -25,16 +25,16 @@ Lines = Callable[[list[Row]], list[str]]
 SALES = "shop string, at string, n int"
 DAY = 86_400_000
 ENDS_OF_TIME = [
-    {"shop": "a", "at": "2099-01-01 00:00:00", "n": 1},
-    {"shop": "a", "at": "9999-12-31 23:59:59.999", "n": 2},
+    {"shop": "a", "at": "2099-01-01 00:00:00Z", "n": 1},
+    {"shop": "a", "at": "9999-12-31 23:59:59.999Z", "n": 2},
     {"shop": "a", "at": "+294247-01-10T04:00:54.775Z", "n": 3},
     # Nothing else that is wrong with a row makes its time count.
-    {"shop": None, "at": "2099-01-01 00:00:00", "n": 4},
+    {"shop": None, "at": "2099-01-01 00:00:00Z", "n": 4},
 ]
 
 
 def sale(at: str, n: int = 0, shop: str = "a") -> Row:
-    return {"shop": shop, "at": f"2020-01-01 {at}", "n": n}
+    return {"shop": shop, "at": f"2020-01-01 {at}Z", "n": n}
 
 
 def far(given: Row, stage: str = "beamlike", timestamp: str = "") -> str:
@@ -103,7 +103,7 @@ def test_one_row_of_the_far_future_takes_nothing_from_the_others(
     # Were one of them believed, this row and the one before would be lost by now.
     assert lines(stream.send(sale("00:20", 2))) == []
     assert lines(
-        stream.send(sale("01:30"), {"shop": "b", "at": "0001-01-01 00:00:00", "n": 5})
+        stream.send(sale("01:30"), {"shop": "b", "at": "0001-01-01 00:00:00Z", "n": 5})
     ) == [
         "a 3 | 00:00-01:00 ON_TIME 0 last",
         'dropped by beamlike, expired: {"shop": "b", "n": 5} | '
@@ -297,7 +297,7 @@ def test_times_in_the_future_on_purpose_move_the_watermark_as_they_are(feed: Mak
     rows = bl.stream(stream.frame, timestamp="at", watermark="0 s", max_ahead=None)
     stream.start(rows.window(FIVE).group("device", {"n": bl.count()}).everything)
 
-    stream.send({"device": "a", "at": "2099-01-01 00:00:00", "n": 1})
+    stream.send({"device": "a", "at": "2099-01-01 00:00:00Z", "n": 1})
 
     stands = [it.observedMetrics["beamlike"]["watermark"] for it in stream.progress]
     assert [it for it in stands if it] == [4_070_908_800_000]

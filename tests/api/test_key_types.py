@@ -19,7 +19,7 @@ Shown = Callable[[Any], list[Row]]
 MakeFeed = Callable[[str], Any]
 
 HOUR = bl.FixedWindows("1 hour")
-AT = "2020-01-01 00:00:00"
+AT = "2020-01-01 00:00:00Z"
 
 VALUES = {
     "bool": "true, false, true",
@@ -36,7 +36,7 @@ VALUES = {
     "varchar": "cast('a' as varchar(3)), cast('a ' as varchar(3)), cast('a' as varchar(3))",
     "binary": "X'00', X'0000', X'', X'00'",
     "date": "date '2024-01-01', date '0001-01-01', date '2024-01-01'",
-    "timestamp": "timestamp '2024-01-01', timestamp '2024-01-01 00:00:00.000001', "
+    "timestamp": "timestamp '2024-01-01', timestamp '2024-01-01 00:00:00.000001Z', "
     "timestamp '2023-12-31T19:00:00-05:00'",
     "timestamp_ntz": "timestamp_ntz '2024-01-01', timestamp_ntz '2024-01-01 00:00:00.000001', "
     "timestamp_ntz '2024-01-01'",

@@ -291,11 +291,11 @@ def test_of_a_side_input_that_retracts_only_results_are_seen(feed: MakeFeed) -> 
 def cars(spark: Any) -> Any:
     return spark.createDataFrame(
         [
-            ("a", "2020-01-01 00:01:00", "east"),
-            ("b", "2020-01-01 00:02:00", "west"),
-            ("a", "2020-01-01 00:11:00", "west"),
-            ("c", "2020-01-01 00:03:00", "east"),
-            (None, "2020-01-01 00:03:00", "east"),
+            ("a", "2020-01-01 00:01:00Z", "east"),
+            ("b", "2020-01-01 00:02:00Z", "west"),
+            ("a", "2020-01-01 00:11:00Z", "west"),
+            ("c", "2020-01-01 00:03:00Z", "east"),
+            (None, "2020-01-01 00:03:00Z", "east"),
         ],
         "plate string, at string, lane string",
     )
@@ -305,10 +305,10 @@ def cars(spark: Any) -> Any:
 def owners(spark: Any) -> Any:
     return spark.createDataFrame(
         [
-            ("a", "2020-01-01 00:08:00", "ann"),
-            ("a", "2020-01-01 00:09:00", "bob"),
-            ("b", "2020-01-01 00:09:59.999", "ben"),
-            ("c", "2020-01-01 00:10:00", "cid"),
+            ("a", "2020-01-01 00:08:00Z", "ann"),
+            ("a", "2020-01-01 00:09:00Z", "bob"),
+            ("b", "2020-01-01 00:09:59.999Z", "ben"),
+            ("c", "2020-01-01 00:10:00Z", "cid"),
         ],
         "id string, since string, owner string",
     )
@@ -324,7 +324,7 @@ FOUND = [
     "a 00:01:00 east -> bob in 00:00-00:05, UNKNOWN",
     "b 00:02:00 west -> ben in 00:00-00:05, UNKNOWN",
 ]
-NO_PLATE = 'look up: null_key {"plate":null,"at":"2020-01-01 00:03:00","lane":"east"}'
+NO_PLATE = 'look up: null_key {"plate":null,"at":"2020-01-01 00:03:00Z","lane":"east"}'
 
 
 def test_left_keeps_cars_without_owner_and_inner_leaves_them_out(

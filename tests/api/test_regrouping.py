@@ -66,7 +66,7 @@ def streaming(feed: MakeFeed) -> Any:
 @pytest.fixture
 def bounded(spark: Any) -> Any:
     return spark.createDataFrame(
-        [("ann", f"2020-01-01 00:0{minute}:00") for minute in range(4)], "user string, at string"
+        [("ann", f"2020-01-01 00:0{minute}:00Z") for minute in range(4)], "user string, at string"
     )
 
 

@@ -27,10 +27,10 @@ def orders(spark: Any) -> bl.Stream:
     frame = spark.sql(
         """
         select * from values
-            ('ann', '2020-01-01 00:01:00', 'book', array('new', 'red')),
-            ('ann', '2020-01-01 00:02:00', 'ink', array()),
-            ('bob', '2020-01-01 00:03:00', 'pen', null),
-            ('bob', '2020-01-01 00:04:00', 'cup', array('red', null)),
+            ('ann', '2020-01-01 00:01:00Z', 'book', array('new', 'red')),
+            ('ann', '2020-01-01 00:02:00Z', 'ink', array()),
+            ('bob', '2020-01-01 00:03:00Z', 'pen', null),
+            ('bob', '2020-01-01 00:04:00Z', 'cup', array('red', null)),
             ('cat', 'soon', 'mug', array('red'))
             as (user, at, item, tags)
         """
@@ -270,8 +270,8 @@ def pays(spark: Any) -> bl.Stream:
     frame = spark.sql(
         """
         select * from values
-            ('ann', '2020-01-01 00:05:00', 5),
-            ('bob', '2020-01-01 00:06:00', 7)
+            ('ann', '2020-01-01 00:05:00Z', 5),
+            ('bob', '2020-01-01 00:06:00Z', 7)
             as (payer, paid, euros)
         """
     )
@@ -423,15 +423,15 @@ def gap_of(page: str) -> str:
 
 
 VISITS = [
-    ("ann", "2020-01-01 00:00:00", "slow"),
-    ("ann", "2020-01-01 00:20:00", "fast"),
-    ("bob", "2020-01-01 00:00:00", "fast"),
+    ("ann", "2020-01-01 00:00:00Z", "slow"),
+    ("ann", "2020-01-01 00:20:00Z", "fast"),
+    ("bob", "2020-01-01 00:00:00Z", "fast"),
 ]
 CLICKS = [
     # Within ten minutes of a slow page, but not within one of a fast one.
-    ("ann", "2020-01-01 00:09:00", "fast"),
-    ("ann", "2020-01-01 00:20:30", "slow"),
-    ("bob", "2020-01-01 00:02:00", "fast"),
+    ("ann", "2020-01-01 00:09:00Z", "fast"),
+    ("ann", "2020-01-01 00:20:30Z", "slow"),
+    ("bob", "2020-01-01 00:02:00Z", "fast"),
 ]
 JOINED = [
     "ann fast slow | 00:20-00:30:30 ON_TIME 0 last",

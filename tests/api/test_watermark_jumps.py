@@ -41,7 +41,7 @@ def backlog(wrong: bool = True) -> list[list[Row]]:
     for row in range(400):
         second = 12 * 3_600 + 6 * row + (9 * 3_600 if wrong and row == 135 else 0)
         at = f"{second // 3_600:02}:{second // 60 % 60:02}:{second % 60:02}"
-        rows.append({"device": f"d{row % 10}", "at": f"2020-01-01 {at}", "n": row})
+        rows.append({"device": f"d{row % 10}", "at": f"2020-01-01 {at}Z", "n": row})
     return [rows[at : at + 100] for at in range(0, 400, 100)]
 
 
@@ -155,7 +155,7 @@ def test_an_input_that_holds_the_watermark_back_keeps_it_from_jumping(
     given = bl.stream(signals.frame, timestamp="at", watermark="5 minutes").window(FIVE)
     other = bl.stream(prices.frame, timestamp="since", watermark="5 minutes").window(FIVE)
     signals.start(bl.join(given, other, on="device", name="beamlike").everything)
-    prices.put({"device": "d1", "since": "2020-01-01 12:00:00"})
+    prices.put({"device": "d1", "since": "2020-01-01 12:00:00Z"})
 
     for rows in backlog():
         signals.send(*rows)
@@ -187,7 +187,7 @@ def test_a_pipeline_names_the_row_too(spark: Any, feed: MakeFeed) -> None:
         stream.send(*of_file)
 
     size, words = JUMP
-    row = {"device": "d5", "at": "2020-01-01 21:13:30", "n": 135}
+    row = {"device": "d5", "at": "2020-01-01 21:13:30Z", "n": 135}
     assert jumps(stream, "Sum") == [
         (size, f"{words.partition(' by ')[0]} by {reprlib.repr(row)} at 2020-01-01 21:13:30")
     ]

@@ -284,7 +284,7 @@ def test_the_plan_says_why_it_runs_key_by_key() -> None:
 
 @pytest.mark.spark
 def test_bounded_rows_come_out_as_ever_and_may_be_grouped_again(spark: Any) -> None:
-    rows = [("a", "2020-01-01 12:05:00", 1), ("b", "2020-01-01 03:05:00", 1)]
+    rows = [("a", "2020-01-01 12:05:00Z", 1), ("b", "2020-01-01 03:05:00Z", 1)]
     readings = spark.createDataFrame(rows, "device string, at string, v int")
     per_key, usual = (hours(readings, watermark_per_key=each) for each in (True, False))
     counts = per_key.group([], {"n": bl.sum("n")}, name="all")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import beamlike as bl
+from tests.support.zones import session_zone
 
 pytestmark = pytest.mark.spark
 
@@ -22,11 +23,11 @@ ONLY_PANE = {
 }
 
 FLIGHTS = [
-    ("UA", "EWR", "2013-01-01 05:15:00", 2, "N14228"),
-    ("UA", "LGA", "2013-01-01 05:29:00", 4, "N24211"),
-    ("AA", "JFK", "2013-01-01 05:40:00", None, "N619AA"),
-    ("UA", "EWR", "2013-01-01 06:00:00", -4, None),
-    ("AA", "LGA", "2013-01-01 05:59:59", 8, "N3ALAA"),
+    ("UA", "EWR", "2013-01-01 05:15:00Z", 2, "N14228"),
+    ("UA", "LGA", "2013-01-01 05:29:00Z", 4, "N24211"),
+    ("AA", "JFK", "2013-01-01 05:40:00Z", None, "N619AA"),
+    ("UA", "EWR", "2013-01-01 06:00:00Z", -4, None),
+    ("AA", "LGA", "2013-01-01 05:59:59Z", 8, "N3ALAA"),
 ]
 FLIGHT = "carrier string, origin string, scheduled string, dep_delay int, tailnum string"
 
@@ -140,10 +141,10 @@ def test_nulls_do_not_count_and_an_aggregate_of_nothing_but_nulls_is_empty(
     spark: Any, shown: Shown
 ) -> None:
     rows = [
-        ("a", "2013-01-01 05:00:00", 3, 1.5, "10.25", "x"),
-        ("a", "2013-01-01 05:01:00", None, None, None, None),
-        ("a", "2013-01-01 05:02:00", 5, 0.25, "-0.05", "é"),
-        ("b", "2013-01-01 05:03:00", None, None, None, None),
+        ("a", "2013-01-01 05:00:00Z", 3, 1.5, "10.25", "x"),
+        ("a", "2013-01-01 05:01:00Z", None, None, None, None),
+        ("a", "2013-01-01 05:02:00Z", 5, 0.25, "-0.05", "é"),
+        ("b", "2013-01-01 05:03:00Z", None, None, None, None),
     ]
     frame = spark.createDataFrame(rows, NUMBERS.replace("decimal(7,2)", "string"))
     panes = bl.windowed(
@@ -219,8 +220,8 @@ def test_nulls_do_not_count_and_an_aggregate_of_nothing_but_nulls_is_empty(
 
 
 TYPED = (
-    "select 'a' k, timestamp '2013-01-01 05:00:00' at, date '2013-02-03' day, "
-    "timestamp '2013-01-01 05:30:00.123456' ts, timestamp_ntz '2013-01-01 05:30:00' ntz, "
+    "select 'a' k, timestamp '2013-01-01 05:00:00Z' at, date '2013-02-03' day, "
+    "timestamp '2013-01-01 05:30:00.123456Z' ts, timestamp_ntz '2013-01-01 05:30:00' ntz, "
     "true yes, X'00ff' bin, cast(1.5 as decimal(3,1)) price, cast(7 as tinyint) tiny"
 )
 TYPED_VALUES = {
@@ -285,17 +286,18 @@ def test_columns_of_every_type_are_aggregated_as_what_they_are(spark: Any, shown
 
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz", "date", "string"])
 def test_event_time_may_be_any_kind_of_time(spark: Any, shown: Shown, kind: str) -> None:
-    frame = spark.sql(f"select 'a' k, cast('2013-01-01' as {kind}) at")
+    # Without a zone, they are read in that of the session.
+    with session_zone(spark, "UTC"):
+        frame = spark.sql(f"select 'a' k, cast('2013-01-01' as {kind}) at")
+        panes = bl.windowed(
+            frame,
+            key="k",
+            timestamp="at",
+            window=bl.FixedWindows("1 hour"),
+            aggregate={"n": bl.count()},
+        )
 
-    panes = bl.windowed(
-        frame,
-        key="k",
-        timestamp="at",
-        window=bl.FixedWindows("1 hour"),
-        aggregate={"n": bl.count()},
-    )
-
-    assert shown(panes) == [{"k": "a"} | hour(0, n=1)]
+        assert shown(panes) == [{"k": "a"} | hour(0, n=1)]
 
 
 def test_without_key_everything_is_one_group(spark: Any, shown: Shown) -> None:
@@ -312,7 +314,7 @@ def test_without_key_everything_is_one_group(spark: Any, shown: Shown) -> None:
 
 def test_an_element_counts_in_each_of_its_sliding_windows(spark: Any, shown: Shown) -> None:
     panes = bl.windowed(
-        spark.createDataFrame([("a", "2013-01-01 05:10:00", 1), ("a", "2013-01-01 05:40:00", 2)])
+        spark.createDataFrame([("a", "2013-01-01 05:10:00Z", 1), ("a", "2013-01-01 05:40:00Z", 2)])
         .toDF("k", "at", "v")
         .coalesce(1),
         key="k",
@@ -335,7 +337,7 @@ def test_an_element_counts_in_each_of_its_sliding_windows(spark: Any, shown: Sho
 def test_sessions_merge_unless_they_only_touch(spark: Any, shown: Shown) -> None:
     times = ["05:00:00", "05:20:00", "05:09:59", "05:19:58", "05:30:00"]
     panes = bl.windowed(
-        spark.createDataFrame([("a", f"2013-01-01 {time}", time) for time in times])
+        spark.createDataFrame([("a", f"2013-01-01 {time}Z", time) for time in times])
         .toDF("k", "at", "v")
         .coalesce(1),
         key="k",
@@ -414,7 +416,7 @@ def test_floating_keys_group_as_spark_groups_them(spark: Any, shown: Shown, kind
 
     numbers = ["NaN", "0.0", "-0.0", "NaN", "Infinity", "-Infinity", "0.1", "0.1", "-0.1"]
     frame = spark.createDataFrame([(number,) for number in numbers], "text string").select(
-        F.col("text").cast(kind).alias("d"), F.lit("2013-01-01 05:00:00").alias("at")
+        F.col("text").cast(kind).alias("d"), F.lit("2013-01-01 05:00:00Z").alias("at")
     )
 
     panes = bl.windowed(

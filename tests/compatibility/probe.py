@@ -121,6 +121,11 @@ def where_workers_are(spark: Any) -> list[str]:
     return sorted(row.place for row in rows)
 
 
+def zone_of_run() -> str:
+    """The time zone of the test run, if it is part of one."""
+    return os.environ.get("BEAMLIKE_TEST_ZONE", "UTC")
+
+
 def builder_of(kind: str, master: str, home: Path) -> Any:
     """How the session of a kind of Spark is made."""
     from pyspark.sql import SparkSession
@@ -132,7 +137,7 @@ def builder_of(kind: str, master: str, home: Path) -> Any:
     builder = builder.remote("local[2]") if kind == "connect" else builder.master(master)
     builder = (
         builder.config("spark.sql.shuffle.partitions", 2)
-        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.session.timeZone", zone_of_run())
         .config(STATE_STORE, ROCKSDB)
     )
     if kind == "connect":
@@ -239,7 +244,7 @@ def submit(master: str, package: str) -> str:
         "spark.executor.memory": "512m",
         "spark.cores.max": "2",
         "spark.sql.shuffle.partitions": "2",
-        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.session.timeZone": zone_of_run(),
         STATE_STORE: ROCKSDB,
     }
     command = [str(spark_submit), "--master", master, "--py-files", package]

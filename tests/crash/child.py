@@ -25,6 +25,7 @@ from tests.crash.noted import file_in, last_commit
 from tests.crash.sinks import lines_of
 from tests.crash.work import NO_DATA, Work
 from tests.crash.works import WORKS
+from tests.support.zones import zone_of_run
 
 __all__ = ["Queries", "main", "make_session"]
 
@@ -76,6 +77,7 @@ def make_session(home: Path, retries: int) -> Any:
         CHECKPOINT_FILES,
         RENAMED_IN_PROCESS,
         ROCKSDB,
+        SESSION_ZONE,
         STATE_STORE,
     )
 
@@ -84,7 +86,7 @@ def make_session(home: Path, retries: int) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
         "spark.sql.shuffle.partitions": 2,
-        "spark.sql.session.timeZone": "UTC",
+        SESSION_ZONE: zone_of_run(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "1g",

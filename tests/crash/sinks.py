@@ -33,7 +33,7 @@ def lines_of(frame: Any) -> list[str]:
     """The rows as JSON, by key. Rows of one key stay in the order in which they came out."""
     from pyspark.sql import functions as F
 
-    row = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+    row = F.to_json(F.struct("*"), {"ignoreNullFields": "false", "timeZone": "UTC"})
     lines = [text for (text,) in frame.select(row).collect()]
     return sorted(lines, key=lambda line: json.dumps(json.loads(line).get("user")))
 

@@ -194,7 +194,7 @@ def test_several_groupings_of_a_query(spark: Any, tmp_path: Path) -> None:
 def test_a_pipeline_tells_labels_keys_windows_and_triggers(spark: Any, tmp_path: Path) -> None:
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
     schema = "user string, points int, at timestamp"
-    rows = [("ann", 3, "2020-01-01 00:01:00"), ("bob", 4, "2020-01-01 00:02:00")]
+    rows = [("ann", 3, "2020-01-01 00:01:00Z"), ("bob", 4, "2020-01-01 00:02:00Z")]
     spark.createDataFrame(rows, "user string, points int, at string").selectExpr(
         "user", "points", "cast(at as timestamp) at"
     ).coalesce(1).write.parquet(inbox)

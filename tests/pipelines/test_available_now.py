@@ -32,7 +32,7 @@ class Games:
     def put(self, *rows: tuple[str, int, str]) -> None:
         frame = self._spark.createDataFrame(list(rows), "user string, points long, at string")
         timed = frame.selectExpr(
-            "user", "points", "cast(concat('2020-01-01 ', at) as timestamp) at"
+            "user", "points", "cast(concat('2020-01-01 ', at, 'Z') as timestamp) at"
         )
         timed.coalesce(1).write.mode("append").parquet(str(self._home / "in"))
 

@@ -501,7 +501,7 @@ def test_a_stream_whose_coder_cannot_read_its_state_does_not_go_on(
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
 
     def arrive(cents: int) -> None:
-        rows = spark.createDataFrame([(cents, "2020-01-01 00:00:10")], "cents long, at string")
+        rows = spark.createDataFrame([(cents, "2020-01-01 00:00:10Z")], "cents long, at string")
         rows = rows.selectExpr("cents", "cast(at as timestamp) at")
         rows.coalesce(1).write.mode("append").parquet(inbox)
 

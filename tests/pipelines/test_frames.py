@@ -24,7 +24,8 @@ TOTALS = "user string, points long, window string"
 
 def games(spark: Any, rows: Iterable[tuple[str, int, str | None]]) -> Any:
     frame = spark.createDataFrame(list(rows), "user string, points long, at string")
-    return frame.selectExpr("user", "points", "cast(concat('2020-01-01 ', at) as timestamp) at")
+    at = "cast(concat('2020-01-01 ', at, 'Z') as timestamp) at"
+    return frame.selectExpr("user", "points", at)
 
 
 def totals(rows: Any, window: Any, **options: Any) -> Any:
@@ -74,7 +75,7 @@ def test_a_row_without_a_time_is_left_out_and_the_others_are_not(spark: Any) -> 
 
 def test_a_text_that_is_no_time_is_left_out_and_the_others_are_not(spark: Any) -> None:
     rows = spark.createDataFrame(
-        [("joe", 1, "2020-01-01 00:00:10"), ("zed", 9, "no idea"), ("eva", 9, "00:00:10")],
+        [("joe", 1, "2020-01-01 00:00:10Z"), ("zed", 9, "no idea"), ("eva", 9, "00:00:10")],
         "user string, points long, at string",
     )
 

@@ -23,7 +23,7 @@ AT_NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 def columns(**kinds: T.DataType) -> Columns:
     schema = T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
-    return Columns.typed(schema, "UTC", "'Write'")
+    return Columns.typed(schema, "'Write'")
 
 
 def column(kind: T.DataType, *values: Any) -> list[Any]:
@@ -185,7 +185,7 @@ def test_what_does_not_fit_is_reported_with_its_column(kind: Any, value: Any, sa
 
 def test_a_value_must_be_there_if_the_column_says_so() -> None:
     schema = T.StructType([T.StructField("c", T.LongType(), nullable=False)])
-    needed = Columns.typed(schema, "UTC", "'Write'")
+    needed = Columns.typed(schema, "'Write'")
 
     assert needed.table([1, 2]).column("c").to_pylist() == [1, 2]
     with pytest.raises(PipelineError) as refused:

@@ -189,6 +189,13 @@ def remembered(state: Any) -> list[str]:
     return sorted(cells + timers)
 
 
+def in_json(batch: Any) -> Any:
+    """Rows as JSON, with their times in UTC."""
+    from pyspark.sql import functions as F
+
+    return batch.select(F.to_json(F.struct("*"), {"timeZone": "UTC"}))
+
+
 def lines(rows: Iterable[str]) -> list[str]:
     """Rows of panes as lines: columns, window, timing, index, and whether they are withdrawn."""
     printed = []
@@ -224,7 +231,7 @@ def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
         spark,
         inbox.rows(spark),
         str(checkpoint),
-        lambda batch, _: rows.extend(batch.toJSON().collect()),
+        lambda batch, _: rows.extend(text for (text,) in in_json(batch).collect()),
     )
     try:
         # Late for ann's first session, in time for cy; then the end of all that is open.

@@ -42,9 +42,11 @@ class Upserting(metaclass=Readable):
         Raises:
             ColumnError: A column is missing, or the table has others.
         """
+        from beamlike.runtime.canonical import canonical
+
         table: Any = batch if not hasattr(batch, "toArrow") else batch.toArrow()
         changes = changes_of(
-            table,
+            canonical(table),
             self.key,
             f"{self.name}{_query_of(batch)}",
             number,

@@ -346,7 +346,7 @@ def packer_columns(
     shown_struct = F.struct(
         *(column(name) for name in dict.fromkeys(shown) if name not in hidden_columns)
     )
-    element = F.to_json(shown_struct, {"ignoreNullFields": "false"})
+    element = F.to_json(shown_struct, {"ignoreNullFields": "false", "timeZone": "UTC"})
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
     values = [given.expression.alias(f"value_{at}") for at, given in enumerate(inputs.values())]

@@ -19,9 +19,12 @@ from beamlike.runtime.row_metadata import MARKS
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-# PySpark 4.3 requires the zone of timestamps; before that it was always UTC.
 _TAKES_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
-_IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _TAKES_ZONE else {}
+IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _TAKES_ZONE else {}
+"""What makes Arrow types of Spark's in UTC. PySpark 4.3 requires a zone; before that it was UTC.
+
+Rows arrive in the zone of the session: see `beamlike.runtime.canonical`.
+"""
 
 
 class Frame(Protocol):
@@ -103,7 +106,7 @@ def arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:
         ColumnError: Arrow has none for it.
     """
     try:
-        return to_arrow_type(kind, **_IN_UTC)
+        return to_arrow_type(kind, **IN_UTC)
     except PySparkException as error:
         raise ColumnError(
             f"{argument}: column {name!r} is {kind.simpleString()}, for which there is no Arrow "

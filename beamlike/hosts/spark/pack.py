@@ -36,6 +36,7 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.jumps import Delivered
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.arrivals import elements_in
+from beamlike.runtime.canonical import canonical
 from beamlike.runtime.jumps import delivered_from_json, delivered_rows, delivered_to_json
 from beamlike.runtime.lift import Lifter, lifter_of
 from beamlike.runtime.output import OutputTable
@@ -89,7 +90,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         elements = 0
         lifter = lifter_of(plan) if plan.lift else None
         for sequence, gathered in enumerate(_gathered(batches)):
-            table = pa.Table.from_batches(gathered)
+            table = canonical(pa.Table.from_batches(gathered))
             table = table.rename_columns([*names, *table.column_names[len(names) :]])
             updates += _updates_of(plan, table, at)
             delivered += delivered_rows(plan, table, _believed_times(table), at)

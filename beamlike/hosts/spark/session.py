@@ -33,8 +33,9 @@ _COMPILES_NOTHING: "dict[str, bool | float | int | str | None]" = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Spark interprets its plans. To compile them takes seconds in the first micro-batch."""
+SESSION_ZONE = "spark.sql.session.timeZone"
 SETTINGS: "dict[str, bool | float | int | str | None]" = {
-    "spark.sql.session.timeZone": "UTC",
+    SESSION_ZONE: "UTC",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.python.daemon.module": "beamlike.hosts.spark.daemon",
@@ -151,6 +152,9 @@ def local_session(
 ) -> "SparkSession":
     """A quiet local session with all that beamlike needs. Reuses one that runs already.
 
+    Its time zone is UTC, so that what it prints is the same everywhere. One that runs already keeps
+    its own.
+
     What it sets for speed is fit for this machine: see ``How fast`` in ``docs/pages/operating.md``
     before it goes into the session of a cluster.
 
@@ -173,6 +177,10 @@ def local_session(
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    settings = dict(SETTINGS)
+    running = SparkSession._instantiatedSession
+    if running is not None and running._sc._jsc is not None:  # what getOrCreate then returns
+        del settings[SESSION_ZONE]
     builder = SparkSession.builder.master(f"local[{cores}]").appName(app_name)
     if short_lived:
         builder = builder.config("spark.driver.extraJavaOptions", SHORT_LIVED)
@@ -180,7 +188,7 @@ def local_session(
     spark = (
         builder.config("spark.sql.shuffle.partitions", cores)
         .config("spark.driver.memory", "4g")
-        .config(map=SETTINGS)
+        .config(map=settings)
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")

@@ -48,7 +48,7 @@ class Visits:
 
     def send(self, *rows: tuple[str, str | None]) -> None:
         hidden = self._inbox / f".{self._sent}.json"
-        lines = [json.dumps({"user": user, "at": at and f"2020-01-01 {at}"}) for user, at in rows]
+        lines = [json.dumps({"user": user, "at": at and f"2020-01-01 {at}Z"}) for user, at in rows]
         hidden.write_text("\n".join(lines), encoding="utf-8")
         hidden.rename(self._inbox / f"{self._sent}.json")
         self._sent += 1

@@ -1,7 +1,7 @@
 """Files of other systems, by fsspec: ``s3://``, ``gs://``, ``hdfs://`` and others."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import IO, Any
 
 from beamlike.api.pipelines.io.file_systems import FileMetadata, FileSystem
@@ -13,7 +13,8 @@ def _changed(found: dict[str, Any]) -> float:
     for name in ("mtime", "LastModified", "updated", "created"):
         at = found.get(name)
         if isinstance(at, datetime):
-            return at.timestamp()
+            # Without a zone it is in UTC, and not in that of the process.
+            return at.replace(tzinfo=at.tzinfo or UTC).timestamp()
         if isinstance(at, int | float):
             return float(at)
     return 0.0

@@ -107,7 +107,7 @@ def frame_of(
         UnsupportedError: Some sources are streams and others are not.
     """
     layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
-    shown = Shown.of(spark, schema, owner)
+    shown = Shown.of(schema, owner)
     if not is_stream(layers):
         return shown.rows_in(bounded_messages(spark, layers, shards, [(0, shown.table)]))
     still = [node.label for node in layers.sources if not _streams(node)]
@@ -262,7 +262,7 @@ class Shown:
     words: str
 
     @classmethod
-    def of(cls, spark: "SparkSession", schema: str | Coder, owner: str) -> Self:
+    def of(cls, schema: str | Coder, owner: str) -> Self:
         """The rows of a schema, or of encoded elements.
 
         Args:
@@ -273,8 +273,7 @@ class Shown:
         """
         coder = schema if isinstance(schema, Coder) else None
         words = ENCODED if isinstance(schema, Coder) else schema
-        zone = spark.conf.get("spark.sql.session.timeZone")
-        return cls(Columns.of(words, zone, owner), coder, words)
+        return cls(Columns.of(words, owner), coder, words)
 
     def table(self, values: Sequence[Any]) -> pa.Table:
         """Elements as rows.

@@ -23,6 +23,7 @@ from beamlike.model.graph import MAIN
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.runtime.canonical import canonical
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.jumps import delivered_by
@@ -69,7 +70,7 @@ class Reader:
 
     def _add(self, batch: pa.RecordBatch, mail: Messages) -> None:
         at, ahead = batch.column(AT), batch.column(AHEAD)
-        table = batch.drop_columns([AT, AHEAD])
+        table = canonical(batch.drop_columns([AT, AHEAD]))
         names = table.schema.names
         rows: list[Values] = list(zip(*map(_values, table.columns), strict=True))
         known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False))).to_numpy(
@@ -164,13 +165,5 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 def _instants(column: pa.Array) -> Iterator[datetime | None]:
-    zone = None if column.type.tz in _UTC else pa.lib.string_to_tzinfo(column.type.tz)
     for micros in column.cast(pa.int64()).to_pylist():
-        if micros is None:
-            yield None
-            continue
-        instant = _EPOCH + timedelta(microseconds=micros)
-        yield instant if zone is None else instant.astimezone(zone)
-
-
-_UTC: Final = frozenset({"UTC", "Etc/UTC"})
+        yield None if micros is None else _EPOCH + timedelta(microseconds=micros)

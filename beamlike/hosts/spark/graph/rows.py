@@ -1,6 +1,5 @@
 """Elements as rows of a schema, column by column. What a column would change is refused."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -15,6 +14,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from beamlike.errors import PipelineError
+from beamlike.hosts.spark.inputs import IN_UTC
 from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_instant
 
@@ -22,8 +22,6 @@ _WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _INSTANTS: Final = (T.TimestampType, T.TimestampNTZType)
 _NESTED: Final = (T.ArrayType, T.MapType, T.StructType)
 _DAY_MS: Final = 86_400_000
-# PySpark 4.3 requires the zone of instants; before that it was always UTC.
-_TAKES_ZONE: Final = "timezone" in inspect.signature(to_arrow_schema).parameters
 _FIRST_MS: Final = -62_135_596_800_000  # the year 1
 _AFTER_LAST_MS: Final = 253_402_300_800_000  # the year 10000
 
@@ -51,23 +49,18 @@ class Columns:
     owner: str
 
     @classmethod
-    def of(cls, words: Any, zone: str | None, owner: str) -> Self:
-        """The columns of a schema in words.
-
-        Args:
-            words: The schema, as DDL.
-            zone: The time zone of the session.
+    def of(cls, words: Any, owner: str) -> Self:
+        """The columns of a schema in words, as DDL.
 
         Raises:
-            PipelineError: It is no schema.
+            PipelineError: The words are not a schema.
         """
-        return cls.typed(_read_schema(words, owner), zone, owner)
+        return cls.typed(_read_schema(words, owner), owner)
 
     @classmethod
-    def typed(cls, schema: T.StructType, zone: str | None, owner: str) -> Self:
-        """The columns of a schema; its parts are those of `of`."""
-        options: dict[str, Any] = {"timezone": zone} if _TAKES_ZONE else {}
-        return cls(schema, to_arrow_schema(schema, **options), owner)
+    def typed(cls, schema: T.StructType, owner: str) -> Self:
+        """The columns of a schema. Instants are in UTC, whatever the zone of the session."""
+        return cls(schema, to_arrow_schema(schema, **IN_UTC), owner)
 
     def table(self, elements: Sequence[Any]) -> pa.Table:
         """Elements as rows.

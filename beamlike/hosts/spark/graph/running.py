@@ -124,7 +124,7 @@ def start(
     folder = Checkpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
     own = spark.readStream.schema(MESSAGE).parquet(folder.messages)
-    shown = _shown(spark, sinks)
+    shown = _shown(sinks)
     left = stream_messages(
         spark,
         layers,
@@ -147,7 +147,7 @@ def run_bounded(
     spark: "SparkSession", layers: Layers, sinks: Sequence[Sink], *, shards: int
 ) -> RunReport:
     """Run a pipeline whose sources all come to an end."""
-    found, shown = RunReport(), _shown(spark, sinks)
+    found, shown = RunReport(), _shown(sinks)
     left = bounded_messages(spark, layers, shards, _shows(layers, shown))
     _write(left, 0, layers, shown, found)
     return found
@@ -157,8 +157,8 @@ Rows = Sequence[tuple[Sink, Shown]]
 """Each sink, and the rows that it takes."""
 
 
-def _shown(spark: "SparkSession", sinks: Sequence[Sink]) -> Rows:
-    return [(sink, Shown.of(spark, sink.schema, repr(sink.label))) for sink in sinks]
+def _shown(sinks: Sequence[Sink]) -> Rows:
+    return [(sink, Shown.of(sink.schema, repr(sink.label))) for sink in sinks]
 
 
 def _shows(layers: Layers, rows: Rows) -> Shows:
