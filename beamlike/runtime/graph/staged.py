@@ -199,7 +199,7 @@ class GroupingWorker(StagedWorker):
     """Groups pairs by key and window."""
 
     def __init__(self, node: GroupNode) -> None:
-        super().__init__(node.label, Grouping(node.strategy, node.combine))
+        super().__init__(node.label, Grouping(node.strategy, node.combine, OnFailure.FAIL))
         self._declared = node.value_type
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
@@ -258,7 +258,9 @@ class SideInputWorker(StagedWorker):
             node.side.window_fn,
             node.main.allowed_lateness,
             join="view",
+            on_error=OnFailure.FAIL,
             side_trigger=node.side.trigger,
+            side_allowed_lateness=node.side.allowed_lateness,
         )
         super().__init__(node.label, machine)
         self._side = MIN_TIMESTAMP
