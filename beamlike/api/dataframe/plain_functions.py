@@ -119,7 +119,7 @@ class PlainFn:
             if name not in asked:
                 raise ColumnError(
                     f"fn: the timer {self._name}.{name} is never set, because no method asks for "
-                    f"it; write def process(self, row, {name}), or leave the timer and on_{name} out"
+                    f"it; write def process(self, row, {name}), or leave the timer out"
                 )
         methods = {name: it for name, it in declared.items() if callable(it)}
         for name, method in methods.items():

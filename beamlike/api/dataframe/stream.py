@@ -37,7 +37,7 @@ from beamlike.model.readable import Readable
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone
 from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
     BUCKETS,
@@ -254,7 +254,8 @@ class Stream(KeyedSteps, metaclass=Readable):
                 withdrawn.
 
         Raises:
-            WindowingError: As `WindowingStrategy.configured`.
+            WindowingError: As `WindowingStrategy.configured`; an allowed lateness that is shorter
+                than the one before, as it never shrinks. ``strategy`` may have any.
             TimeError: The allowed lateness cannot be read.
 
         Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
@@ -263,6 +264,7 @@ class Stream(KeyedSteps, metaclass=Readable):
         trigger = parts.get("trigger")
         warn_of_numbers("Stream.window", window, trigger, strategy, allowed_lateness=lateness)
         if strategy is None:
+            _check_lateness(self.strategy, lateness)
             strategy = self.strategy.configured(window, **parts)
             if window is None:
                 return attrs.evolve(self, strategy=strategy)
@@ -390,6 +392,23 @@ class Stream(KeyedSteps, metaclass=Readable):
             per_key=per_key,
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))
+
+
+def _check_lateness(before: WindowingStrategy, lateness: DurationLike | None) -> None:
+    """Refuse an allowed lateness that the one before is longer than.
+
+    Raises:
+        WindowingError: With what to write.
+        TimeError: The lateness cannot be read.
+    """
+    if lateness is None or duration_ms(lateness, "allowed_lateness") >= before.allowed_lateness:
+        return
+    raise WindowingError(
+        f"allowed_lateness={lateness!r} is shorter than the "
+        f"{show_duration(before.allowed_lateness)} that the stream has already, and the allowed "
+        "lateness never shrinks, as in Beam; leave it out, or give all parts of the strategy in "
+        "one value: strategy=WindowingStrategy(...)"
+    )
 
 
 def put_into(given: Stream, strategy: WindowingStrategy) -> Stream:
