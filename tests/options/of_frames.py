@@ -5,7 +5,6 @@ from typing import Any, Final
 import beamlike as bl
 from beamlike.testing import QueryTest
 from tests.options.playing import (
-    COUNT,
     HOUR,
     VIEWS,
     Differs,
@@ -183,7 +182,13 @@ RUNS: Final[dict[str, Differs]] = {
     "state.kind": Differs(lambda: kept(Kept()), lambda: kept(KeptOnce())),
     **{f"windowed.{name}": per(windowed, **{name: value}) for name, value in STEP.items()},
     **{f"Stream.group.{name}": per(grouped, **{name: value}) for name, value in STEP.items()},
-    **{f"Stream.apply_per_key.{name}": per(numbered, **{name: it}) for name, it in STEP.items()},
-    **{f"Stream.deduplicate.{name}": per(deduplicated, **{name: it}) for name, it in STEP.items()},
+    **{
+        f"Stream.apply_per_key.{name}": per(numbered, **{name: value})
+        for name, value in STEP.items()
+    },
+    **{
+        f"Stream.deduplicate.{name}": per(deduplicated, **{name: value})
+        for name, value in STEP.items()
+    },
     **{f"look_up.{name}": per(looked_up, **{name: value}) for name, value in STEP.items()},
 }

@@ -113,7 +113,7 @@ RUNS: Final[dict[str, Differs]] = {
         lambda: bl.WindowingStrategy.declared(bl.GlobalWindows()),
         lambda: bl.WindowingStrategy.declared(bl.GlobalWindows(), unbounded=True),
     ),
-    "count.column": aggregated(bl.count, column="user"),
+    "count.column": aggregated(bl.count, column="v"),
     "top.by": aggregated(bl.top, "page", 1, by="v"),
     "bottom.by": aggregated(bl.bottom, "page", 1, by="v"),
     "sample.seed": aggregated(bl.sample, "page", 1, seed=3),

@@ -47,10 +47,10 @@ def outcome(run: Callable[[], Any]) -> str:
     printed = io.StringIO()
     try:
         with redirect_stdout(printed):
-            found = run()
+            result = run()
     except BeamlikeError as error:
         return f"{type(error).__name__}: {error}"
-    return f"{found!r} {printed.getvalue()}"
+    return f"{result!r} {printed.getvalue()}"
 
 
 _OF_PLANS: Final = (
@@ -66,12 +66,12 @@ def played(job: Callable[..., Any], inputs: Any = VIEWS, *, clock: str = "2100-0
 
     @wraps(job)
     def planned(*frames: Any, **named: Any) -> Any:
-        made, described = job(*frames, **named), noted()
+        frame, described = job(*frames, **named), noted()
         assert described is not None, "QueryTest notes what is described"
         plans.extend(
             {name: getattr(plan, name) for name in _OF_PLANS} for plan in described.groupings
         )
-        return made
+        return frame
 
     run = TableFrames.run
     with patch.object(TableFrames, "run", autospec=True, side_effect=run) as runs:
@@ -146,7 +146,7 @@ def looked_up(main: bl.WindowFn = HOUR, side: bl.WindowFn = HOUR, **options: Any
     """A run of `beamlike.look_up`."""
 
     def job(views: Any, other: Any) -> Any:
-        rows = [bl.stream(it, timestamp="at", watermark="0 s") for it in (views, other)]
+        rows = [bl.stream(df, timestamp="at", watermark="0 s") for df in (views, other)]
         counts = rows[1].window(side).group("page", COUNT, name="counting")
         return bl.look_up(rows[0].window(main), counts, on="page", **options)
 
@@ -171,8 +171,7 @@ def beamed(build: Callable[[Any], Any]) -> list[Any]:
     """What a transform makes of three numbers at 0, 1 and 2 hours."""
     pipeline = beam.Pipeline()
     numbers = [beam.TimestampedValue(n, n * 3600) for n in (0, 1, 2)]
-    made = build(pipeline | "Numbers" >> beam.Create(numbers))
-    return came(pipeline, made)
+    return came(pipeline, build(pipeline | "Numbers" >> beam.Create(numbers)))
 
 
 def scio(build: Callable[[Any], Any], *values: Any) -> list[Any]:
@@ -182,10 +181,7 @@ def scio(build: Callable[[Any], Any], *values: Any) -> list[Any]:
     return came(sc.pipeline, build(sc.parallelize(timed)))
 
 
-def came(pipeline: Any, made: Any) -> list[Any]:
+def came(pipeline: Any, pcoll: Any) -> list[Any]:
     """The elements of a collection after a run, with their times, windows and panes."""
-    found = pipeline.run().out_of(made.edge)
-    return [
-        (it.element.value, it.element.timestamp, str(it.element.windows), str(it.element.pane))
-        for it in found
-    ]
+    elements = [output.element for output in pipeline.run().out_of(pcoll.edge)]
+    return [(e.value, e.timestamp, str(e.windows), str(e.pane)) for e in elements]

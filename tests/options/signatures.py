@@ -52,16 +52,16 @@ _CONFIGURING: Final = ("with_", "without_")
 def options() -> set[str]:
     """The options as ``owner.option``, and the methods that configure a transform as ``owner``."""
     known: set[Any] = set()
-    found: set[str] = set()
+    names: set[str] = set()
     for owner, function in _functions():
         code = function.__code__
         if code in known or owner in NOT_CALLED or owner.endswith(_OF_MACHINES):
             continue
         known.add(code)
-        found.update(f"{owner}.{name}" for name in _optional(function))
+        names.update(f"{owner}.{name}" for name in _optional(function))
         if _configures(owner):
-            found.add(owner)
-    return found
+            names.add(owner)
+    return names
 
 
 def _optional(function: FunctionType) -> Iterator[str]:
@@ -76,7 +76,8 @@ def _configures(owner: str) -> bool:
     name, _, method = path.partition(".")
     transform = getattr(beam, name, None) if owner.startswith("beam.") and not module else None
     is_transform = inspect.isclass(transform) and issubclass(transform, PTransform)
-    return method.startswith(_CONFIGURING) and is_transform
+    by_fanout = owner.startswith("scio.") and owner.endswith("fanout")
+    return by_fanout or (method.startswith(_CONFIGURING) and is_transform)
 
 
 def _functions() -> Iterator[tuple[str, FunctionType]]:
@@ -98,9 +99,9 @@ def _is_value(cls: type) -> bool:
 
 
 def _methods(owner: str, cls: type) -> Iterator[tuple[str, FunctionType]]:
-    made = inspect.unwrap(cls.__init__)  # type: ignore[misc]
-    if isinstance(made, FunctionType):
-        yield owner, made
+    init = inspect.unwrap(cls.__init__)  # type: ignore[misc]
+    if isinstance(init, FunctionType):
+        yield owner, init
     for name in dir(cls):
         if name.startswith("_"):
             continue

@@ -121,7 +121,7 @@ class PlainFn:
                     f"fn: the timer {self._name}.{name} is never set, because no method asks for "
                     f"it; write def process(self, row, {name}), or leave the timer out"
                 )
-        methods = {name: it for name, it in declared.items() if callable(it)}
+        methods = {name: method for name, method in declared.items() if callable(method)}
         for name, method in methods.items():
             what = f"fn: {self._name}.{name}"
             if name.startswith("on_") and name not in self._asked:

@@ -255,11 +255,14 @@ def check_read(
     Raises:
         WindowingError: With what looks at times alone.
     """
-    own = [it.window_fn for it in branches if it.window_fn not in (None, strategy.window_fn)]
-    window_fns = own if strategy.already_merged else [strategy.window_fn, *own]
+    window_fns = [branch.window_fn for branch in branches if branch.window_fn is not None]
+    if strategy.already_merged:  # then every row has its window, if no input has another function
+        window_fns = [window_fn for window_fn in window_fns if window_fn != strategy.window_fn]
+    else:
+        window_fns.append(strategy.window_fn)
     if (
         not window_input
-        or any(not _is_by_time(it) for it in window_fns if it is not None)
+        or not all(map(_is_by_time, window_fns))
         or (trigger is not None and any(_reads_values(node) for node in trigger.walk()))
     ):
         return

@@ -372,12 +372,12 @@ def _looked_up(
     A window in which nothing is found has empty sets, and so has one that only the other side has.
     A later pane still knows the keys of those before it.
     """
-    windowing, there = given.windowing, side.view.pcoll
+    windowing, rights = given.windowing, side.view.pcoll
     seeing = given.with_side_inputs(side)
     keys = seeing.map(lambda pair, see: frozenset({pair[0]} & see(side).keys())).to_scollection()
     sets: list[SCollection[frozenset[K]]] = [keys]
-    if windowing.window_fn.compatible_with(there.windowing.window_fn):
-        nothing = rewindowed(there, windowing) | "Nothing" >> Map(lambda _: frozenset())
+    if windowing.window_fn.compatible_with(rights.windowing.window_fn):
+        nothing = rewindowed(rights, windowing) | "Nothing" >> Map(lambda _: frozenset())
         sets.append(as_class(nothing, type(keys)))
     every = joined(sets, "union")
     if windowing == WindowingStrategy.unwindowed():
