@@ -38,8 +38,8 @@ def sessions(*args: Any, **option: Any) -> Differs:
 def triggered(trigger: Any, *args: Any, **option: Any) -> Differs:
     """Triggers of a test stream that differ in one option."""
 
-    def run(made: bl.Trigger) -> Any:
-        return tested(trigger=bl.Repeatedly(made), **AGAIN)
+    def run(once: bl.Trigger) -> Any:
+        return tested(trigger=bl.Repeatedly(once), **AGAIN)
 
     return Differs(lambda: run(trigger(*args)), lambda: run(trigger(*args, **option)))
 
@@ -57,7 +57,10 @@ def strategic(base: dict[str, Any] | None = None, **part: Any) -> Differs:
 
 def aggregated(aggregate: Any, *args: Any, **option: Any) -> Differs:
     """Aggregates of a query that differ in one option."""
-    run = lambda made: windowed(aggregate={"it": made})  # noqa: E731
+
+    def run(part: bl.Aggregate) -> Any:
+        return windowed(aggregate={"result": part})
+
     return Differs(lambda: run(aggregate(*args)), lambda: run(aggregate(*args, **option)))
 
 

@@ -71,8 +71,7 @@ def windows_of(name: str, *args: Any, **option: Any) -> Differs:
     """The windowing that a verb sets, with and without an option."""
 
     def run(**options: Any) -> Any:
-        made = getattr(ScioContext().parallelize([1]), name)(*args, **options)
-        return made.windowing
+        return getattr(ScioContext().parallelize([1]), name)(*args, **options).windowing
 
     return Differs(run, partial(run, **option))
 

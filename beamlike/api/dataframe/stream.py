@@ -35,9 +35,9 @@ from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.readable import Readable
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.strategy_arguments import check_alone
+from beamlike.model.strategy_arguments import check_alone, check_lateness
 from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import DurationLike, duration_ms, show_duration
+from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
     BUCKETS,
@@ -264,7 +264,7 @@ class Stream(KeyedSteps, metaclass=Readable):
         trigger = parts.get("trigger")
         warn_of_numbers("Stream.window", window, trigger, strategy, allowed_lateness=lateness)
         if strategy is None:
-            _check_lateness(self.strategy, lateness)
+            check_lateness(self.strategy, lateness)
             strategy = self.strategy.configured(window, **parts)
             if window is None:
                 return attrs.evolve(self, strategy=strategy)
@@ -392,23 +392,6 @@ class Stream(KeyedSteps, metaclass=Readable):
             per_key=per_key,
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))
-
-
-def _check_lateness(before: WindowingStrategy, lateness: DurationLike | None) -> None:
-    """Refuse an allowed lateness that the one before is longer than.
-
-    Raises:
-        WindowingError: With what to write.
-        TimeError: The lateness cannot be read.
-    """
-    if lateness is None or duration_ms(lateness, "allowed_lateness") >= before.allowed_lateness:
-        return
-    raise WindowingError(
-        f"allowed_lateness={lateness!r} is shorter than the "
-        f"{show_duration(before.allowed_lateness)} that the stream has already, and the allowed "
-        "lateness never shrinks, as in Beam; leave it out, or give all parts of the strategy in "
-        "one value: strategy=WindowingStrategy(...)"
-    )
 
 
 def put_into(given: Stream, strategy: WindowingStrategy) -> Stream:
