@@ -120,9 +120,10 @@ class SideInputs:
 
     One thing is as in Beam for one key, and differs where several keys share a view. Here each
     key has its own: in Beam the first pane of any key makes the window ready for all, empty for
-    those without items. Here those wait until the trigger must have fired for their key, too,
-    which for a count is the end of time. With a ``side_allowed_lateness`` they wait no longer than
-    the side window lives: the grouping of the side input would have let out all that it had.
+    those without items. Here those wait until the trigger must have fired for their key, too. By
+    a count that is the end of time, so a host gives the ``side_allowed_lateness``: with it they
+    wait no longer than the side window lives, as the grouping of the side input has let out all
+    that it had by then.
 
     Args:
         main_window_fn: Windows of main elements that come in none. Sessions are those of the

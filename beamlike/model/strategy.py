@@ -63,7 +63,8 @@ class WindowingStrategy(metaclass=Readable):
     these windows. Elements then come with the windows that came of it, which stay as they are
     until `remerge` or a new window function. ``said`` names the parts that were set; it
     decides which combinations are refused, never which panes come out, and two strategies that
-    differ only in it are equal.
+    differ only in it are equal. ``least_lateness`` is that of the window transforms before the last
+    one (ms), for messages.
 
     Raises:
         WindowingError: A part is of the wrong kind; ``late_check`` is ``retain`` without a bound on
@@ -87,6 +88,7 @@ class WindowingStrategy(metaclass=Readable):
     unchanged: Unchanged = Unchanged.RE_EMIT
     already_merged: bool = attrs.field(default=False, repr=False)
     said: frozenset[str] = attrs.field(default=_PARTS, eq=False, repr=False)
+    least_lateness: int = attrs.field(default=0, eq=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(factory=dict, eq=False, repr=False)
 
     @by_name("WindowingStrategy", WindowingError, window_fn=_WINDOWS)
@@ -200,6 +202,7 @@ class WindowingStrategy(metaclass=Readable):
         strategy = type(self)(**(kept | given))._with(
             said=self.said | given.keys(),
             already_merged=self.already_merged and window_fn is None,
+            least_lateness=self.allowed_lateness,
             without_unit={**self.without_unit, **without_unit(allowed_lateness=allowed_lateness)},
         )
         if "allowed_lateness" not in strategy.said:
@@ -263,7 +266,7 @@ class WindowingStrategy(metaclass=Readable):
 
         Source: Beam Java, ``GroupByKey.triggerIsSafe``.
         """
-        return self.trigger.data_loss(self.allowed_lateness)
+        return self.trigger.data_loss(self.allowed_lateness, self.least_lateness)
 
     def __str__(self) -> str:
         """In one line: what is always decided, then what is not the default."""

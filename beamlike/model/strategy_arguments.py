@@ -3,6 +3,7 @@
 from beamlike.errors import WindowingError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_parts import StrategyParts
+from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.windowfns import WindowFn
 
 
@@ -66,3 +67,20 @@ def check_alone(
             f"{owner}: a strategy has all parts, and {beside} is given beside it; leave it out, "
             f"or give strategy.configured({part}=...)"
         )
+
+
+def check_lateness(before: WindowingStrategy, lateness: DurationLike | None) -> None:
+    """Refuse an allowed lateness that is shorter than the one before.
+
+    Raises:
+        WindowingError: With what to write.
+        TimeError: The lateness cannot be read.
+    """
+    if lateness is None or duration_ms(lateness, "allowed_lateness") >= before.allowed_lateness:
+        return
+    raise WindowingError(
+        f"allowed_lateness={lateness!r} is shorter than the "
+        f"{show_duration(before.allowed_lateness)} that the stream has already, and the allowed "
+        "lateness never shrinks, as in Beam; leave it out, or give all parts of the strategy in "
+        "one value: strategy=WindowingStrategy(...)"
+    )

@@ -90,11 +90,12 @@ class Trigger(metaclass=Readable):
         """`continuation`, by its name in Beam Python."""
         return self.continuation()
 
-    def data_loss(self, allowed_lateness: int) -> str | None:
+    def data_loss(self, allowed_lateness: int, least_lateness: int = 0) -> str | None:
         """How it may drop data that comes in time, and what to change; None if it cannot.
 
         Args:
             allowed_lateness: In milliseconds.
+            least_lateness: What it cannot be less than (ms), as it was set before.
 
         Source: Beam Java, ``GroupByKey.triggerIsSafe``.
         """

@@ -106,14 +106,17 @@ class AfterWatermark(Trigger):
     def latest_first_firing(self, window: Window) -> int:
         return window.max_timestamp
 
-    def data_loss(self, allowed_lateness: int) -> str | None:
+    def data_loss(self, allowed_lateness: int, least_lateness: int = 0) -> str | None:
         if not self.may_finish or allowed_lateness == 0:
             return None
         early = f"early={self.early}, " if self.early else ""
+        less = ", or allowed_lateness=0"
+        if least_lateness:
+            less = f"{less} where {show_duration(least_lateness)} was set, as it never shrinks"
         return (
             f"{self} finishes at the end of the window, and data within the allowed lateness of "
             f"{show_duration(allowed_lateness)} would be dropped; write "
-            f"AfterWatermark({early}late=AfterCount(1)), or allowed_lateness=0"
+            f"AfterWatermark({early}late=AfterCount(1)){less}"
         )
 
     def __str__(self) -> str:
@@ -386,7 +389,7 @@ class Never(OnceTrigger):
     def continuation(self) -> Trigger:
         return self
 
-    def data_loss(self, allowed_lateness: int) -> str | None:
+    def data_loss(self, allowed_lateness: int, least_lateness: int = 0) -> str | None:
         return None
 
     def __str__(self) -> str:

@@ -147,6 +147,7 @@ class PerKey(Operation):
             self.strategy.allowed_lateness,
             OnFailure(self.on_error),
             already_merged=self.strategy.already_merged,
+            tagged=False,
         )
 
     @property

@@ -204,7 +204,7 @@ class ScriptedStage:
             does: A strategy, or another machine.
             fn: The combine function of a strategy.
             script: Everything that will arrive.
-            on_error: What a strategy does when a function of the user's raises.
+            on_error: What a strategy or a window function does when a function raises.
 
         Raises:
             UnsupportedError: A strategy without a combine function.
@@ -221,7 +221,7 @@ class ScriptedStage:
             values = {"value": kind}
             plan = ScriptedPlan(does, key, values, (part,), shards=1, buckets=1, on_error=on)
             return cls(plan, keys, groups=True)
-        machine = PassThrough(does) if isinstance(does, WindowFn) else does
+        machine = PassThrough(does, on_error) if isinstance(does, WindowFn) else does
         nothing = WindowingStrategy.unwindowed()
         values, over = {"value": pa.binary()}, OverPickles(machine)
         return cls(Plan(nothing, key, values, (), shards=1, buckets=1, does=over), keys, False)

@@ -227,6 +227,34 @@ def test_a_dofn_may_ask_for_its_rows_in_order_of_event_time(restarts: bool) -> N
     ]
 
 
+class Differences:
+    last = bl.state()
+
+    @requires_time_sorted_input
+    def process(self, row: Any, last: Any) -> Any:
+        before = last.read()
+        last.write(row.v)
+        if before is not None:
+            yield {"difference": row.v - before}
+
+
+def test_a_plain_class_may_ask_for_its_rows_in_order_of_event_time() -> None:
+    def differences(readings: Any) -> bl.Stream:
+        rows = bl.stream(readings, timestamp="at", watermark="10 s")
+        return rows.apply_per_key("k", Differences(), "difference int", **SMALL)
+
+    with QueryTest(differences, "k string, at timestamp, v int") as query:
+        for second in (10, 17, 13, 30, 14, 40, 50):
+            query.send({"k": "a", "at": f"00:00:{second}", "v": second})
+        assert [row["difference"] for row in query.rows if row["difference"]] == [3, 4, 13, 10]
+        (expired,) = (row["dropped"] for row in query.rows if row["dropped"])
+        assert (expired["reason"], expired["element"]) == (
+            "expired",
+            '{"k": "a", "at": "1970-01-01T00:00:14+00:00", "v": 14}',
+        )
+        assert [row["difference"] for row in query.advance_watermark_to_infinity()] == [10]
+
+
 class Ringing(beam.DoFn):
     RING = TimerSpec("ring", TimeDomain.REAL_TIME)
 

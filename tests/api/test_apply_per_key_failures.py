@@ -11,7 +11,12 @@ from pyspark.sql import types as T
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike.beam.transforms.timeutil import TimeDomain
-from beamlike.beam.transforms.userstate import TimerSpec
+from beamlike.beam.transforms.userstate import (
+    TimerSpec,
+    on_timer,
+    on_window_expiration,
+    requires_time_sorted_input,
+)
 from beamlike.errors import (
     ColumnError,
     StateError,
@@ -177,6 +182,52 @@ class NoCallback:
     def process(self, row: Any) -> None: ...
 
 
+class NeverSet:
+    due = bl.timer()
+
+    def process(self, row: Any) -> None: ...
+
+    def on_due(self) -> None: ...
+
+
+class NoTimer:
+    def process(self, row: Any) -> None: ...
+
+    def on_due(self) -> None: ...
+
+
+class OrderedLater:
+    due = bl.timer()
+
+    def process(self, row: Any, due: Any) -> None: ...
+
+    @requires_time_sorted_input
+    def on_due(self) -> None: ...
+
+
+class Ending:
+    def process(self, row: Any) -> None: ...
+
+    @on_window_expiration
+    def farewell(self) -> None: ...
+
+
+class PlainInBundles:
+    def process(self, row: Any) -> None: ...
+
+    def start_bundle(self) -> None: ...
+
+
+class OrderedDoFn(beam.DoFn):
+    DUE = TimerSpec("due", TimeDomain.WATERMARK)
+
+    def process(self, row: Any, due: Any = beam.DoFn.TimerParam(DUE)) -> None: ...
+
+    @on_timer(DUE)
+    @requires_time_sorted_input
+    def when_due(self) -> None: ...
+
+
 class Misnamed:
     key = bl.state()
 
@@ -211,6 +262,20 @@ class Uncalled(beam.DoFn):
         ({"fn": NoRow()}, ColumnError, "fn: NoRow.process takes no row"),
         ({"fn": Undeclared()}, ColumnError, "declare total = bl.state() in Undeclared"),
         ({"fn": NoCallback()}, ColumnError, "write def on_due(self) in NoCallback"),
+        (
+            {"fn": NeverSet()},
+            ColumnError,
+            "NeverSet.due is never set, because no method asks for it",
+        ),
+        ({"fn": NoTimer()}, ColumnError, "declare due = bl.timer() in NoTimer"),
+        ({"fn": OrderedLater()}, ColumnError, "orders the rows of process; write it over process"),
+        ({"fn": Ending()}, ColumnError, "farewell is under @on_window_expiration, and in a plain"),
+        ({"fn": PlainInBundles()}, UnsupportedError, "start_bundle is not called for rows of a"),
+        (
+            {"fn": OrderedDoFn()},
+            ColumnError,
+            "orders the elements of process. Write it over process",
+        ),
         ({"fn": Misnamed()}, ColumnError, "Misnamed.key has the name of something else"),
         ({"fn": InBundles()}, UnsupportedError, "finish_bundle is not called for rows of a Stream"),
         ({"fn": Uncalled()}, ColumnError, "without an associated on_timer callback"),

@@ -298,7 +298,7 @@ def test_windows_without_a_deterministic_coder_are_refused() -> None:
         beam.WindowInto(Vague())
 
 
-def test_what_windows_do_by_default_is_as_in_beam_python() -> None:
+def test_what_windows_do_by_default_is_as_in_beam_python_and_lateness_stays_as_in_java() -> None:
     words = stamped(1)
     before = words | "Before" >> beam.WindowInto(
         beam.FixedWindows(60),
@@ -308,7 +308,7 @@ def test_what_windows_do_by_default_is_as_in_beam_python() -> None:
         allowed_lateness=30,
     )
     after = before | "After" >> beam.WindowInto(beam.FixedWindows(10))
-    assert after.windowing == bl.WindowingStrategy(bl.FixedWindows("10 s"))
+    assert after.windowing == bl.WindowingStrategy(bl.FixedWindows("10 s"), allowed_lateness="30 s")
     # Without windows the rest stays, as in Beam Java.
     kept = before | "Kept" >> beam.WindowInto(allowed_lateness=60)
     assert (kept.windowing.trigger, kept.windowing.allowed_lateness) == (

@@ -66,6 +66,7 @@ def readings(events: Any) -> Any:
             "last": bl.last("note"),
         },
         carry=["note"],
+        output="all",
     )
 
 

@@ -62,7 +62,9 @@ class KeyedSteps(RowSteps):
         with `state` and timers with `timer` as attributes of the class, and asks for them by the
         names of its parameters. By name it may ask for ``key`` and ``timestamp`` and ``window``
         too. A timer ``quiet`` calls ``on_quiet``; ``on_window_expiration`` is called before the
-        states of a window are forgotten. Or ``fn`` is a `beamlike.beam.DoFn`, which asks with
+        states of a window are forgotten. Under ``requires_time_sorted_input`` of
+        ``beamlike.beam.transforms.userstate`` ``process`` is given the rows of a key and window in
+        order of event time. Or ``fn`` is a `beamlike.beam.DoFn`, which asks with
         ``DoFn.StateParam`` and ``DoFn.TimerParam``; its element is the row, and its ``KeyParam``
         the key.
 
@@ -95,8 +97,8 @@ class KeyedSteps(RowSteps):
             WindowingError: The windows merge; a name is taken; an option cannot be.
             ColumnError: A column is missing, has an unusable type, or a name is taken twice;
                 ``returns`` cannot be read; ``fn`` has no ``process``, or asks for a state that it
-                does not declare.
-            UnsupportedError: Rows withdraw others; a ``DoFn`` with methods for bundles.
+                does not declare, or has a timer or a callback that would never be called.
+            UnsupportedError: Rows withdraw others; ``fn`` has methods for bundles.
 
         Source: Beam's stateful ``DoFn``, Scio ``applyPerKeyDoFn``.
 

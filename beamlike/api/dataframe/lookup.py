@@ -18,7 +18,13 @@ from beamlike.api.dataframe.branches import Branch, Inputs, own_columns, stages_
 from beamlike.api.dataframe.flatten import check_streams
 from beamlike.api.dataframe.joins import KeyLike, check_both, keys_of, row_type
 from beamlike.api.dataframe.regrouping import repeated_in
-from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
+from beamlike.api.dataframe.stage import (
+    check_read,
+    given_columns,
+    own_windows,
+    run_stage,
+    stage_name,
+)
 from beamlike.api.dataframe.stream import Stream
 from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import UnsupportedError, WindowingError
@@ -234,6 +240,7 @@ def _found(
     shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
     hidden = [it for it in columns.read if it not in shown]
     looking = _beside(main.inputs, columns.side, had_pane)
+    check_read(columns.read, main.strategy, main.inputs.branches)
     strategy, at = _windows(main.strategy, [*shown, *hidden], columns.read)
     # The side input comes first: of what arrives together, a row sees the newest pane.
     as_side = _as_side(panes, looking, columns.key, [*shown, *hidden])

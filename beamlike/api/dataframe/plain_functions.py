@@ -11,7 +11,8 @@ from pyspark.sql import Row
 from beamlike.api.dataframe.declared import DeclaredState, DeclaredTimer
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.user_timers import Clockface
-from beamlike.errors import ColumnError
+from beamlike.api.pipelines.userstate import asks_for_order, calls_at_expiration, is_sorted
+from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.state_specs import (
     BagStateSpec,
     MapStateSpec,
@@ -23,6 +24,9 @@ from beamlike.model.state_specs import (
 )
 from beamlike.model.stateful import UserStates
 from beamlike.model.windows import IntervalWindow
+
+OF_BUNDLES: Final = ("start_bundle", "finish_bundle")
+"""The methods of a `DoFn` that begin and end a bundle."""
 
 _ON_END: Final = "on_window_expiration"
 _KNOWN: Final = ("key", "timestamp", "window")
@@ -63,8 +67,8 @@ class PlainFn:
         label: The name of the step, for messages.
 
     Raises:
-        ColumnError: It has no ``process``, a timer calls no method, or a method asks for what
-            there is not.
+        ColumnError: It has no ``process``, a timer calls no method or is set by none, a method that
+            looks like a callback is called by nothing, or a method asks for what there is not.
     """
 
     def __init__(self, fn: object, label: str) -> None:
@@ -81,6 +85,7 @@ class PlainFn:
             if isinstance(it, DeclaredTimer)
         }
         self.expires = callable(getattr(fn, _ON_END, None))
+        self.sorts = is_sorted(fn)
         if not callable(getattr(fn, "process", None)):
             raise ColumnError(
                 f"fn must be an object with a method process(self, row), or a DoFn, got {fn!r}"
@@ -91,6 +96,7 @@ class PlainFn:
         self._asked = {"process": self._asked_by("process", skipped=1)}
         for method in [*callbacks, *([_ON_END] if self.expires else [])]:
             self._asked[method] = self._asked_by(method, "tag" if method in callbacks else None)
+        self._check_called(declared)
 
     def _check_names(self) -> None:
         for name in (*self.states, *self.timers):
@@ -104,6 +110,41 @@ class PlainFn:
                 raise ColumnError(
                     f"fn: the timer {self._name}.{name} calls no method; write def on_{name}(self) "
                     f"in {self._name}"
+                )
+
+    def _check_called(self, declared: Mapping[str, Any]) -> None:
+        """Refuse timers that no method sets, and methods that nothing will call."""
+        asked = {name for names in self._asked.values() for name in names}
+        for name in self.timers:
+            if name not in asked:
+                raise ColumnError(
+                    f"fn: the timer {self._name}.{name} is never set, because no method asks for "
+                    f"it; write def process(self, row, {name}), or leave the timer out"
+                )
+        methods = {name: method for name, method in declared.items() if callable(method)}
+        for name, method in methods.items():
+            what = f"fn: {self._name}.{name}"
+            if name.startswith("on_") and name not in self._asked:
+                timer = name.removeprefix("on_")
+                raise ColumnError(
+                    f"{what} is the callback of a timer that is not there; declare {timer} = "
+                    f"bl.timer() in {self._name}, or give the method a name that does not begin "
+                    "with on_"
+                )
+            if asks_for_order(method) and name != "process":
+                raise ColumnError(
+                    f"{what} is under @requires_time_sorted_input, which orders the rows of "
+                    "process; write it over process"
+                )
+            if calls_at_expiration(method) and name != _ON_END:
+                raise ColumnError(
+                    f"{what} is under @on_window_expiration, and in a plain class the method is "
+                    f"called by its name; call it {_ON_END}"
+                )
+            if name in OF_BUNDLES:
+                raise UnsupportedError(
+                    f"{what} is not called for rows of a Stream, where no bundle is known; keep "
+                    "what has to wait in a state, and let a timer bring it out"
                 )
 
     def _asked_by(self, method: str, *more: str | None, skipped: int = 0) -> Sequence[str]:

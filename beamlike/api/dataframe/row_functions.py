@@ -1,12 +1,12 @@
 """Functions with states and timers over rows: a `DoFn`, or an object of a plain class."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 import attrs
 from pyspark.sql import Row
 
-from beamlike.api.dataframe.plain_functions import PlainFn
+from beamlike.api.dataframe.plain_functions import OF_BUNDLES, PlainFn
 from beamlike.api.pipelines.dofn import DoFn, Param
 from beamlike.api.pipelines.stateful_doing import StatefulDoing
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError
@@ -16,8 +16,6 @@ from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 from beamlike.runtime.per_key import Returned
 
 _Outputs = Iterable[tuple[str, Windowed]]
-
-_OF_BUNDLES: Final = ("start_bundle", "finish_bundle")
 
 
 @attrs.frozen
@@ -77,7 +75,7 @@ def row_function(fn: object, rows: Rows, label: str) -> StatefulFn:
         raise ColumnError(f"fn must be an object and not its class; write {fn.__name__}()")
     if not isinstance(fn, DoFn):
         return _PlainRows(PlainFn(fn, label), rows)
-    for name in _OF_BUNDLES:
+    for name in OF_BUNDLES:
         if getattr(type(fn), name) is not getattr(DoFn, name):
             raise UnsupportedError(
                 f"fn: {stable_repr(getattr(fn, name))} is not called for rows of a Stream, where "
@@ -126,6 +124,7 @@ class _PlainRows(StatefulFn):
     def __init__(self, fn: PlainFn, rows: Rows) -> None:
         self._fn, self._rows = fn, rows
         self.states, self.timers, self.expires = fn.states, fn.timers, fn.expires
+        self.sorts = fn.sorts
 
     @property
     def words(self) -> str:

@@ -186,6 +186,7 @@ def group_rows(
         UnsupportedError: A gap that depends on the element, without the column that it needs;
             panes that repeat others, to be grouped once more, or that withdraw others where that
             cannot be taken back.
+        WindowingError: Nothing reads the columns of ``window_input``.
     """
     from beamlike.hosts.spark import bind
 
@@ -196,6 +197,7 @@ def group_rows(
         *(given.frame, strategy, key, aggregate, window_input, carry, options), corrects=corrects
     )
     at = tuple(list(inputs).index(name) for name in window_input)
+    check_read(window_input, strategy, given.branches, strategy.trigger)
     if not strategy.already_merged:  # else every row has its window
         asked = given_columns(strategy.window_fn, at)
         plan = attrs.evolve(plan, strategy=strategy.configured(asked))
@@ -236,6 +238,54 @@ def run_stage(
     return explained(frames.run(packed, plan, wake_every_ms), stage), stage
 
 
+def check_read(
+    window_input: Sequence[str],
+    strategy: WindowingStrategy,
+    branches: Iterable[Branch],
+    trigger: Trigger | None = None,
+) -> None:
+    """Refuse columns for windows and triggers that look at no value.
+
+    Args:
+        window_input: The columns.
+        strategy: That of the stage.
+        branches: Its inputs, which may have window functions of their own.
+        trigger: What is asked with the values besides; None: only window functions are.
+
+    Raises:
+        WindowingError: With what looks at times alone.
+    """
+    window_fns = [branch.window_fn for branch in branches if branch.window_fn is not None]
+    if strategy.already_merged:  # then every row has its window, if no input has another function
+        window_fns = [window_fn for window_fn in window_fns if window_fn != strategy.window_fn]
+    else:
+        window_fns.append(strategy.window_fn)
+    if (
+        not window_input
+        or not all(map(_is_by_time, window_fns))
+        or (trigger is not None and any(_reads_values(node) for node in trigger.walk()))
+    ):
+        return
+    words = " and ".join(map(str, filter(None, (strategy.windows_in_words, trigger))))
+    raise WindowingError(
+        f"window_input={list(window_input)!r} has no effect, because no value is asked for by "
+        f"{words}; leave it out, or use what asks, such as Sessions(gap_of) or AfterDelta"
+    )
+
+
+def _reads_values(node: Trigger) -> bool:
+    return isinstance(node, CustomTrigger) and node.looks_at == "values"
+
+
+def _is_by_time(window_fn: WindowFn) -> bool:
+    """Whether windows follow from times alone. A subclass may look at values."""
+    if type(window_fn) not in _BY_TIME:
+        return False
+    return not isinstance(window_fn, Sessions) or (
+        not callable(window_fn.gap) and window_fn.ends_with is None
+    )
+
+
 def own_windows(
     branch: Branch, strategy: WindowingStrategy, at: tuple[int, ...]
 ) -> WindowFn | None:
@@ -253,11 +303,7 @@ def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
     """
     from beamlike.runtime.values import Picked
 
-    looking = [
-        node
-        for node in trigger.walk()
-        if isinstance(node, CustomTrigger) and node.looks_at == "values"
-    ]
+    looking = [node for node in trigger.walk() if _reads_values(node)]
     if looking and not at:
         raise UnsupportedError(
             f"{looking[0]} looks at the value of each element, and a row is no single value that "
@@ -277,9 +323,8 @@ def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     asks_for_end = isinstance(window_fn, Sessions) and window_fn.ends_with is not None
     if at:
-        # The columns may be for the trigger alone. A subclass may look at them.
-        by_time = type(window_fn) in _BY_TIME and not asks_for_gap and not asks_for_end
-        return window_fn if by_time else reading(window_fn, Picked(at))
+        # The columns may be for the trigger alone.
+        return window_fn if _is_by_time(window_fn) else reading(window_fn, Picked(at))
     if asks_for_end:
         raise UnsupportedError(
             f"{window_fn} asks each element whether it ends its session, and a row is no single "

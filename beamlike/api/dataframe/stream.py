@@ -35,7 +35,7 @@ from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.readable import Readable
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.strategy_arguments import check_alone
+from beamlike.model.strategy_arguments import check_alone, check_lateness
 from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
@@ -254,7 +254,8 @@ class Stream(KeyedSteps, metaclass=Readable):
                 withdrawn.
 
         Raises:
-            WindowingError: As `WindowingStrategy.configured`.
+            WindowingError: As `WindowingStrategy.configured`; an allowed lateness that is shorter
+                than the one before, as it never shrinks. ``strategy`` may have any.
             TimeError: The allowed lateness cannot be read.
 
         Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
@@ -263,6 +264,7 @@ class Stream(KeyedSteps, metaclass=Readable):
         trigger = parts.get("trigger")
         warn_of_numbers("Stream.window", window, trigger, strategy, allowed_lateness=lateness)
         if strategy is None:
+            check_lateness(self.strategy, lateness)
             strategy = self.strategy.configured(window, **parts)
             if window is None:
                 return attrs.evolve(self, strategy=strategy)

@@ -159,7 +159,8 @@ def windowed(
             cannot be read, for which a function of your own raises, or that makes an aggregate
             outgrow its type: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.
         carry: Columns that a dropped row's ``element`` shows besides the key and the inputs of the
-            aggregates, so that it can be found again or sent once more.
+            aggregates, so that it can be found again or sent once more. Needs ``output`` ``"all"``
+            or ``"dropped"``.
 
     Operation:
         name: Under which Spark's query progress reports the counts of panes and drops; give
@@ -199,7 +200,8 @@ def windowed(
         ``bad_value``. An instant that SQL cannot show is null.
 
     Raises:
-        WindowingError: The windowing is invalid, as in Beam.
+        WindowingError: The windowing is invalid, as in Beam; ``carry`` without dropped rows, or
+            ``window_input`` that nothing reads.
         UnsafeTriggerError: The trigger can finish and lose data.
         ColumnError: A column is missing or has a type that cannot be used.
         CombineError: A declared type of an aggregate cannot be read or does not fit.
@@ -229,6 +231,11 @@ def windowed(
         wake_every=wake_every,
     )
     check_choice("output", output, get_args(Output))
+    if carried and output == "panes":
+        raise WindowingError(
+            f'carry={carry!r} shows columns with dropped rows, and output="panes" delivers none; '
+            'add output="all", or leave carry out'
+        )
     check_name(name)
     options = stage_options(
         strategy,

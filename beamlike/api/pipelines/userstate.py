@@ -206,7 +206,8 @@ def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
 
     Raises:
         PipelineError: Two of them have one name; or a timer calls no method, or one that the
-            function does not have any more.
+            function does not have any more; or a decorator stands over a method on which it has
+            no effect.
 
     Source: Beam Python ``validate_stateful_dofn``.
     """
@@ -233,12 +234,19 @@ def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
                 f"method for DoFn {dofn!r} (perhaps it was overwritten?). Give each method a name "
                 "of its own"
             )
-    expiring = [name for name, method in methods_of(dofn) if getattr(method, _ON_EXPIRATION, False)]
+    methods = [*methods_of(dofn)]
+    expiring = [name for name, method in methods if calls_at_expiration(method)]
     if len(expiring) > 1:
         raise PipelineError(
             f"DoFn {dofn!r} has several methods under @on_window_expiration: {', '.join(expiring)}."
             " Write one"
         )
+    for name, method in methods:
+        if asks_for_order(method) and name != "process":
+            raise PipelineError(
+                f"DoFn {dofn!r} has @requires_time_sorted_input over {name}, and it orders the "
+                "elements of process. Write it over process"
+            )
 
 
 def methods_of(dofn: DoFn[Any, Any]) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -251,10 +259,20 @@ def methods_of(dofn: DoFn[Any, Any]) -> Iterator[tuple[str, Callable[..., Any]]]
 
 def expiration_of(dofn: DoFn[Any, Any]) -> str | None:
     """The name of the method that is called when a window expires; None if there is none."""
-    found = (name for name, method in methods_of(dofn) if getattr(method, _ON_EXPIRATION, False))
-    return next(found, None)
+    expiring = (name for name, method in methods_of(dofn) if calls_at_expiration(method))
+    return next(expiring, None)
 
 
-def is_sorted(dofn: DoFn[Any, Any]) -> bool:
-    """Whether it needs its elements in order of event time."""
-    return getattr(dofn.process, _SORTED, False)
+def is_sorted(fn: Any) -> bool:
+    """Whether ``process`` of a function needs its elements in order of event time."""
+    return asks_for_order(getattr(fn, "process", None))
+
+
+def asks_for_order(method: object) -> bool:
+    """Whether a method is under `requires_time_sorted_input`."""
+    return bool(getattr(method, _SORTED, False))
+
+
+def calls_at_expiration(method: object) -> bool:
+    """Whether a method is under `on_window_expiration`."""
+    return bool(getattr(method, _ON_EXPIRATION, False))

@@ -6,13 +6,19 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, rewindowed
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.types import declared_type
 from beamlike.api.pipelines.variables import T
-from beamlike.errors import BeamlikeError, PipelineError, PipelineTypeError
+from beamlike.errors import (
+    BeamlikeError,
+    PipelineError,
+    PipelineTypeError,
+    UnwiseStrategyWarning,
+)
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.compatible import check_flatten
 from beamlike.model.fingerprint import BEAM_SPELLING, stable_repr
@@ -22,7 +28,7 @@ from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone
 from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import MAX_TIMESTAMP, DurationLike
+from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
 
@@ -89,9 +95,9 @@ class WindowInto(PTransform[Any, Any]):
         try:
             window_fn = self._checked()
             if self.strategy is None:
-                windowing = given.windowing.configured(
-                    window_fn, **self.parts, spelling=BEAM_SPELLING
-                )
+                self._warn_of_lateness(given.windowing.allowed_lateness, label)
+                before, parts = self.starting_from(given.windowing, label)
+                windowing = before.configured(window_fn, **parts, spelling=BEAM_SPELLING)
             else:
                 check_alone("WindowInto", self.strategy, window_fn, self.parts)
                 windowing, window_fn = self.strategy, self.strategy.window_fn
@@ -101,6 +107,32 @@ class WindowInto(PTransform[Any, Any]):
             return rewindowed(given, windowing)
         node = WindowNode(label, (given.edge,), window_fn)
         return pipeline.add(node, windowing, given.is_bounded)
+
+    def starting_from(
+        self, before: WindowingStrategy, label: str
+    ) -> tuple[WindowingStrategy, StrategyParts]:
+        """The strategy that the parts change, and the parts.
+
+        Args:
+            before: That of the collection before.
+            label: The full name of the transform, for messages.
+        """
+        return before, self.parts
+
+    def _warn_of_lateness(self, before: int, label: str) -> None:
+        """Warn of an allowed lateness that is shorter than the one before (ms).
+
+        Raises:
+            TimeError: It cannot be read.
+        """
+        lateness = self.parts.get("allowed_lateness")
+        if lateness is None or duration_ms(lateness, "allowed_lateness") >= before:
+            return
+        warn_user(
+            f"{label!r}: the allowed lateness stays {show_duration(before)}, as it is before and "
+            "never shrinks; leave allowed_lateness out, or give strategy= with all parts",
+            UnwiseStrategyWarning,
+        )
 
     def _checked(self) -> WindowFn | None:
         """The windows, if they and the accumulation mode are what they have to be."""

@@ -14,6 +14,7 @@ import attrs
 
 from beamlike.machine.events import AdvanceWatermark, Drop, Effect, Element, Event, Pane
 from beamlike.machine.events import Bundle as Arrived
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.model.bundle import Bundle, Spans
@@ -80,6 +81,7 @@ def machines_of(node: SideInputNode) -> tuple[SideInputs, ...]:
             side.window_fn,
             node.main.allowed_lateness,
             join="view",
+            on_error=OnFailure.FAIL,
             side_trigger=side.trigger,
             side_allowed_lateness=side.allowed_lateness,
         )

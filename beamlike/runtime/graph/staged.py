@@ -197,7 +197,7 @@ class GroupingWorker(StagedWorker):
     """Groups pairs by key and window."""
 
     def __init__(self, node: GroupNode) -> None:
-        super().__init__(node.label, Grouping(node.strategy, node.combine))
+        super().__init__(node.label, Grouping(node.strategy, node.combine, OnFailure.FAIL))
         self._declared = node.value_type
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:

@@ -6,12 +6,10 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 from typing import TYPE_CHECKING, Any, Final, Never
 
 from beamlike.api.dataframe.warning import warn_user
-from beamlike.api.pipelines.pipeline import PCollection, rewindowed
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.window_fns import GlobalWindows, WindowFn
-from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model import triggers, windowfns
@@ -19,6 +17,7 @@ from beamlike.model.keyword_errors import argument_meant
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.strategy_parts import StrategyParts
 
 __all__ = ["AfterProcessingTime", "TimestampCombiner", "WindowInto", "Windowing"]
 
@@ -117,7 +116,8 @@ class WindowInto(AnyWindowInto):
     With windows, what is not given is as in Beam Python: the default trigger, which discards, the
     end of the window as event time, no allowed lateness. Where Beam Java asks for an accumulation
     mode or an allowed lateness, there is a warning. Without windows, as in Beam Java, what is not
-    given is as in the collection before.
+    given is as in the collection before. The allowed lateness never shrinks, as in Beam Java: that
+    of the collection before is the least.
 
     Args:
         windowfn: The windows; None keeps those that the elements are in.
@@ -184,36 +184,39 @@ class WindowInto(AnyWindowInto):
             Duration(micros=1000 * int(lateness)),  # milliseconds by now
         )
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        if self.windowfn is None or self.strategy is not None:
-            return super().expand(given)
-        self._take_defaults(given.pipeline.label)
-        # The windows before have no say, as in Beam Python.
-        return super().expand(rewindowed(given, WindowingStrategy.unwindowed()))
+    def starting_from(
+        self, before: WindowingStrategy, label: str
+    ) -> tuple[WindowingStrategy, StrategyParts]:
+        if self.windowfn is None:
+            return super().starting_from(before, label)
+        # The windows before have no say, as in Beam Python; their lateness has, as in Beam Java.
+        lateness = before.allowed_lateness
+        unwindowed = WindowingStrategy.unwindowed().configured(allowed_lateness=lateness)
+        return unwindowed, self._with_defaults(label, lateness)
 
-    def _take_defaults(self, label: str) -> None:
-        """Say what Beam Python has by default, and warn where Beam Java asks."""
-        parts = self.parts
-        trigger = parts.get("trigger")
+    def _with_defaults(self, label: str, lateness_before: int) -> StrategyParts:
+        """The parts with what Beam Python has by default; warns where Beam Java asks."""
+        parts = self.parts.copy()
+        trigger, lateness = parts.get("trigger"), parts.get("allowed_lateness")
+        parts["allowed_lateness"] = lateness or 0
         usual = trigger is None or isinstance(trigger, triggers.DefaultTrigger)
         if isinstance(self.window_fn, windowfns.GlobalWindows):
-            parts["allowed_lateness"] = parts.get("allowed_lateness") or 0
-            return
-        if not usual and parts.get("allowed_lateness") is None:
+            return parts
+        if not usual and lateness is None and not lateness_before:
             warn_user(
                 f"{label!r}: no allowed lateness is given, so elements after the end of their "
                 "window are dropped; add allowed_lateness=0, or the seconds late data may take",
                 UnwiseStrategyWarning,
             )
-        parts["allowed_lateness"] = parts.get("allowed_lateness") or 0
         if usual and parts.get("accumulation") is None:
-            if parts["allowed_lateness"]:
+            if lateness:
                 warn_user(
                     f"{label!r}: a late pane holds what came since the pane before, as no "
                     "accumulation mode is given; add AccumulationMode.DISCARDING or ACCUMULATING",
                     UnwiseStrategyWarning,
                 )
             parts["accumulation"] = AccumulationMode.DISCARDING
+        return parts
 
 
 def _earliest(windowfn: Any) -> Combiner:

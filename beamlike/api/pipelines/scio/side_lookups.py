@@ -3,8 +3,9 @@
 What is looked into is a side input: an element sees the latest pane of the side window that
 holds the last instant of its own window. As in Beam it waits until there is one, or until the
 trigger of the side input must have fired there, if that window has no elements: by the default
-trigger at its end, by one that waits for elements or for processing time perhaps never.
-Nothing is grouped: elements keep their time, window and pane. Sessions cannot be looked into.
+trigger at its end, by one that waits for elements or for processing time when the window has
+expired. Nothing is grouped: elements keep their time, window and pane. Sessions cannot be looked
+into.
 
 Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
 """
@@ -12,7 +13,8 @@ Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.elements import Create, Map
+from beamlike.api.pipelines.pipeline import as_class, rewindowed
 from beamlike.api.pipelines.scio.sides import (
     SCollectionWithSideInput,
     SCollectionWithSideOutput,
@@ -22,6 +24,7 @@ from beamlike.api.pipelines.scio.sides import (
 from beamlike.api.pipelines.scio.steps import Verbs, composed, here, joined, other
 from beamlike.api.pipelines.views import AsDict, AsList, AsMultiMap, AsSideInput, AsSingleton
 from beamlike.errors import PipelineError
+from beamlike.model.strategy import WindowingStrategy
 
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
@@ -297,8 +300,9 @@ class LookingVerbs(Verbs[T_co]):
         """As `hash_left_outer_join`; what no element has looked up comes with None as well.
 
         That is known only when all elements of the window have been seen: it comes out with the
-        panes of a grouping, in the windows of this side. A window without elements on this side
-        says nothing of the other.
+        panes of a grouping, in the windows of this side. Each pane has all that no element has
+        looked up so far. Where both sides have equal windows, the elements of one are enough;
+        where they differ, a window without elements on this side says nothing of the other.
 
         Source: Scio ``hashFullOuterJoin``.
         """
@@ -308,25 +312,20 @@ class LookingVerbs(Verbs[T_co]):
         ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
             side = _multi_map(given, rhs)
             ours: SCollection[Any] = here(given).hash_left_outer_join(side)
-            found = given.with_side_inputs(side).filter(lambda it, see: it[0] in see(side))
-            keys: SCollection[frozenset[K]] = (
-                found.to_scollection()
-                .keys()
-                .aggregate(frozenset(), lambda known, key: known | {key}, frozenset.union)
-            )
+            known = _looked_up(given, side).aggregate(frozenset(), frozenset.union, frozenset.union)
             theirs: SCollection[Any] = (
-                keys.with_side_inputs(side)
+                known.with_side_inputs(side)
                 .flat_map(
-                    lambda known, context: [
+                    lambda keys, context: [
                         (key, (None, other))
                         for key, values in context(side).items()
-                        if key not in known
+                        if key not in keys
                         for other in values
                     ]
                 )
                 .to_scollection()
             )
-            return joined([ours, theirs], "union")
+            return joined([ours, rewindowed(theirs, ours.windowing)], "union")
 
         return composed(self, "hash_full_outer_join", build)
 
@@ -363,6 +362,34 @@ def _reified(
         return once.reify_side_input_as_values(side(it.with_global_window())).values()
 
     return composed(given, verb, build)
+
+
+def _looked_up(
+    given: "SCollection[tuple[K, V]]", side: "SideInput[Mapping[K, list[W]]]"
+) -> "SCollection[frozenset[K]]":
+    """Sets with the keys that are found in a side input, in each window.
+
+    A window in which nothing is found has empty sets, and so has one that only the other side has.
+    A later pane still knows the keys of those before it.
+    """
+    windowing, rights = given.windowing, side.view.pcoll
+    seeing = given.with_side_inputs(side)
+    keys = seeing.map(lambda pair, see: frozenset({pair[0]} & see(side).keys())).to_scollection()
+    sets: list[SCollection[frozenset[K]]] = [keys]
+    if windowing.window_fn.compatible_with(rights.windowing.window_fn):
+        nothing = rewindowed(rights, windowing) | "Nothing" >> Map(lambda _: frozenset())
+        sets.append(as_class(nothing, type(keys)))
+    every = joined(sets, "union")
+    if windowing == WindowingStrategy.unwindowed():
+        return every
+    remembering = windowing.configured(
+        accumulation="accumulating",
+        unchanged="re_emit",
+        # A pane without anything new would show again all that was not looked up.
+        on_time_behavior="fire_if_non_empty",
+        closing_behavior="fire_if_non_empty",
+    )
+    return rewindowed(every, remembering)
 
 
 def _multi_map(

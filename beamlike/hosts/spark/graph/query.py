@@ -31,6 +31,7 @@ from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.hosts.start_timeout import all_processed
 from beamlike.machine.clocks import StageClock
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.graph import Edge, GroupNode, Node, ReadNode, in_order
 from beamlike.runtime.graph.keyed import read_values
@@ -171,7 +172,11 @@ class Answers:
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
         for at, node in enumerate(layers.nodes):
             if isinstance(node, GroupNode):
-                inside = Inside(self._key_of, self._value_of, Grouping(node.strategy, node.combine))
+                inside = Inside(
+                    self._key_of,
+                    self._value_of,
+                    Grouping(node.strategy, node.combine, OnFailure.FAIL),
+                )
                 self._inside[self._owner[at]][node] = inside
 
     def add(self, answer: Messages) -> None:

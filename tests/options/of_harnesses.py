@@ -1,0 +1,132 @@
+"""Options of test harnesses and of small helpers, in runs that differ in one of them."""
+
+import argparse
+from functools import partial
+from typing import Any, Final
+from unittest import SkipTest
+
+import beamlike as bl
+import beamlike.beam as beam
+from beamlike import testing
+from beamlike.model.combine import Sum
+from beamlike.scio import ScioMetrics
+from beamlike.testing import TestPipeline, TestStream
+from tests.options.playing import HOUR, Differs, beamed, came
+
+EARLY: Final = bl.WindowingStrategy(HOUR, bl.AfterWatermark(early=bl.AfterCount(1)))
+
+
+def counted(count: Any) -> Any:
+    """A metric after a run that changes it."""
+    pipeline = beam.Pipeline()
+    _ = pipeline | beam.Create([1, 2]) | beam.Map(count)
+    return pipeline.run().metrics().query()
+
+
+def increase(number: int, **by: int) -> None:
+    beam.metrics.Metrics.counter("tests", "n").inc(**by)
+
+
+def decrease(number: int, **by: int) -> None:
+    beam.metrics.Metrics.counter("tests", "n").dec(**by)
+
+
+def integrated(**option: Any) -> Any:
+    """Whether a test pipeline is made, or its test skipped."""
+    try:
+        return type(TestPipeline(**option))
+    except SkipTest as skipped:
+        return skipped
+
+
+def read_options(**option: Any) -> Any:
+    """What a test pipeline read from its command line."""
+    return TestPipeline(**option).options.get_all_options(drop_default=True)
+
+
+def read_flags(**option: Any) -> Any:
+    flags = ["--streaming", "--unknown=1", "--number=2"]
+    return beam.options.pipeline_options.PipelineOptions(flags).get_all_options(**option)
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--number", type=int)
+
+
+def joined_without(**option: Any) -> Any:
+    pipeline = option.get("pipeline", beam.Pipeline())
+    return came(pipeline, {} | beam.CoGroupByKey(**option))
+
+
+class Odd(bl.FixedWindows):
+    """Windows that hold a value of theirs, and not their elements."""
+
+    def assign(self, timestamp: int, value: Any = None) -> Any:
+        return super().assign(timestamp + 3_600_000 * (1 if value else 2), value)
+
+
+def broken(**option: Any) -> Any:
+    return testing.broken_window_fn_rules(Odd("1 hour"), timestamps=(0, 5, 3_600_000), **option)
+
+
+def drawn(**option: Any) -> Any:
+    results = (
+        TestStream().add_elements_at_time("12:00:00", ("a", 1)).advance_watermark_to_infinity()
+    )
+    figure = results.run(window=HOUR).figure(**option)
+    return figure.get_facecolor()
+
+
+RUNS: Final[dict[str, Differs]] = {
+    "beam.LogElements.label": Differs(
+        lambda: beam.LogElements().label, lambda: beam.LogElements(label="shown").label
+    ),
+    "beam.Distinct.label": Differs(
+        lambda: beam.Distinct().label, lambda: beam.Distinct(label="once").label
+    ),
+    "beam.FlatMap.fn": Differs(
+        lambda: beamed(lambda numbers: numbers | beam.Map(lambda n: [n]) | beam.FlatMap()),
+        lambda: beamed(
+            lambda numbers: (
+                numbers | beam.Map(lambda n: [n]) | beam.FlatMap(fn=lambda items: items * 2)
+            )
+        ),
+    ),
+    "beam.Counter.inc.n": Differs(
+        lambda: counted(increase), lambda: counted(partial(increase, n=2))
+    ),
+    "beam.Counter.dec.n": Differs(
+        lambda: counted(decrease), lambda: counted(partial(decrease, n=2))
+    ),
+    "beam.CoGroupByKey.pipeline": Differs(
+        joined_without, lambda: joined_without(pipeline=beam.Pipeline())
+    ),
+    "beam.PipelineOptions.get_all_options.retain_unknown_options": Differs(
+        read_flags, lambda: read_flags(retain_unknown_options=True)
+    ),
+    "beam.PipelineOptions.get_all_options.add_extra_args_fn": Differs(
+        read_flags, lambda: read_flags(add_extra_args_fn=declare)
+    ),
+    "scio.ScioMetrics.distribution.name": Differs(
+        lambda: ScioMetrics.distribution("one"), lambda: ScioMetrics.distribution("one", "other")
+    ),
+    "report.combine": Differs(
+        lambda: str(bl.report(EARLY).may_emit_empty_on_time),
+        lambda: str(bl.report(EARLY, Sum()).may_emit_empty_on_time),
+    ),
+    "testing.TestPipeline.is_integration_test": Differs(
+        integrated, lambda: integrated(is_integration_test=True)
+    ),
+    "testing.TestPipeline.argv": Differs(read_options, lambda: read_options(argv=["--streaming"])),
+    "testing.TestPipeline.additional_pipeline_args": Differs(
+        read_options, lambda: read_options(additional_pipeline_args=["--streaming"])
+    ),
+    "testing.broken_window_fn_rules.windows_contain_timestamps": Differs(
+        broken, lambda: broken(windows_contain_timestamps=False)
+    ),
+    "testing.broken_combine_fn_laws.timestamps": Differs(
+        lambda: testing.broken_combine_fn_laws(Sum(), [1, 2, 3]),
+        lambda: testing.broken_combine_fn_laws(Sum(), [1, 2, 3], timestamps=[0]),
+    ),
+    "testing.Results.figure.dark": Differs(drawn, lambda: drawn(dark=True)),
+}
