@@ -79,14 +79,15 @@ def stream(
         idle_after: After how much processing time without a row this input is idle; None:
             never, and stages downstream wait for its watermark. No effect on bounded data.
         idle: What happens then: ``"release"``, the other inputs no longer wait for it, and if all
-            are idle no watermark moves; ``"advance"``, its watermark follows the clock, so that
-            windows end although no row comes. A row that comes late after that may be dropped.
+            are idle the greatest of their watermarks counts; ``"advance"``, its watermark follows
+            the clock, so that windows end although no row comes. A row that comes late after that may be dropped.
             Needs ``idle_after``.
         watermark_by: The column that names the part of the input that a row comes from, such as
             Kafka's ``partition``: text or a whole number. Each part then has a watermark of its
             own, and that of the input is the least of them. A part that delivers nothing for
             ``idle_after`` no longer holds the others back, until it delivers again; it is logged,
-            and `beamlike state` lists it. Needs ``idle_after``. Each shard keeps a few bytes for
+            and `beamlike state` lists it. When all parts are idle, the greatest of their watermarks
+            counts. Needs ``idle_after``. Each shard keeps a few bytes for
             each part. None: one watermark, by the greatest event time of all rows, so that what a
             part delivers behind the others may be late.
 
