@@ -30,7 +30,7 @@ class Idle(Enum):
     """What happens to the watermark of a source that has become idle."""
 
     RELEASE = "release"
-    """The others no longer wait for it. If all are idle, the greatest of their watermarks counts."""
+    """The others no longer wait for it. If all are idle, the greatest watermark of them counts."""
     ADVANCE = "advance"
     """It advances with the clock, as if the source delivered rows that are on time. The others no
     longer wait for a source that has never delivered any."""
