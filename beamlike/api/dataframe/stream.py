@@ -80,8 +80,8 @@ def stream(
             never, and stages downstream wait for its watermark. No effect on bounded data.
         idle: What happens then: ``"release"``, the other inputs no longer wait for it, and if all
             are idle the greatest of their watermarks counts; ``"advance"``, its watermark follows
-            the clock, so that windows end although no row comes. A row that comes late after that may be dropped.
-            Needs ``idle_after``.
+            the clock, so that windows end although no row comes. A row that comes late after that
+            may be dropped. Needs ``idle_after``.
         watermark_by: The column that names the part of the input that a row comes from, such as
             Kafka's ``partition``: text or a whole number. Each part then has a watermark of its
             own, and that of the input is the least of them. A part that delivers nothing for
