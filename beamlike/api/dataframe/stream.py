@@ -25,7 +25,12 @@ from beamlike.api.dataframe.arguments import (
 from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.key_clocks import key_clock_of
 from beamlike.api.dataframe.keyed import KeyedSteps
-from beamlike.api.dataframe.regrouping import repeated_by, retracted_by
+from beamlike.api.dataframe.regrouping import (
+    repeated_by,
+    retracted_by,
+    stamped_by,
+    warn_of_times,
+)
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
@@ -258,6 +263,10 @@ class Stream(KeyedSteps, metaclass=Readable):
             WindowingError: As `WindowingStrategy.configured`.
             TimeError: The allowed lateness cannot be read.
 
+        Warns:
+            UnwiseStrategyWarning: The rows are panes that are stamped with the end of their window,
+                and the new windows would not be those of their elements, such as sessions.
+
         Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
         """
         lateness = parts.get("allowed_lateness")
@@ -269,6 +278,7 @@ class Stream(KeyedSteps, metaclass=Readable):
                 return attrs.evolve(self, strategy=strategy)
         else:
             check_alone("Stream.window", strategy, window, parts)
+        warn_of_times(self.inputs.branches, strategy.window_fn)
         return put_into(self, strategy)
 
     def remerge(self) -> "Stream":
@@ -388,6 +398,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             retracting=retracted_by(self.strategy, own, render),
             repeated=repeated_by(self.strategy, own, self.inputs.is_streaming),
             stages={**taken, own: stage},
+            stamped=stamped_by(self.strategy, own, self.inputs.branches),
             per_key=per_key,
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))
