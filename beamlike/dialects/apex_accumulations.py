@@ -32,6 +32,7 @@ from beamlike.dialects.arguments import check_combine
 from beamlike.dialects.folds import Reduce
 from beamlike.errors import CombineError
 from beamlike.model.combine import Collect, CombineFn, Mean, Together, Top
+from beamlike.model.copies import own_copy
 from beamlike.model.options import whole_number
 
 Average = Mean
@@ -60,6 +61,8 @@ class FoldFn(CombineFn):
     Source: Apex Malhar ``FoldFn``.
     """
 
+    calls_users = True
+
     initial: Any
     fold: Callable[[Any, Any], Any]
     merge_folded: Callable[[Any, Any], Any]
@@ -80,7 +83,7 @@ class FoldFn(CombineFn):
         return (self.merge_folded(first[0], second[0]),)
 
     def extract(self, accumulator: tuple[Any, ...]) -> Any:
-        return accumulator[0] if accumulator else self.initial
+        return accumulator[0] if accumulator else own_copy(self.initial)
 
 
 @attrs.frozen
@@ -93,6 +96,8 @@ class Sort(CombineFn):
 
     Source: Apex Malhar ``Sort``, which leaves the order of equal ones open.
     """
+
+    calls_users = True
 
     by: Callable[[Any], Any] | None = None
     reverse_sort: bool = attrs.field(default=False, kw_only=True)
@@ -156,6 +161,8 @@ class TopNByKey(CombineFn):
 
     Source: Apex Malhar ``TopNByKey``.
     """
+
+    calls_users = True
 
     n: int = 10
     by: Callable[[Any], Any] | None = None
@@ -223,6 +230,8 @@ class PerKey(CombineFn):
     >>> sums.extract(sums.add(sums.create(), [("a", 1), ("b", 2), ("a", 3)], [0, 0, 0]))
     {'a': 4, 'b': 2}
     """
+
+    calls_users = True
 
     of: CombineFn
 

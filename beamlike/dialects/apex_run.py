@@ -21,7 +21,7 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import AccumulationMode
 from beamlike.model.panes import Timing
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import InstantLike, instant_ms, show_duration
+from beamlike.model.time import InstantLike, event_time_ms, instant_ms, show_duration
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
 
@@ -349,10 +349,10 @@ class MergeOperatorRun(OperatorRun):
 
 def _event_time(extract: Callable[[Any], int] | None, value: Any, given: InstantLike) -> int:
     if extract is None:
-        return instant_ms(given, "process timestamp")
+        return event_time_ms(given, "process timestamp")
     try:
         extracted = extract(value)
     except Exception as cause:
         problem = f"{type(cause).__name__}: {cause}"
         raise UserFunctionError(stable_repr(extract), problem, f"element {value!r}") from cause
-    return instant_ms(extracted, f"what {stable_repr(extract)} returned")
+    return event_time_ms(extracted, f"what {stable_repr(extract)} returned")

@@ -15,7 +15,7 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import ClosingBehavior
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
+from beamlike.model.time import MAX_TIMESTAMP, InstantLike, event_time_ms, instant_ms
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.runtime.script import Output, Run
@@ -102,7 +102,7 @@ class Harness:
                 "give one, or use windows in processing time"
             )
         else:
-            at = instant_ms(timestamp, "process_element timestamp")
+            at = event_time_ms(timestamp, "process_element timestamp")
         outputs = self._stage.arrive(key, value, at)
         why = self._why_late(outputs, value, at)
         if why is None:

@@ -38,6 +38,8 @@ class Fold(CombineFn):
     Source: Kafka Streams ``KStreamSessionWindowAggregate``.
     """
 
+    calls_users = True
+
     initializer: Callable[[], Any]
     adders: tuple[Callable[[Any, Any, Any], Any], ...]
     merger: Callable[[Any, Any, Any], Any]
@@ -69,6 +71,8 @@ class Reduce(CombineFn):
 
     Source: Flink ``ReduceFunction``.
     """
+
+    calls_users = True
 
     function: Callable[[Any, Any], Any]
 
@@ -110,6 +114,8 @@ class Kept(CombineFn):
         before: The same, asked at a firing, before the value is made.
         after: The same, asked at a firing, after that.
     """
+
+    calls_users = True
 
     keep: Keep | None = None
     before: Keep | None = None
@@ -166,6 +172,8 @@ class Then(Around):
 
     Source: Flink ``WindowFunction`` after a pre-aggregation.
     """
+
+    calls_users = True
 
     of: CombineFn
     function: Callable[[Any], Any]

@@ -19,7 +19,7 @@ from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import InstantLike, instant_ms
+from beamlike.model.time import InstantLike, event_time_ms
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output, Run
 
@@ -96,7 +96,7 @@ class Driver:
         return self._held_back(self._changes(key, value, timestamp, stream))
 
     def _changes(self, key: Hashable, value: Any, timestamp: InstantLike, stream: int) -> list[Row]:
-        at = instant_ms(timestamp, "pipe_input timestamp")
+        at = event_time_ms(timestamp, "pipe_input timestamp")
         if at < 0:
             raise TimeError(
                 "pipe_input timestamp must be 0 ms or later, because records of Kafka have no "

@@ -1,9 +1,18 @@
 """The windows of an element: the one that it comes in, or those that the function assigns."""
 
+from typing import Any
+
 from beamlike.machine.events import Drop, Element
 from beamlike.machine.failures import Failure, OnFailure, left_out
+from beamlike.model.copies import is_of_user, own_copy
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+
+
+def assigned(window_fn: WindowFn, timestamp: int, value: Any) -> tuple[Window, ...]:
+    """The windows that a window function assigns. One of a user's may change the value that it is
+    given, and gets a copy."""
+    return tuple(window_fn.assign(timestamp, own_copy(value) if is_of_user(window_fn) else value))
 
 
 def windows_of(
@@ -21,7 +30,7 @@ def windows_of(
     if element.window is not None:
         return (element.window,)
     try:
-        return tuple(window_fn.assign(element.timestamp, element.value))
+        return assigned(window_fn, element.timestamp, element.value)
     except Exception as cause:
         failure = Failure.of(window_fn, "assign", cause, (element,))
         return left_out(element, failure, on_error, watermark)

@@ -30,7 +30,7 @@ class Idle(Enum):
     """What happens to the watermark of a source that has become idle."""
 
     RELEASE = "release"
-    """The others no longer wait for it. If all are idle, nothing moves."""
+    """The others no longer wait for it. If all are idle, the greatest watermark of them counts."""
     ADVANCE = "advance"
     """It advances with the clock, as if the source delivered rows that are on time. The others no
     longer wait for a source that has never delivered any."""
@@ -220,13 +220,13 @@ class Clocks:
 
         Args:
             states: What is known of the inputs.
-            watermark: The input watermark (ms). While the side input is idle, its watermark is the
-                same.
+            watermark: The input watermark (ms). While the side input is idle, its watermark is at
+                least that.
         """
         if not self.side:
             return None
         known = self._least(self.side, states, clock)
-        return watermark if known is None else known
+        return max(watermark, self._reached(self.side, states)) if known is None else known
 
     def silent(self, states: Sequence[InputState], clock: int) -> frozenset[tuple[int, str]]:
         """The parts that are idle at this processing time (ms): their inputs and names."""
@@ -276,10 +276,13 @@ class Clocks:
     def _watermark(self, states: Sequence[InputState], clock: int) -> int:
         main = [at for at in range(len(self.inputs)) if at not in self.side]
         known = self._least(main, states, clock)
-        if known is None:
-            # While all main inputs are idle, the side input decides.
-            known = self._least(self.side, states, clock)
-        return MIN_TIMESTAMP if known is None else known
+        if known is not None:
+            return known
+        # While all main inputs are idle, the side input moves it on.
+        side = self._least(self.side, states, clock)
+        if side is None:
+            side = self._reached(self.side, states)
+        return max(self._reached(main, states), side)
 
     def _least(
         self, positions: Iterable[int], states: Sequence[InputState], clock: int
@@ -287,6 +290,21 @@ class Clocks:
         """The least watermark of some inputs; None if all of them are idle."""
         known = (self._of(self.inputs[at], states[at], clock) for at in positions)
         return min((it for it in known if it is not None), default=None)
+
+    def _reached(self, positions: Iterable[int], states: Sequence[InputState]) -> int:
+        """How far idle inputs have come (ms): the greatest of their watermarks.
+
+        Looked at after each of them became idle, the last one would have decided. What the clock
+        reads in between must not matter, so the one that is furthest decides.
+
+        Source: Flink ``StatusWatermarkValve``, when all channels are idle.
+        """
+        delivered = [
+            state.greatest - clock.delay
+            for clock, state in ((self.inputs[index], states[index]) for index in positions)
+            if isinstance(clock, SourceClock) and state.greatest is not None
+        ]
+        return max([MIN_TIMESTAMP, *delivered])
 
     def _of(self, it: InputClock, state: InputState, clock: int) -> int | None:
         """The watermark of one input; None if it is idle."""

@@ -14,7 +14,8 @@ columns of a DataFrame). All of it together: `options` (choices among a few, num
 together). What follows from a strategy: `continuation` (the triggers of later stages), `compatible`
 (what may be flattened), `side_inputs` (which window a main input looks into), `trigger_analysis`
 (what a trigger can and cannot do), `report` (the same in sentences), `repetition` (panes that hold
-the same elements). And whole pipelines: `coders` (values as bytes), `number_coders`, `bundle`
+the same elements), `pane_times` (panes that hide when their elements were). What functions of users
+may change: `copies`. And whole pipelines: `coders` (values as bytes), `number_coders`, `bundle`
 (elements that travel together), `state_specs` (the states and timers of a function), `stateful` (a
 function that has some), `graph` (many strategies in one).
 

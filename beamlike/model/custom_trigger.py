@@ -14,6 +14,7 @@ import attrs
 
 from beamlike.errors import TriggerError
 from beamlike.model import triggers as built_in
+from beamlike.model.copies import own_copy
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.time import MAX_TIMESTAMP, show_duration
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
@@ -270,7 +271,7 @@ class CustomTrigger(Trigger, Generic[State]):
         times, values = [], []
         for timestamp, value in elements:
             times.append(timestamp)
-            values.append(value if read is None else read(value))
+            values.append(own_copy(value if read is None else read(value)))
         return ArrivedElements(count, times, values if self.looks_at == "values" else None)
 
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.model.copies import own_copy
 from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import whole_number
@@ -206,7 +207,7 @@ class AfterDelta(CustomTrigger[_Measured]):
 
     def is_far(self, before: Any, after: Any) -> bool:
         """Whether a value is far enough from an earlier one."""
-        return bool(self.delta(before, after) > self.threshold)
+        return bool(self.delta(own_copy(before), own_copy(after)) > self.threshold)
 
     def start(self) -> _Measured:
         return None, ()

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from beamlike.errors import TimeError, WindowError
+from beamlike.model.copies import own_copy
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
 from beamlike.model.session_merging import ENDED, merge_ending, merge_overlapping
@@ -165,7 +166,7 @@ class Sessions(MergingWindowFn):
             return False
         if not callable(self.ends_with):
             return bool(value == self.ends_with)
-        answer = self.ends_with(value)
+        answer = self.ends_with(own_copy(value))
         if not isinstance(answer, bool):
             raise WindowError(
                 f"{stable_repr(self.ends_with)} must say True or False of an element that may end "
@@ -174,7 +175,7 @@ class Sessions(MergingWindowFn):
         return answer
 
     def _ask(self, gap_of: GapOf, value: Any) -> int:
-        answer = gap_of(value)
+        answer = gap_of(own_copy(value))
         try:
             gap = duration_ms(answer, "gap")
         except TimeError:

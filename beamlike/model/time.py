@@ -11,6 +11,7 @@ Source: Beam Java, ``BoundedWindow.TIMESTAMP_MIN_VALUE``, ``TIMESTAMP_MAX_VALUE`
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Final, Protocol, runtime_checkable
 
 from beamlike.errors import TimeError
@@ -30,8 +31,8 @@ class DurationOfItsOwn(Protocol):
     """A duration that knows its unit, such as Beam Python's ``Duration``."""
 
     @property
-    def duration_ms(self) -> int:
-        """Whole milliseconds."""
+    def duration_ms(self) -> int | Fraction:
+        """Milliseconds. Those that are not whole are refused."""
 
 
 @runtime_checkable
@@ -64,6 +65,7 @@ _TIME_OF_DAY: Final = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}
 _LIKE_TIME_OF_DAY: Final = re.compile(r"\d+:\d+(:\d+(\.\d*)?)?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def duration_ms(value: DurationLike, argument: str) -> int:
@@ -84,17 +86,14 @@ def duration_ms(value: DurationLike, argument: str) -> int:
     >>> duration_ms("1h 30m", "size")
     5400000
     """
+    milliseconds: int | Fraction | None
     match value:
         case bool():
             milliseconds = None
         case int():
             milliseconds = value
         case timedelta():
-            milliseconds, rest = divmod(value, _MILLISECOND)
-            if rest:
-                raise TimeError(
-                    f"{argument} must be whole milliseconds, got {value!r}; round it first"
-                )
+            milliseconds = Fraction(value // _MICROSECOND, 1000)
         case str() if value.strip().startswith("-"):
             # Whatever number of them it is, "-0 s" too, it is reported as negative.
             milliseconds = None if _parse_duration(value.strip()[1:]) is None else -1
@@ -111,12 +110,19 @@ def duration_ms(value: DurationLike, argument: str) -> int:
         )
     if milliseconds < 0:
         raise TimeError(f"{argument} must not be negative, got {_shown(value)}; give 0 or more")
+    if milliseconds % 1:
+        raise not_whole(argument, value)
     if milliseconds > _LONGEST:
         raise TimeError(
             f"{argument} is longer than 64 bits can hold: {_shown(value)}; give {_LONGEST} ms or "
             "less"
         )
-    return milliseconds
+    return int(milliseconds)
+
+
+def not_whole(argument: str, value: object) -> TimeError:
+    """The error of a time that is finer than all that beamlike reckons with."""
+    return TimeError(f"{argument} must be whole milliseconds, got {_shown(value)}; round it first")
 
 
 def without_unit(**given: object) -> Mapping[str, int]:
@@ -139,14 +145,35 @@ def instant_ms(value: InstantLike, argument: str) -> int:
             ``"00:10:59.999"``, which lies on 1970-01-01 UTC as in the tests of Scio.
 
     Returns:
-        Milliseconds since the epoch, UTC. Microseconds are cut off, as Beam's coders do.
+        Milliseconds since the epoch, UTC.
+
+    Raises:
+        TimeError: Unreadable, not a whole number of milliseconds, a time of day with more than 23
+            hours, or outside `MIN_TIMESTAMP` .. `MAX_TIMESTAMP`.
+
+    >>> instant_ms("00:01:30", "timestamp")
+    90000
+    """
+    milliseconds = event_time_ms(value, argument)
+    finer = value if isinstance(value, datetime) else None
+    if isinstance(value, str) and not _LIKE_TIME_OF_DAY.fullmatch(value.strip()):
+        finer = datetime.fromisoformat(value.strip())
+    if finer is not None and finer.microsecond % 1000:
+        raise not_whole(argument, value)
+    return milliseconds
+
+
+def event_time_ms(value: InstantLike, argument: str) -> int:
+    """Read the event time of an element, which may be finer than a millisecond.
+
+    Microseconds are cut off, as Beam's coders do.
 
     Raises:
         TimeError: Unreadable, a time of day with more than 23 hours, or outside
             `MIN_TIMESTAMP` .. `MAX_TIMESTAMP`.
 
-    >>> instant_ms("00:01:30", "timestamp")
-    90000
+    >>> event_time_ms("1970-01-01T00:00:01.000999", "timestamp")
+    1000
     """
     milliseconds: int | None = None
     match value:

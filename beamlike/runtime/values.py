@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import cloudpickle
 
+from beamlike.model.copies import own_copy
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
@@ -57,7 +58,8 @@ class _Reading(WindowFn):
     read: Read
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
-        return self.window_fn.assign(timestamp, None if value is None else self.read(value))
+        seen = None if value is None else own_copy(self.read(value))
+        return self.window_fn.assign(timestamp, seen)
 
     @property
     def longest_own_window(self) -> int | None:
@@ -73,7 +75,8 @@ class _ReadingMerging(MergingWindowFn):
     read: Read
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        return self.window_fn.assign(timestamp, None if value is None else self.read(value))
+        seen = None if value is None else own_copy(self.read(value))
+        return self.window_fn.assign(timestamp, seen)
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
         return self.window_fn.merge(windows)

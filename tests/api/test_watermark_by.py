@@ -108,6 +108,68 @@ def test_when_all_parts_are_silent_the_input_is_idle(
     assert came == [[], [], ["tea 12:00 2"]]
 
 
+def look(query: QueryTest, often: str) -> list[str]:
+    """What comes out in three hours in which no row comes, looked at so often."""
+    before = len(query.rows)
+    for _ in range({"500 ms": 200, "7 s": 20, "1 minute": 2, "3 hours": 1}[often]):
+        query.advance_processing_time(often)
+    query.advance_processing_time("3 hours")
+    return shown(query.rows[before:])
+
+
+SILENT = pytest.mark.parametrize("silent_first", [0, 1], ids=["that is ahead", "that is behind"])
+OFTEN = pytest.mark.parametrize("often", ["500 ms", "7 s", "1 minute", "3 hours"])
+
+
+@SILENT
+@OFTEN
+def test_what_comes_out_of_silent_parts_does_not_depend_on_when_the_clock_is_read(
+    often: str, silent_first: int
+) -> None:
+    query = QueryTest(lambda hits: hours(hits, idle_after="1 minute"), HITS)
+    query.send(hit("12:05", 0), hit("12:06", 1))
+    for partition in (silent_first, 1 - silent_first):
+        query.send(hit("12:50" if partition else "14:20", partition))
+        query.advance_processing_time("10 s")
+    # The one that is ahead has reached 14:10.
+    assert look(query, often) == ["tea 12:00 3"]
+
+
+@SILENT
+@OFTEN
+def test_what_comes_out_of_silent_sources_does_not_depend_on_when_the_clock_is_read(
+    often: str, silent_first: int
+) -> None:
+    def job(ahead: Any, behind: Any) -> bl.Stream:
+        sources = [
+            bl.stream(hits, timestamp="at", watermark="10 minutes", idle_after="1 minute")
+            for hits in (ahead, behind)
+        ]
+        rows = bl.flatten([source.window(bl.FixedWindows("1 hour")) for source in sources])
+        return rows.group("page", {"n": bl.count()})
+
+    query = QueryTest(job, {"ahead": HITS, "behind": HITS})
+    for name in (("ahead", "behind"), ("behind", "ahead"))[silent_first]:
+        query.send(hit("14:20" if name == "ahead" else "12:50", None), to=name)
+        query.advance_processing_time("10 s")
+    assert look(query, often) == ["tea 12:00 1"]
+
+
+@ON_BOTH
+def test_parts_that_are_silent_together_end_the_windows_of_all_but_the_last(
+    host: str, request: pytest.FixtureRequest
+) -> None:
+    with running(host, request) as query:
+        query.send(hit("14:20", 0), hit("12:20", 1))
+        came = [
+            shown(query.advance_processing_time("5 minutes")),
+            shown(query.advance_processing_time("1 ms")),
+            shown(query.send(hit("14:30", 1))),
+            shown(query.send(hit("12:59", 1))),
+        ]
+    assert came == [[], ["tea 12:00 1"], [], ["dropped as expired"]]
+
+
 @pytest.mark.parametrize("restarts", [False, True])
 def test_parts_are_known_after_a_restart_and_null_is_one_of_them(restarts: bool) -> None:
     query = QueryTest(hours, HITS)

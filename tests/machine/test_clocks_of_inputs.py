@@ -1,5 +1,7 @@
 """The input watermark of a stage whose inputs have watermarks of their own."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,7 +108,7 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     assert Clocks(clocks.inputs).of_side(states, 450, 12) is None
 
 
-def test_where_no_one_waits_for_one_of_main_and_side_input_the_other_says_how_far_both_are() -> (
+def test_an_idle_main_or_side_input_is_as_far_as_it_came_and_as_the_other_if_that_is_further() -> (
     None
 ):
     for silent in (0, 1):
@@ -116,8 +118,8 @@ def test_where_no_one_waits_for_one_of_main_and_side_input_the_other_says_how_fa
         states, watermark = clocks.update((), [SourceProgress(0, 5), SourceProgress(1, 90)], 0)
         assert (watermark, clocks.of_side(states, watermark, 0)) == (90, 5)
         states, watermark = clocks.update(states, [], 11)
-        both = 90 if silent == 0 else 5
-        assert (watermark, clocks.of_side(states, watermark, 11)) == (both, both)
+        side = 90 if silent == 0 else 5
+        assert (watermark, clocks.of_side(states, watermark, 11)) == (90, side)
 
 
 def test_a_silent_source_holds_the_others_until_just_after_its_time() -> None:
@@ -149,9 +151,17 @@ def test_a_source_that_speaks_again_counts_again() -> None:
     assert after(clocks, *shown) == [50, 200, 150]
 
 
-def test_when_all_are_silent_nothing_is_known_to_move() -> None:
-    clocks = Clocks((SourceClock(0, idle_after=10),))
-    assert after(clocks, (0, [SourceProgress(ORDERS, 100)]), (11, [])) == [100, MIN_TIMESTAMP]
+def test_a_source_that_is_idle_alone_leaves_the_watermark_where_its_rows_have_moved_it() -> None:
+    clocks = Clocks((SourceClock(5, idle_after=10),))
+    assert after(clocks, (0, [SourceProgress(ORDERS, 100)]), (11, [])) == [95, 95]
+    assert after(clocks, (0, []), (11, [])) == [MIN_TIMESTAMP, MIN_TIMESTAMP]
+
+
+def test_when_all_sources_are_idle_the_greatest_of_their_watermarks_counts() -> None:
+    clocks = Clocks((SourceClock(5, idle_after=10), SourceClock(0, idle_after=30)))
+    both: list[WatermarkUpdate] = [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 50)]
+    assert after(clocks, (0, both), (11, []), (31, [])) == [50, 50, 95]
+    assert after(clocks, (0, both), (31, [])) == [50, 95]
 
 
 def test_an_advancing_source_goes_on_with_the_clock_from_the_end_of_its_patience() -> None:
@@ -211,9 +221,11 @@ def test_a_part_that_comes_back_is_waited_for_again() -> None:
 
 @pytest.mark.parametrize(
     ("idle", "known"),
-    [(Idle.RELEASE, [60, MIN_TIMESTAMP]), (Idle.ADVANCE, [60, 91])],
+    [(Idle.RELEASE, [60, 90]), (Idle.ADVANCE, [60, 91])],
 )
-def test_a_source_all_of_whose_parts_are_idle_is_idle(idle: Idle, known: list[int]) -> None:
+def test_where_all_parts_are_idle_the_watermark_of_the_greatest_counts(
+    idle: Idle, known: list[int]
+) -> None:
     clocks = Clocks((SourceClock(10, idle_after=50, idle=idle, by_part=True),))
     progress: list[WatermarkUpdate] = [SourceProgress(0, 100, "a"), SourceProgress(0, 70, "b")]
     assert after(clocks, (0, progress), (51, [])) == known
@@ -257,6 +269,56 @@ def test_what_is_heard_in_one_step_counts_in_any_order(
     shuffled = list(updates)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
     assert clocks.update((), updates, 3) == clocks.update((), shuffled, 3)
+
+
+waiting = st.builds(
+    SourceClock,
+    delay=st.integers(0, 20),
+    idle_after=st.integers(1, 30),
+    idle=st.sampled_from(Idle),
+    by_part=st.booleans(),
+)
+progress_of_three = st.builds(
+    SourceProgress, st.integers(0, 2), st.integers(0, 1000), st.sampled_from(["a", "b", "c"])
+)
+
+
+@given(
+    inputs=st.tuples(waiting, waiting, waiting),
+    side=st.frozensets(st.integers(1, 2)),
+    arrivals=st.lists(st.tuples(st.integers(0, 20), progress_of_three), min_size=1, max_size=6),
+    looks=st.just(range(21, 60)) | st.sets(st.integers(21, 60)).map(sorted),
+)
+def test_how_often_the_clock_is_read_while_nothing_comes_does_not_matter(
+    inputs: tuple[SourceClock, ...],
+    side: frozenset[int],
+    arrivals: list[tuple[int, SourceProgress]],
+    looks: Sequence[int],
+) -> None:
+    clocks = Clocks(inputs, side)
+    states: tuple[InputState, ...] = ()
+    reached: tuple[int, int | None] = (MIN_TIMESTAMP, None)
+    for clock, update in sorted(arrivals, key=lambda arrival: arrival[0]):
+        states, watermark = clocks.update(states, [update], clock)
+        reached = furthest(reached, clocks, states, watermark, clock)
+    end, often = 60, reached
+    for clock in (*looks, end):
+        often = furthest(often, clocks, *clocks.update(states, [], clock), clock)
+    assert furthest(reached, clocks, *clocks.update(states, [], end), end) == often
+
+
+def furthest(
+    reached: tuple[int, int | None],
+    clocks: Clocks,
+    states: tuple[InputState, ...],
+    watermark: int,
+    clock: int,
+) -> tuple[int, int | None]:
+    """The watermarks of a stage and of its side input after a look, neither of which goes back."""
+    watermark = max(watermark, reached[0])
+    side = clocks.of_side(states, watermark, clock)
+    known = [mark for mark in (side, reached[1]) if mark is not None]
+    return watermark, max(known, default=None)
 
 
 @given(updates=st.lists(heard_from, max_size=10))

@@ -50,6 +50,23 @@ def test_a_zero_has_no_sign() -> None:
     assert repr(result(CollectSet(), [-0.0, 0.0, 1.5])) == "[0.0, 1.5]"
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([[-0.0], [0.0], [1.5, -0.0]], "[[0.0], [1.5, 0.0]]"),
+        ([[[-0.0]], [[0.0]]], "[[[0.0]]]"),
+        ([(-0.0, "tea"), (0.0, "tea")], "[(0.0, 'tea')]"),
+        ([{"v": -0.0}, {"v": 0.0}], "[{'v': 0.0}]"),
+        ([[{"v": (-0.0, None)}], [{"v": (0.0, None)}]], "[[{'v': (0.0, None)}]]"),
+    ],
+)
+def test_a_zero_inside_of_a_value_has_no_sign_either(
+    values: list[Any], shown: str, turned: bool
+) -> None:
+    assert repr(result(CollectSet(), values[::-1] if turned else values)) == shown
+
+
 def test_what_is_no_plain_data_is_refused() -> None:
     with pytest.raises(CombineError, match=r"needs plain values, got <object object"):
         result(CountDistinct(), [object()])

@@ -52,6 +52,19 @@ class Retracting:
     cut: bool = False
 
 
+@attrs.frozen
+class Stamped:
+    """Panes whose event time is the last millisecond of their window.
+
+    Args:
+        stage: The name of the grouping that they come from.
+        window_fn: What gave its elements their windows.
+    """
+
+    stage: str
+    window_fn: WindowFn
+
+
 @attrs.frozen(eq=False)
 class Branch:
     """One input of what comes next: rows with the hidden column, and what is known of them.
@@ -66,6 +79,7 @@ class Branch:
         repeated: What is to be known if some rows repeat what others hold.
         stages: The groupings that these rows went through, by name: two streams may share a
             grouping, but two groupings no name.
+        stamped: What is to be known of panes whose time is the end of their window.
         per_key: The grouping that they come from, if each of its keys has a watermark of its own;
             None: there is one that holds for all of these rows.
     """
@@ -77,6 +91,7 @@ class Branch:
     retracting: Retracting | None = None
     repeated: Repeated | None = None
     stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
+    stamped: "Stamped | None" = None
     per_key: str | None = None
 
     @property

@@ -15,7 +15,7 @@ from beamlike.api.dataframe.arguments import (
 )
 from beamlike.api.dataframe.branches import Branch, Inputs, own_columns
 from beamlike.api.dataframe.declared import TIMES
-from beamlike.api.dataframe.regrouping import repeated_in
+from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
 from beamlike.api.dataframe.row_steps import RowSteps
 from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
 from beamlike.api.dataframe.warning import warn_of_numbers
@@ -253,7 +253,10 @@ class KeyedSteps(RowSteps):
         # A function that is given what panes repeat may bring it out again.
         repeated = repeated_in(inputs.branches)
         stages = {**inputs.stages, name: stage}
-        branch = Branch(found, StageClock(plan.shards), repeated=repeated, stages=stages)
+        stamped = stamped_in(inputs.branches)
+        branch = Branch(
+            *(found, StageClock(plan.shards)), repeated=repeated, stages=stages, stamped=stamped
+        )
         return self._with(Inputs((branch,)))
 
 

@@ -17,7 +17,7 @@ from beamlike.api.dataframe.arguments import (
 from beamlike.api.dataframe.branches import Branch, Inputs, own_columns, stages_of
 from beamlike.api.dataframe.flatten import check_streams
 from beamlike.api.dataframe.joins import KeyLike, check_both, keys_of, row_type
-from beamlike.api.dataframe.regrouping import repeated_in
+from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
 from beamlike.api.dataframe.stage import (
     check_read,
     given_columns,
@@ -149,6 +149,7 @@ def look_up(
     # A row that is looked up is the pane that it was.
     repeated = repeated_in(main.inputs.branches)
     branch = Branch(found, StageClock(shards), repeated=repeated, stages=stages)
+    branch = attrs.evolve(branch, stamped=stamped_in(main.inputs.branches))
     return Stream(main.strategy, Inputs((branch,)))
 
 

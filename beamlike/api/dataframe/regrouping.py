@@ -8,14 +8,16 @@ from typing import Final
 
 import attrs
 
-from beamlike.api.dataframe.branches import Branch, Repeated, Retracting
+from beamlike.api.dataframe.branches import Branch, Repeated, Retracting, Stamped
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.options import AccumulationMode
+from beamlike.model.options import AccumulationMode, TimestampCombiner
+from beamlike.model.pane_times import loses_times
 from beamlike.model.repetition import repetition
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration
+from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import Render
 
 RETRACTION: Final = "retraction"
@@ -33,6 +35,37 @@ def repeated_by(strategy: WindowingStrategy, stage: str, is_streaming: bool) -> 
     """What is to be known of the panes of a grouping; None: no two hold the same element."""
     how = repetition(strategy, unbounded=is_streaming)
     return None if how is None else Repeated(stage, how)
+
+
+def stamped_by(strategy: WindowingStrategy, stage: str, given: Iterable[Branch]) -> Stamped | None:
+    """What is to be known of the times of panes; None: they are those of elements.
+
+    Args:
+        given: What the grouping takes. The earliest or latest of times that are ends of windows
+            is one, too.
+    """
+    if strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW:
+        return Stamped(stage, strategy.window_fn)
+    return stamped_in(given)
+
+
+def stamped_in(branches: Iterable[Branch]) -> Stamped | None:
+    """The first of the inputs whose times are ends of windows."""
+    return next((branch.stamped for branch in branches if branch.stamped is not None), None)
+
+
+def warn_of_times(branches: Iterable[Branch], window_fn: WindowFn) -> None:
+    """Warn of panes that would be put into windows by the end of the window that they had."""
+    stamped = stamped_in(branches)
+    if stamped is None or not loses_times(stamped.window_fn, window_fn):
+        return
+    warn_user(
+        f"{window_fn} goes by the times of panes of {stamped.stage!r}, and these are stamped with "
+        f"the end of their window of {stamped.window_fn}, whenever their elements were; write "
+        f'timestamp_combiner="earliest" in the window(...) of {stamped.stage!r}, or, where it only '
+        "leaves out what comes again, deduplicate(...) in its place",
+        UnwiseStrategyWarning,
+    )
 
 
 def repeated_in(branches: Iterable[Branch]) -> Repeated | None:

@@ -25,7 +25,12 @@ from beamlike.api.dataframe.arguments import (
 from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.key_clocks import key_clock_of
 from beamlike.api.dataframe.keyed import KeyedSteps
-from beamlike.api.dataframe.regrouping import repeated_by, retracted_by
+from beamlike.api.dataframe.regrouping import (
+    repeated_by,
+    retracted_by,
+    stamped_by,
+    warn_of_times,
+)
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
@@ -79,14 +84,15 @@ def stream(
         idle_after: After how much processing time without a row this input is idle; None:
             never, and stages downstream wait for its watermark. No effect on bounded data.
         idle: What happens then: ``"release"``, the other inputs no longer wait for it, and if all
-            are idle no watermark moves; ``"advance"``, its watermark follows the clock, so that
-            windows end although no row comes. A row that comes late after that may be dropped.
-            Needs ``idle_after``.
+            are idle the greatest of their watermarks counts; ``"advance"``, its watermark follows
+            the clock, so that windows end although no row comes. A row that comes late after that
+            may be dropped. Needs ``idle_after``.
         watermark_by: The column that names the part of the input that a row comes from, such as
             Kafka's ``partition``: text or a whole number. Each part then has a watermark of its
             own, and that of the input is the least of them. A part that delivers nothing for
             ``idle_after`` no longer holds the others back, until it delivers again; it is logged,
-            and `beamlike state` lists it. Needs ``idle_after``. Each shard keeps a few bytes for
+            and `beamlike state` lists it. When all parts are idle, the greatest of their watermarks
+            counts. Needs ``idle_after``. Each shard keeps a few bytes for
             each part. None: one watermark, by the greatest event time of all rows, so that what a
             part delivers behind the others may be late.
 
@@ -258,6 +264,10 @@ class Stream(KeyedSteps, metaclass=Readable):
                 than the one before, as it never shrinks. ``strategy`` may have any.
             TimeError: The allowed lateness cannot be read.
 
+        Warns:
+            UnwiseStrategyWarning: The rows are panes that are stamped with the end of their window,
+                and the new windows would not be those of their elements, such as sessions.
+
         Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
         """
         lateness = parts.get("allowed_lateness")
@@ -270,6 +280,7 @@ class Stream(KeyedSteps, metaclass=Readable):
                 return attrs.evolve(self, strategy=strategy)
         else:
             check_alone("Stream.window", strategy, window, parts)
+        warn_of_times(self.inputs.branches, strategy.window_fn)
         return put_into(self, strategy)
 
     def remerge(self) -> "Stream":
@@ -389,6 +400,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             retracting=retracted_by(self.strategy, own, render),
             repeated=repeated_by(self.strategy, own, self.inputs.is_streaming),
             stages={**taken, own: stage},
+            stamped=stamped_by(self.strategy, own, self.inputs.branches),
             per_key=per_key,
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))

@@ -19,6 +19,7 @@ from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.keyed_batches import BatchByKey
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
+from beamlike.api.pipelines.python.reading import in_millis
 from beamlike.api.pipelines.shared import Shared
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
@@ -97,6 +98,7 @@ class BatchElements(PTransform[Any, Any]):
         self.sizes = BatchSizes(least, self.size, targets, variance, clock, record_metrics)
         self.size_of = element_size_fn
         self.seconds = max_batch_duration_secs
+        in_millis(self.seconds or 0, "BatchElements max_batch_duration_secs")
         if bucket_boundaries is not None and length_fn is None:
             raise PipelineError(
                 "BatchElements bucket_boundaries are those of lengths; add length_fn=len"
@@ -314,12 +316,13 @@ class GroupIntoBatches(PTransform[Any, Any]):
                 "GroupIntoBatches max_buffering_duration_secs must be a number of seconds, got "
                 f"{self.seconds!r}"
             )
+        in_millis(self.seconds or 0, "GroupIntoBatches max_buffering_duration_secs")
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         check_collection(given, self)
         if not self.seconds:
             return given | "Batches" >> BatchByKey(self.size, make_pairs="WithKeys(...)")
-        wait = max(1, round(1000 * self.seconds))
+        wait = in_millis(self.seconds, "GroupIntoBatches max_buffering_duration_secs")
         return given | "Batches" >> ParDo(BufferedBatches(self.size, wait))
 
     class WithShardedKey(PTransform[Any, Any]):

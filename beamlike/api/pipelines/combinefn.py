@@ -16,6 +16,7 @@ from beamlike.api.pipelines.variables import In, R
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
+from beamlike.model.copies import own_copies
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.time import MIN_TIMESTAMP
 
@@ -134,7 +135,7 @@ class _OfAll(model.Collect):
             raise empty_pane(cause) from cause
 
     def made_of(self, accumulator: tuple[Any, ...]) -> Any:
-        return self.fn(list(accumulator), *self.args, **self.kwargs)
+        return self.fn(own_copies(accumulator), *self.args, **self.kwargs)
 
     def for_type(self, kind: type) -> model.CombineFn:
         """``sum`` of whole numbers adds them up as they come, and keeps no list of them.

@@ -25,7 +25,7 @@ from beamlike.model.time import (
     DurationLike,
     InstantLike,
     duration_ms,
-    instant_ms,
+    event_time_ms,
 )
 
 __all__ = [
@@ -80,7 +80,7 @@ class Timestamped(Generic[T]):
 
 
 def _instant(at: InstantLike) -> int:
-    return instant_ms(at, "timestamp")
+    return event_time_ms(at, "timestamp")
 
 
 @attrs.frozen

@@ -9,7 +9,7 @@ import attrs
 
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import TimerControl
-from beamlike.model.time import duration_ms, instant_ms
+from beamlike.model.time import duration_ms, event_time_ms
 
 
 @attrs.frozen
@@ -18,7 +18,7 @@ class Clockface:
 
     def instant(self, at: Any, argument: str) -> int:
         """An instant of theirs (ms)."""
-        return instant_ms(at, argument)
+        return event_time_ms(at, argument)
 
     def length(self, span: Any, argument: str) -> int:
         """A duration of theirs (ms)."""

@@ -4,11 +4,12 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.pane_times import warn_of_times
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, rewindowed
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.types import declared_type
@@ -59,8 +60,14 @@ class WindowInto(PTransform[Any, Any]):
         PipelineError: When it is applied: a part is of the wrong kind, or the parts do not go
             together.
 
+    Warns:
+        UnwiseStrategyWarning: When it is applied: the elements are panes that are stamped with the
+            end of their window, and the new windows would not be those of their elements.
+
     Source: Beam Python ``WindowInto``; ``closing_behavior`` and ``on_time_behavior`` are Java's.
     """
+
+    _minds_times: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -105,6 +112,8 @@ class WindowInto(PTransform[Any, Any]):
             raise PipelineError(f"{label!r}: {error}") from error
         if window_fn is None:
             return rewindowed(given, windowing)
+        if self._minds_times:
+            warn_of_times(given.edge, window_fn, label)
         node = WindowNode(label, (given.edge,), window_fn)
         return pipeline.add(node, windowing, given.is_bounded)
 

@@ -36,6 +36,7 @@ from beamlike.machine.reference.next_timers import NextTimers, next_timers
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.triggers import run_trigger
 from beamlike.model.combine import CombineFn
+from beamlike.model.combine.isolated import isolated
 from beamlike.model.options import option
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.trigger_analysis import minds_stale_processing_timers
@@ -64,7 +65,7 @@ class Grouping:
         on_error: OnFailure | str = OnFailure.FAIL,
     ) -> None:
         self.strategy = strategy
-        self.combine = combine
+        self.combine = isolated(combine)
         self.on_error = option(OnFailure, on_error, "on_error")
         self.drops_failures = self.on_error is OnFailure.DROP
         # As in Beam Java a trigger depends on whether the window function merges, not on whether

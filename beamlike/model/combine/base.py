@@ -66,6 +66,9 @@ class CombineFn(metaclass=ReadableABC):
     scio_operation: ClassVar[str | None] = None
     """The operation of Scio that does the same by key, if there is one."""
 
+    calls_users: ClassVar[bool] = False
+    """Whether a function of beamlike's hands what it is given on to functions of users."""
+
     @abstractmethod
     def create(self) -> Any:
         """The accumulator of an empty pane."""

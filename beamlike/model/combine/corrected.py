@@ -235,6 +235,8 @@ def _same(value: Any) -> Any:
     """Equal for equal values, and fit for a dict. Those of one column have one type."""
     if value is None or isinstance(value, str | int | bytes):
         return value
+    if isinstance(value, float) and value == 0:
+        return str(value)  # -0.0 is equal to 0.0, and not what was withdrawn
     if isinstance(value, float | Decimal) and value == value:
         return value
     return plain_text(value)

@@ -82,11 +82,19 @@ def _each_once(values: Iterable[Any]) -> tuple[Any, ...]:
     found: dict[Any, Any] = {}
     for value in values:
         found.setdefault(_place(value), value)
-    # A zero without sign, as Spark has it in groups.
-    return tuple(
-        0.0 if isinstance(value, float) and not value else value
-        for _, value in sorted(found.items())
-    )
+    return tuple(_without_sign(value) for _, value in sorted(found.items()))
+
+
+def _without_sign(value: Any) -> Any:
+    """A value with each zero in it 0.0, as Spark has it in groups: -0.0 is the same value."""
+    if isinstance(value, float):
+        return value + 0.0
+    cls = type(value)
+    if cls is list or cls is tuple:
+        return cls(map(_without_sign, value))
+    if cls is dict:
+        return {_without_sign(key): _without_sign(item) for key, item in value.items()}
+    return value
 
 
 def _place(value: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ import attrs
 from beamlike.errors import CombineError
 from beamlike.model.combine.base import CombineFn, Stamped
 from beamlike.model.combine.folds import rank
+from beamlike.model.copies import own_copy
 from beamlike.model.options import whole_number
 
 
@@ -209,7 +210,7 @@ class Top(CombineFn):
         return list(accumulator)
 
     def _compared(self, value: Any) -> Any:
-        return value if self.by is None else self.by(value)
+        return value if self.by is None else self.by(own_copy(value))
 
     def _best(self, values: Iterable[Any]) -> tuple[Any, ...]:
         def place(value: Any) -> tuple[bool, Any]:

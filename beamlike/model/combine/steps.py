@@ -1,12 +1,12 @@
 """Combine functions in the shape of Beam Python's, as those that machines take."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from typing import Any, Final, Protocol, TypeGuard
 
 import attrs
 
 from beamlike.model.combine.base import CombineFn
+from beamlike.model.copies import own_copies, own_copy
 from beamlike.model.fingerprint import stable_repr
 
 _METHODS: Final = ("create_accumulator", "add_input", "merge_accumulators", "extract_output")
@@ -37,7 +37,7 @@ def in_steps(given: Any) -> TypeGuard[InSteps]:
 class Stepwise(CombineFn):
     """A combine function with Beam Python's four methods.
 
-    These may change accumulators in place: each is given a copy of its own.
+    These may change accumulators and elements in place: each call is given copies.
 
     Args:
         args: Given to each call.
@@ -52,20 +52,20 @@ class Stepwise(CombineFn):
         return self.fn.create_accumulator(*self.args, **self.kwargs)
 
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        mine = deepcopy(accumulator)
-        for value in values:
-            mine = self.fn.add_input(mine, value, *self.args, **self.kwargs)
-        return mine
+        grown = own_copy(accumulator)
+        for value in own_copies(values):
+            grown = self.fn.add_input(grown, value, *self.args, **self.kwargs)
+        return grown
 
     def merge(self, first: Any, second: Any) -> Any:
-        parts = [deepcopy(first), deepcopy(second)]
+        parts = [own_copy(first), own_copy(second)]
         return self.fn.merge_accumulators(parts, *self.args, **self.kwargs)
 
     def compact(self, accumulator: Any) -> Any:
         compact = getattr(self.fn, "compact", None)
         if compact is None:
             return accumulator
-        return compact(deepcopy(accumulator), *self.args, **self.kwargs)
+        return compact(own_copy(accumulator), *self.args, **self.kwargs)
 
     def extract(self, accumulator: Any) -> Any:
         try:
@@ -85,7 +85,7 @@ class Stepwise(CombineFn):
 
     def made_of(self, accumulator: Any) -> Any:
         """The result, or what the function itself raises if it knows none."""
-        return self.fn.extract_output(deepcopy(accumulator), *self.args, **self.kwargs)
+        return self.fn.extract_output(own_copy(accumulator), *self.args, **self.kwargs)
 
     def __str__(self) -> str:
         return stable_repr(self.fn)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from beamlike.errors import UnsupportedError
+from beamlike.machine.assigning import assigned
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.failures import Failure
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
@@ -98,7 +99,7 @@ class _Assigning(Worker):
     def _windows(self, value: Any, timestamp: int) -> tuple[Window, ...]:
         window_fn = self._node.window_fn
         try:
-            return tuple(window_fn.assign(timestamp, value))
+            return assigned(window_fn, timestamp, value)
         except Exception as cause:
             failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
             raise failure.error from cause

@@ -197,6 +197,22 @@ def test_impulses_at_regular_times(host: str, request: pytest.FixtureRequest) ->
 
 
 @HOSTS
+@pytest.mark.parametrize("times", [(60, 0, 70, 10), (70, 60, 10, 0), (0, 10, 60, 70)], ids=str)
+def test_impulses_with_times_of_their_own_come_in_any_order_and_none_is_late(
+    host: str, times: Sequence[int], request: pytest.FixtureRequest
+) -> None:
+    with TestPipeline(host, spark=read_by(host, request)) as p:
+        counts = (
+            p
+            | PeriodicImpulse(0, 40, 10, data=[(Timestamp(time), time) for time in times])
+            | beam.WindowInto(beam.FixedWindows(60))
+            | beam.combiners.Count.Globally().without_defaults()
+            | beam.Map(lambda count, window=beam.DoFn.WindowParam: (int(window.start), count))
+        )
+        assert_that(counts, equal_to([(0, 2), (60, 2)]))
+
+
+@HOSTS
 def test_impulses_in_windows_of_their_own(host: str, request: pytest.FixtureRequest) -> None:
     with TestPipeline(host, spark=read_by(host, request)) as p:
         counts = (

@@ -5,6 +5,7 @@ Source: Beam Python ``transforms.periodicsequence``, ``io.external.generate_sequ
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
+from itertools import accumulate
 from typing import Any, Final
 
 import attrs
@@ -52,8 +53,8 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
         fire_interval: How far they are apart, seconds.
         apply_windowing: Whether each is in a window of its own; else all are in the global one.
         data: The elements, which begin anew at their end; pairs of a `Timestamp` and an element
-            happen then. None: an element is its time, seconds, whole if the start and the interval
-            are.
+            happen then, in any order: the watermark waits for those that are still to come. None:
+            an element is its time, seconds, whole if the start and the interval are.
         rebase: Whether these times count from when the pipeline is built.
 
     Raises:
@@ -116,14 +117,17 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
         return made | "ApplyWindowing" >> WindowInto(FixedWindows(self._interval))
 
     def _steps(self) -> Iterator[ScriptStep]:
+        elements = [self._element(number) for number in range(self._count)]
+        # All are known: the watermark passes none of those that are still to come.
+        times = accumulate((element.timestamp for element in reversed(elements)), min)
+        earliest_to_come = [*times][::-1]
         watermark = None
-        for at in range(self._count):
-            element = self._element(at)
-            if at:
-                yield AdvanceClock(at * self._interval.micros // 1000)
-            if watermark is None or element.timestamp > watermark:
-                watermark = element.timestamp
-                yield AdvanceWatermark(element.timestamp)
+        for number, element in enumerate(elements):
+            if number:
+                yield AdvanceClock(number * self._interval.micros // 1000)
+            if watermark is None or earliest_to_come[number] > watermark:
+                watermark = earliest_to_come[number]
+                yield AdvanceWatermark(watermark)
             yield Arrive(((None, element),))
 
     def _element(self, at: int) -> Element:

@@ -125,6 +125,12 @@ def _shards_of(sink: Any) -> int:
     return max(1, getattr(sink, "num_shards", 0) or 0)
 
 
+class _ByFrequency(WindowInto):
+    """How often a stream is written. When the elements were is not asked."""
+
+    _minds_times = False
+
+
 class _Together(WindowInto):
     """All elements in one window, of which there is one pane."""
 
@@ -182,7 +188,7 @@ def _unbounded(given: PCollection[Any], sink: Any) -> PCollection[Any]:
     """Each pane is written, and then counts."""
     frequency = getattr(sink, "triggering_frequency", None)
     if frequency:
-        given = given | "ApplyFixedWindows" >> WindowInto(
+        given = given | "ApplyFixedWindows" >> _ByFrequency(
             FixedWindows(frequency),
             trigger=AfterWatermark(),
             accumulation_mode=AccumulationMode.DISCARDING,

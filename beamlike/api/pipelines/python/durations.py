@@ -3,6 +3,7 @@
 Source: Beam Python ``utils.timestamp``.
 """
 
+from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from beamlike.api.pipelines.python.reckoning import MICROS, Seconds, is_number, message, shown
@@ -67,9 +68,9 @@ class Duration(Seconds):
         return 1000 * self.micros
 
     @property
-    def duration_ms(self) -> int:
-        """Milliseconds, rounded down: what the core reckons with."""
-        return self.micros // 1000
+    def duration_ms(self) -> int | Fraction:
+        """Milliseconds. Where a duration is an argument, those that are not whole are refused."""
+        return Fraction(self.micros, 1000) if self.micros % 1000 else self.micros // 1000
 
     def __getstate__(self) -> tuple[int]:
         return (self.micros,)

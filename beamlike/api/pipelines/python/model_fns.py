@@ -21,6 +21,7 @@ from beamlike.api.pipelines.python.window_fns import (
 from beamlike.api.pipelines.python.windows import BoundedWindow, model_of, of_model
 from beamlike.errors import PipelineError, WindowError
 from beamlike.model import sessions, windowfns, windows
+from beamlike.model.copies import own_copy
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.sessions import GapOf
 from beamlike.model.windowfns import Merge
@@ -85,7 +86,7 @@ class _OfAUser:
     window_fn: WindowFn
 
     def _windows(self, timestamp: int, value: Any) -> tuple[windows.Window, ...]:
-        context = WindowFn.AssignContext(Timestamp.of_millis(timestamp), value)
+        context = WindowFn.AssignContext(Timestamp.of_millis(timestamp), own_copy(value))
         found = self.window_fn.assign(context)
         owner = stable_repr(self.window_fn)
         return tuple(dict.fromkeys(model_of(window, owner) for window in found))

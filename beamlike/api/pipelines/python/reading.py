@@ -1,17 +1,25 @@
 """Times as callers of Beam Python write them, read to the milliseconds of the core.
 
 A bare number counts seconds. Texts such as ``"10 minutes"`` and ``"00:01:30"``, ``timedelta`` and
-``datetime`` are read as everywhere in beamlike. What is finer than a millisecond is cut off.
+``datetime`` are read as everywhere in beamlike. A duration that is finer than a millisecond is
+refused, and of an instant what is finer is cut off.
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from math import ulp
 from typing import Any, Final, TypeVar
 
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.errors import TimeError, TimeTypeError
-from beamlike.model.time import DurationOfItsOwn, InstantOfItsOwn, duration_ms, instant_ms
+from beamlike.model.time import (
+    DurationOfItsOwn,
+    InstantOfItsOwn,
+    duration_ms,
+    event_time_ms,
+    not_whole,
+)
 
 Length = int | float | timedelta | str | DurationOfItsOwn
 """A duration: a number of seconds, `Duration`, a ``timedelta``, or text such as ``"60 s"``."""
@@ -21,7 +29,9 @@ Instant = int | float | datetime | str | InstantOfItsOwn
 
 T = TypeVar("T")
 
-_MILLISECOND: Final = timedelta(milliseconds=1)
+_NOISE: Final = 1e-9
+"""What the last digits of a float may be off by, in milliseconds."""
+
 _ADVICE_ON_LENGTHS: Final = '10 (seconds), Duration(10), timedelta(minutes=10) or "10 minutes"'
 _ADVICE_ON_INSTANTS: Final = (
     '90 (seconds), Timestamp(90), a datetime, "2013-01-01T06:00:00Z" or "00:01:30"'
@@ -36,17 +46,13 @@ def in_millis(value: Any, argument: str) -> int:
         argument: What the caller calls it; it opens the error message.
 
     Raises:
-        TimeError: It is negative or no duration.
+        TimeError: It is negative, not a whole number of milliseconds, or no duration.
 
     >>> in_millis(1.5, "delay"), in_millis("2 minutes", "delay")
     (1500, 120000)
     """
-    if isinstance(value, timedelta):
-        value -= value % _MILLISECOND
-    elif _is_number(value):
-        value = _finite(Duration, value, argument)
     try:
-        return duration_ms(value, argument)
+        return duration_ms(_of_number(value, argument), argument)
     except TimeError as error:
         raise _advising(error, _ADVICE_ON_LENGTHS) from None
 
@@ -55,15 +61,32 @@ def length(value: Any, argument: str) -> Duration:
     """A duration of the caller's as `Duration`; a negative one too.
 
     Raises:
-        TimeError: It is no duration.
+        TimeError: It is not a whole number of milliseconds, or no duration.
     """
-    if isinstance(value, Duration):
-        return value
     if isinstance(value, timedelta):
-        return Duration(micros=value // timedelta(microseconds=1))
-    if _is_number(value):
-        return _finite(Duration, value, argument)
-    return Duration(micros=1000 * in_millis(value, argument))
+        read = Duration(micros=value // timedelta(microseconds=1))
+    else:
+        read = _of_number(value, argument)
+    if not isinstance(read, Duration):
+        return Duration(micros=1000 * in_millis(value, argument))
+    if read.micros % 1000:
+        raise not_whole(argument, value)
+    return read
+
+
+def _of_number(value: Any, argument: str) -> Any:
+    """A number of seconds as `Duration`, and anything else as it is."""
+    if not _is_number(value):
+        return value
+    read = _finite(Duration, value, argument)
+    if not isinstance(value, float):
+        return read
+    # A float is only near to what was written: 1.001 seconds are a little less than 1001 ms.
+    milliseconds = 1000 * value
+    nearest = round(milliseconds)
+    if abs(milliseconds - nearest) > max(_NOISE, 16 * ulp(milliseconds)):
+        raise not_whole(argument, value)
+    return Duration(micros=1000 * nearest)
 
 
 def moment(value: Any, argument: str) -> Timestamp:
@@ -83,7 +106,7 @@ def moment(value: Any, argument: str) -> Timestamp:
     if _is_number(value):
         return _finite(Timestamp, value, argument)
     try:
-        return Timestamp.of_millis(instant_ms(value, argument))
+        return Timestamp.of_millis(event_time_ms(value, argument))
     except TimeError as error:
         raise _advising(error, _ADVICE_ON_INSTANTS) from None
 

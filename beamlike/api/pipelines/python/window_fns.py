@@ -331,9 +331,8 @@ class Sessions(WindowFn):
 def _positive(value: Any, argument: str) -> Duration:
     read = length(value, argument)
     if read.duration_ms <= 0:
-        finer = " of a millisecond or more" if read > 0 else ""
         raise WindowError(
-            f"{argument} must be strictly positive{finer}, got {value!r}; give one such as 60 "
+            f"{argument} must be strictly positive, got {value!r}; give one such as 60 "
             '(seconds) or "1 minute"'
         )
     return read

@@ -1,6 +1,5 @@
 """Combine functions out of plain functions, as Scio makes them."""
 
-import copy
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ import attrs
 from beamlike.errors import CombineError
 from beamlike.model.combine import ApproxDistinct, CombineFn
 from beamlike.model.combine.plain import digest
+from beamlike.model.copies import own_copy
 
 
 @attrs.frozen
@@ -27,6 +27,8 @@ class Combined(CombineFn):
     Source: Scio ``combineByKey``, ``reduceByKey``.
     """
 
+    calls_users = True
+
     first: Callable[[Any], Any]
     more: Callable[[Any, Any], Any]
     both: Callable[[Any, Any], Any]
@@ -40,7 +42,7 @@ class Combined(CombineFn):
         values = list(values)
         if not values:
             return accumulator
-        combined = own(accumulator[0]) if accumulator else self.first(values.pop(0))
+        combined = accumulator[0] if accumulator else self.first(values.pop(0))
         for value in values:
             combined = self.more(combined, value)
         return (combined,)
@@ -48,7 +50,7 @@ class Combined(CombineFn):
     def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
         if not first or not second:
             return first or second
-        return (self.both(own(first[0]), second[0]),)
+        return (self.both(first[0], second[0]),)
 
 
 @attrs.frozen
@@ -63,21 +65,22 @@ class Aggregated(CombineFn):
     Source: Scio ``aggregateByKey``, ``foldByKey``.
     """
 
+    calls_users = True
+
     zero: Any
     more: Callable[[Any, Any], Any]
     both: Callable[[Any, Any], Any]
 
     def create(self) -> Any:
-        return own(self.zero)
+        return own_copy(self.zero)
 
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        accumulator = own(accumulator)
         for value in values:
             accumulator = self.more(accumulator, value)
         return accumulator
 
     def merge(self, first: Any, second: Any) -> Any:
-        return self.both(own(first), second)
+        return self.both(first, second)
 
 
 @attrs.frozen
@@ -131,7 +134,8 @@ class Weighed(CombineFn):
         self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
     ) -> tuple[Any, ...]:
         costs = [
-            (value, at, self.cost(value)) for value, at in zip(values, timestamps, strict=True)
+            (value, at, self.cost(own_copy(value)))
+            for value, at in zip(values, timestamps, strict=True)
         ]
         for value, _, cost in costs:
             if not cost >= 0:
@@ -177,15 +181,3 @@ def distinct_within(error: float) -> ApproxDistinct:
     # The standard error of the sketch is 1.04 / sqrt(2 ** precision), and two of them are meant.
     needed = 1.04**2 * error if of_sample else (2 * 1.04 / error) ** 2
     return ApproxDistinct(min(max(math.ceil(math.log2(needed)), 7), 21))
-
-
-def own(value: Any) -> Any:
-    """A value that may be changed: Scio lets functions change their first argument, but what
-    is kept has to stay as it is."""
-    try:
-        hash(value)
-    except TypeError:
-        return copy.deepcopy(value)
-    # Objects without __eq__ can be hashed, and can change.
-    by_identity: Any = object.__hash__
-    return copy.deepcopy(value) if type(value).__hash__ is by_identity else value

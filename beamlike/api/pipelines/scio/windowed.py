@@ -12,7 +12,7 @@ from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
 from beamlike.api.pipelines.scio.steps import checked, checked_name, done, full_name, named, unnamed
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
-from beamlike.model.time import InstantLike, instant_ms
+from beamlike.model.time import InstantLike, event_time_ms
 from beamlike.model.windows import Window
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class WindowedValue(Generic[T_co]):
 
     def with_timestamp(self, timestamp: InstantLike) -> "WindowedValue[T_co]":
         """The same at another event time. Source: Scio ``withTimestamp``."""
-        return attrs.evolve(self, timestamp=instant_ms(timestamp, "timestamp"))
+        return attrs.evolve(self, timestamp=event_time_ms(timestamp, "timestamp"))
 
     def with_window(self, window: Window) -> "WindowedValue[T_co]":
         """The same in another window, which has no effect. Source: Scio ``withWindow``."""

@@ -17,6 +17,7 @@ from beamlike.machine.columnar.folds.base import (
     objects,
 )
 from beamlike.model.combine import CombineFn
+from beamlike.model.combine.isolated import isolated
 
 
 class Objects(Fold):
@@ -28,7 +29,7 @@ class Objects(Fold):
     """
 
     def __init__(self, fn: CombineFn, saved_form: SavedForm | None = None) -> None:
-        self.fn = fn
+        self.fn = isolated(fn)
         self.saved_form = saved_form
 
     def types(self) -> list[pa.DataType]:

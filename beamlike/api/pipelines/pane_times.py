@@ -1,0 +1,83 @@
+"""Panes that are put into windows by the end of the window that they had."""
+
+from types import CodeType
+from typing import Any, Final
+
+from beamlike.api.dataframe.warning import warn_user
+from beamlike.errors import UnwiseStrategyWarning
+from beamlike.model.graph import (
+    Edge,
+    FlattenNode,
+    GroupNode,
+    Node,
+    ParDoNode,
+    SideInputNode,
+    WindowNode,
+)
+from beamlike.model.options import TimestampCombiner
+from beamlike.model.pane_times import loses_times
+from beamlike.model.windowfns import WindowFn
+
+_STAMPS: Final = frozenset(("TimestampedValue", "WindowedValue"))
+_METHODS: Final = ("process", "process_batch", "finish_bundle")
+
+
+def warn_of_times(given: Edge, window_fn: WindowFn, label: str) -> None:
+    """Warn of the groupings whose panes are stamped with the end of windows, if that decides.
+
+    Functions in between that give elements a time of their own are seen, and nothing is said.
+
+    Args:
+        given: What is put into windows.
+        window_fn: Which.
+        label: The full name of what does that.
+    """
+    for before in _stamped(given.node):
+        if loses_times(before.strategy.window_fn, window_fn):
+            warn_user(
+                f"{label!r} puts panes into {window_fn} by their time, and {before.label!r} stamps "
+                f"them with the end of their window of {before.strategy.window_fn}, whenever their "
+                f'elements were; before {before.label!r} write timestamp_combiner="earliest", or, '
+                "where it only leaves out what comes again, take DeduplicatePerKey in its place",
+                UnwiseStrategyWarning,
+            )
+
+
+def _stamped(node: Node) -> list[GroupNode]:
+    """The groupings that an element at this node has the end of a window from."""
+    found: dict[GroupNode, None] = {}
+    todo, seen = [node], set[Node]()
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        match node:
+            case GroupNode(strategy=strategy) if (
+                strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
+            ):
+                found[node] = None
+            case ParDoNode(do=do) if not _sets_times(getattr(do, "fn", None)):
+                todo.append(node.sources[0].node)
+            case GroupNode() | WindowNode() | SideInputNode():
+                # What an element sees in a side input does not change its time.
+                todo.append(node.sources[0].node)
+            case FlattenNode():
+                todo += [source.node for source in node.sources]
+    return list(found)
+
+
+def _sets_times(fn: Any) -> bool:
+    """Whether a function may give elements another time, as far as its code says."""
+    if fn is None:
+        return True
+    called = [fn.called(), *(getattr(fn, name, None) for name in _METHODS)]
+    codes = (getattr(getattr(it, "__func__", it), "__code__", None) for it in called)
+    return any(_names_stamps(code) for code in codes if code is not None)
+
+
+def _names_stamps(code: CodeType) -> bool:
+    inside = (const for const in code.co_consts if isinstance(const, CodeType))
+    return not _STAMPS.isdisjoint(code.co_names + code.co_freevars) or any(
+        map(_names_stamps, inside)
+    )

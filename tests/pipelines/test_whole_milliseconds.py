@@ -1,0 +1,157 @@
+"""Arguments that are durations or instants are whole milliseconds, and refused if they are not."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import beamlike as bl
+import beamlike.beam as beam
+from beamlike.api.pipelines.deduplicating import DeduplicatePerKey
+from beamlike.beam.testing import test_stream as beam_streams
+from beamlike.beam.transforms.periodicsequence import PeriodicImpulse
+from beamlike.errors import TimeError
+from beamlike.testing import QueryTest, TestStream
+
+FINE = timedelta(microseconds=2_500)
+FINE_INSTANT = datetime(2024, 1, 1, 12, 0, 0, 2_500, tzinfo=UTC)
+
+IN_SECONDS: dict[str, Callable[[Any], Any]] = {
+    "FixedWindows size": beam.FixedWindows,
+    "FixedWindows offset": lambda it: beam.FixedWindows(60, offset=it),
+    "SlidingWindows size": lambda it: beam.SlidingWindows(it, 60),
+    "SlidingWindows period": lambda it: beam.SlidingWindows(60, it),
+    "SlidingWindows offset": lambda it: beam.SlidingWindows(60, 30, offset=it),
+    "Sessions gap_size": beam.Sessions,
+    "AfterProcessingTime delay": beam.AfterProcessingTime,
+    "WindowInto allowed_lateness": lambda it: beam.WindowInto(
+        beam.FixedWindows(60), allowed_lateness=it
+    ),
+    "WithTimestamps allowed_timestamp_skew": lambda it: beam.WithTimestamps(len, it),
+    "DeduplicatePerKey processing_time_duration": lambda it: DeduplicatePerKey(it),
+    "DeduplicatePerKey event_time_duration": lambda it: DeduplicatePerKey(event_time_duration=it),
+    "ProcessingTimeEvent advance_by": lambda it: beam_streams.TestStream().advance_processing_time(
+        it
+    ),
+    "PeriodicImpulse fire_interval": lambda it: PeriodicImpulse(0, 60, it),
+    "wake_every": lambda it: beam.Pipeline().run("spark", wake_every=it),
+}
+
+
+@pytest.mark.parametrize("argument", IN_SECONDS)
+@pytest.mark.parametrize(
+    "value", [0.0025, 1e-7, FINE, beam.Duration(0.0025)], ids=["float", "tiny", "delta", "Duration"]
+)
+def test_a_length_in_beam_that_is_finer_is_refused_by_name(argument: str, value: Any) -> None:
+    with pytest.raises(TimeError) as refused:
+        IN_SECONDS[argument](value)
+    said = f"must be whole milliseconds, got {value!r}; round it first"
+    assert str(refused.value).endswith(said)
+    assert argument in str(refused.value)
+
+
+@pytest.mark.parametrize("value", [0.001, 1.001, 0.1 + 0.2, 60, 2.5, 1e6])
+def test_a_float_means_the_milliseconds_that_it_is_nearest_to(value: float) -> None:
+    assert beam.FixedWindows(value).size.micros == round(value * 1000) * 1000
+    sessions = beam.Sessions(value)
+    assert sessions.gap_size.micros == round(value * 1000) * 1000
+
+
+@pytest.mark.parametrize("argument", ["max_buffering_duration_secs", "max_batch_duration_secs"])
+def test_how_long_a_batch_waits_is_whole_milliseconds(argument: str) -> None:
+    transform = (
+        beam.BatchElements if argument == "max_batch_duration_secs" else beam.GroupIntoBatches
+    )
+    sizes = {} if transform is beam.BatchElements else {"batch_size": 3}
+    with pytest.raises(TimeError) as refused:
+        transform(**sizes, **{argument: 0.0025})  # type: ignore[arg-type]
+    assert str(refused.value) == (
+        f"{transform.__name__} {argument} must be whole milliseconds, got 0.0025; round it first"
+    )
+
+
+def grouped(**how: Any) -> Callable[[Any], Any]:
+    def job(rows: Any) -> Any:
+        return bl.windowed(
+            rows,
+            key="k",
+            timestamp="at",
+            window=bl.FixedWindows("1 hour"),
+            aggregate={"n": bl.count()},
+            **{"watermark": "0 s", **how},
+        )
+
+    return job
+
+
+def streamed(**how: Any) -> Callable[[Any], Any]:
+    def job(rows: Any) -> Any:
+        return bl.stream(rows, timestamp="at", **{"watermark": "0 s", **how}).rows
+
+    return job
+
+
+def query(job: Callable[[Any], Any]) -> None:
+    QueryTest(job, "k string, at timestamp")
+
+
+OF_THE_CORE: dict[str, Callable[[Any], Any]] = {
+    "size": bl.FixedWindows,
+    "offset": lambda it: bl.FixedWindows("1 hour", offset=it),
+    "period": lambda it: bl.SlidingWindows("1 hour", it),
+    "gap": bl.Sessions,
+    "max_duration": lambda it: bl.Sessions("1 hour", max_duration=it),
+    "AfterProcessingTime": bl.AfterProcessingTime,
+    "EveryEventTime": bl.EveryEventTime,
+    "EveryProcessingTime": bl.EveryProcessingTime,
+    "AfterSilence": bl.AfterSilence,
+    "AlignTo": bl.AlignTo,
+    "allowed_lateness": lambda it: bl.WindowingStrategy(
+        bl.FixedWindows("1 hour"), allowed_lateness=it
+    ),
+    "watermark": lambda it: query(grouped(watermark=it)),
+    "max_ahead": lambda it: query(grouped(max_ahead=it)),
+    "wake_every": lambda it: query(grouped(wake_every=it)),
+    "idle_after": lambda it: query(streamed(idle_after=it)),
+    "advance_processing_time": TestStream().advance_processing_time,
+}
+
+
+@pytest.mark.parametrize("argument", OF_THE_CORE)
+@pytest.mark.parametrize("value", [FINE, beam.Duration(0.0025)], ids=["delta", "Duration"])
+def test_a_duration_that_is_finer_is_refused_by_name(argument: str, value: Any) -> None:
+    with pytest.raises(TimeError) as refused:
+        OF_THE_CORE[argument](value)
+    said = f"must be whole milliseconds, got {value!r}; round it first"
+    assert str(refused.value).endswith(said)
+    assert argument in str(refused.value)
+
+
+MOVES: dict[str, Callable[[Any], Any]] = {
+    "advance_watermark_to instant": TestStream().advance_watermark_to,
+    "add_elements_at_time time": lambda it: TestStream().add_elements_at_time(it, 1),
+}
+
+
+@pytest.mark.parametrize("argument", MOVES)
+@pytest.mark.parametrize(
+    "value", [FINE_INSTANT, "2024-01-01T12:00:00.002500Z"], ids=["datetime", "text"]
+)
+def test_an_instant_that_is_finer_is_refused_by_name(argument: str, value: Any) -> None:
+    with pytest.raises(TimeError) as refused:
+        MOVES[argument](value)
+    assert str(refused.value) == (
+        f"{argument} must be whole milliseconds, got {value!r}; round it first"
+    )
+
+
+def test_the_event_time_of_an_element_is_cut_as_by_the_coders_of_beam() -> None:
+    pipeline = beam.Pipeline()
+    times = (
+        pipeline
+        | beam.Create([FINE_INSTANT, FINE_INSTANT + timedelta(microseconds=499)])
+        | beam.WithTimestamps(lambda it: it)
+        | beam.Map(lambda _, at=beam.DoFn.TimestampParam: at.micros % 1_000_000)
+    )
+    assert [it.element.value for it in pipeline.run().out_of(times.edge)] == [2_000, 2_000]
