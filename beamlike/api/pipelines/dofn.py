@@ -107,6 +107,8 @@ class Located:
 WRAPPERS: Final = (TaggedOutput, Timestamped, Windowed, Located)
 """What an answer may be besides a plain value."""
 
+_UNBOUNDED: Final = "unbounded_per_element"
+
 ANY_SKEW: Final = MAX_TIMESTAMP - MIN_TIMESTAMP
 """The allowed skew, in milliseconds, of a function whose outputs may happen at any time."""
 
@@ -287,11 +289,28 @@ class DoFn(WithTypeHints, Generic[In, T]):
 
     @staticmethod
     def unbounded_per_element() -> Callable[[Any], Any]:
-        """Marks a ``process`` whose work may not end. It counts for nothing here."""
-        return _same
+        """Marks a ``process`` whose work may not end: what comes out of it is unbounded.
+
+        A grouping of that asks for windows or a trigger, as of a stream.
+
+        Source: Beam Python ``DoFn.unbounded_per_element``.
+        """
+        return _mark_unbounded
+
+    @property
+    def is_unbounded_per_element(self) -> bool:
+        """Whether ``process`` is marked with `unbounded_per_element`."""
+        return getattr(self.process, _UNBOUNDED, False)
 
     # Refused where the function is applied, which knows both by name.
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
+
+    def default_label(self) -> str:
+        """What the default name of a `ParDo` calls this function: its class.
+
+        Source: Beam Python ``DoFn.default_label``.
+        """
+        return type(self).__name__
 
     def setup(self) -> None:
         """Before the first bundle that this copy is given: once in a run in memory.
@@ -350,8 +369,9 @@ class DoFn(WithTypeHints, Generic[In, T]):
         """After the last bundle that this copy is given, also if there was none, see `setup`."""
 
 
-def _same(function: Any) -> Any:
-    return function
+def _mark_unbounded(process: Any) -> Any:
+    setattr(process, _UNBOUNDED, True)
+    return process
 
 
 def plain_outputs(hints: IOTypeHints) -> IOTypeHints:

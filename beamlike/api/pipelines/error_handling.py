@@ -204,6 +204,10 @@ class _Handled(DoFn[Any, Any]):
     def called(self) -> Callable[..., Any]:
         return _Called(self.process, self.fn.called())
 
+    @property
+    def is_unbounded_per_element(self) -> bool:
+        return self.fn.is_unbounded_per_element
+
     def plain(self) -> Plain:
         return Plain.LISTED
 

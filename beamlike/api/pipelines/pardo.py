@@ -60,8 +60,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     def default_label(self) -> str:
-        plain = isinstance(self.fn, Calling)
-        return f"ParDo({function_label(self.fn.called()) if plain else type(self.fn).__name__})"
+        return f"ParDo({function_label(self.fn)})"
 
     def with_outputs(
         self, *tags: str, main: str | None = None, allow_unknown_tags: bool | None = None
@@ -203,9 +202,8 @@ def expanded(
     if checks:
         do = CheckedDoing(do, transform.get_type_hints())
     given = looking(given, views_of(transform.args, transform.kwargs))
-    return given.pipeline.add(
-        ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
-    )
+    is_bounded = given.is_bounded and not transform.fn.is_unbounded_per_element
+    return given.pipeline.add(ParDoNode(label, (given.edge,), do), given.windowing, is_bounded)
 
 
 class WithOutputs(PTransform[PCollection[Any], DoOutputs]):

@@ -218,6 +218,10 @@ class _Splitting(DoFn[Any, Any]):
     def called(self) -> Callable[..., Any]:
         return self._parts
 
+    @property
+    def is_unbounded_per_element(self) -> bool:
+        return self.fn.is_unbounded_per_element
+
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
         return self._parts(element, *args, **kwargs)
 

@@ -244,11 +244,12 @@ def remembering(
     seen = looking(given, views_of(args, kwargs))
     tagged = tags is None or bool(tags)
     node = StatefulParDoNode(label, (seen.edge,), windowing, doing, tagged, drops_failures)
-    found: PCollection[Any] = pipeline.add(node, windowing, given.is_bounded)
+    is_bounded = given.is_bounded and not fn.is_unbounded_per_element
+    outputs: PCollection[Any] = pipeline.add(node, windowing, is_bounded)
     if not tagged:
-        return found
-    by_tag = ParDoNode(f"{label}/Outputs", (found.edge,), _ByTag())
-    return pipeline.add(by_tag, windowing, given.is_bounded)
+        return outputs
+    by_tag = ParDoNode(f"{label}/Outputs", (outputs.edge,), _ByTag())
+    return pipeline.add(by_tag, windowing, is_bounded)
 
 
 class _ByTag(Do):

@@ -137,16 +137,16 @@ class _Assigning(Worker):
         self._node = node
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
-        bundle, _ = given[0].one_window_each()
+        bundle, before = given[0].one_window_each()
         windows: WindowsOfEach | None = spans_at(self._node.window_fn, bundle.timestamps)
         if windows is None:
-            windows = [*map(self._windows, bundle.values, bundle.timestamps)]
+            windows = [*map(self._windows, bundle.values, bundle.timestamps, before.windows())]
         yield MAIN, bundle.with_windows(windows)
 
-    def _windows(self, value: Any, timestamp: int) -> tuple[Window, ...]:
+    def _windows(self, value: Any, timestamp: int, before: Window) -> tuple[Window, ...]:
         window_fn = self._node.window_fn
         try:
-            return tuple(window_fn.assign(timestamp, value))
+            return tuple(window_fn.reassign(timestamp, value, before))
         except Exception as cause:
             failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
             raise failure.error from cause
