@@ -92,18 +92,20 @@ class WindowFn(metaclass=ReadableABC):
         are all that is remembered of a window.
         """
 
-    def reassign(self, timestamp: int, value: Any, window: Window) -> tuple[Window, ...]:
-        """The windows of an element of a pipeline that is in a window already.
-
-        By default that window has no say. Beam Python's window functions may look at it.
-
-        Source: Beam Java, ``WindowFn.AssignContext.window``.
-        """
-        return self.assign(timestamp, value)
-
     def compatible_with(self, other: "WindowFn") -> bool:
         """True if both put equal elements into equal windows."""
         return self == other
+
+
+class Reassigning(WindowFn):
+    """A window function of a pipeline that looks at the window that an element is in so far."""
+
+    @abstractmethod
+    def reassign(self, timestamp: int, value: Any, window: Window) -> tuple[Window, ...]:
+        """The windows of an element at ``timestamp`` (ms) that is in this one.
+
+        Source: Beam Java, ``WindowFn.AssignContext.window``.
+        """
 
 
 class MergingWindowFn(WindowFn):

@@ -12,6 +12,7 @@ from beamlike.api.pipelines.checked import CheckedDoing
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.doing import Doing, views_of
+from beamlike.api.pipelines.element_batches import BatchDoing, check_batches, in_elements
 from beamlike.api.pipelines.hints.declared import IOTypeHints
 from beamlike.api.pipelines.hints.wanted import check_arguments, made_type
 from beamlike.api.pipelines.option_classes import TypeOptions
@@ -179,6 +180,7 @@ def expanded(
     """The collection of everything that a function answers without a tag."""
     label = check_collection(given, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
+    check_batches(transform.fn, label)
     if is_stateful_dofn(transform.fn):
         return remembering(
             given,
@@ -197,8 +199,9 @@ def expanded(
         )
     options = given.pipeline.options.view_as(TypeOptions)
     checks = options.runtime_type_check or options.performance_runtime_type_check
-    fn = in_parts(transform.fn, label)
-    do = Doing(fn, transform.args, transform.kwargs, tags, label)
+    fn = in_elements(in_parts(transform.fn, label), label)
+    doing = BatchDoing if fn.takes_batches else Doing
+    do = doing(fn, transform.args, transform.kwargs, tags, label)
     if checks:
         do = CheckedDoing(do, transform.get_type_hints())
     given = looking(given, views_of(transform.args, transform.kwargs))

@@ -5,8 +5,9 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TaggedOutput, TimerAsked
+from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.doing import Doing, asked_by, read, views_of
+from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
     expiration_of,

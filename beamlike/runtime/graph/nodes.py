@@ -26,7 +26,7 @@ from beamlike.model.graph import (
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_instant
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window
 from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
@@ -146,7 +146,9 @@ class _Assigning(Worker):
     def _windows(self, value: Any, timestamp: int, before: Window) -> tuple[Window, ...]:
         window_fn = self._node.window_fn
         try:
-            return tuple(window_fn.reassign(timestamp, value, before))
+            if isinstance(window_fn, Reassigning):
+                return tuple(window_fn.reassign(timestamp, value, before))
+            return tuple(window_fn.assign(timestamp, value))
         except Exception as cause:
             failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
             raise failure.error from cause

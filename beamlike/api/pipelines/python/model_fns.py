@@ -79,7 +79,7 @@ _KNOWN: Final[dict[Any, Any]] = {
 
 
 @attrs.frozen(eq=False)
-class _OfAUser:
+class _OfAUser(windowfns.Reassigning):
     """What both kinds of adapters share: the function, and what it is called in saved state."""
 
     window_fn: WindowFn
@@ -108,7 +108,7 @@ class _OfAUser:
 
 
 @attrs.frozen(eq=False)
-class _Assigning(_OfAUser, windowfns.WindowFn):
+class _Assigning(_OfAUser):
     """A user's window function as one of the core."""
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[windows.Window, ...]:
