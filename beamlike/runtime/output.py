@@ -10,8 +10,8 @@ rendering          adds
 =================  =======================================================================
 ``retractions``    ``retraction`` (bool): the row withdraws the pane that it repeats
 ``changelog``      ``change``: ``upsert`` or ``delete`` of the result for key and window
-``upserts``        ``session`` (struct of start and end), which stays as sessions grow and
-                   merge, and ``change`` of the result for key and session
+``upserts``        ``session_identity`` (text), which stays as sessions grow and merge, and
+                   ``change`` of the result for key and session
 =================  =======================================================================
 """
 
@@ -53,6 +53,16 @@ PANE = pa.struct(
 )
 READABLE = range(-62_135_596_800_000, 253_402_300_800_000)
 """Milliseconds of the years 1 to 9999, all that a Python datetime can hold."""
+
+
+SESSION_IDENTITY = "session_identity"
+"""The column that names the session of a result. It is a text, so that nobody takes it for times:
+a session keeps its identity as it grows."""
+
+
+def session_identity(session: Window) -> str:
+    """The text of a session's identity: the bounds that it had in its first pane (ms)."""
+    return f"{session.start}..{session.end}"
 
 
 def _micros(milliseconds: int) -> int | None:
@@ -98,7 +108,7 @@ class OutputTable:
             self._extra = {
                 "retractions": {"retraction": pa.bool_()},
                 "changelog": {"change": pa.string()},
-                "upserts": {"session": WINDOW, "change": pa.string()},
+                "upserts": {SESSION_IDENTITY: pa.string(), "change": pa.string()},
             }[plan.render]
         self.schema = pa.schema(
             [
@@ -139,7 +149,7 @@ class OutputTable:
         shown: dict[str, Callable[[_Row], Any]] = {
             "retraction": lambda row: row.pane and row.pane.retraction,
             "change": lambda row: row.change,
-            "session": lambda row: row.session and _span(row.session),
+            SESSION_IDENTITY: lambda row: row.session and session_identity(row.session),
         }
         columns += [[shown[name](row) for row in rows] for name in self._extra]
         columns.append([row.marks for row in rows])

@@ -14,13 +14,16 @@ from beamlike.model.combine.corrected import Kept
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import instant_ms
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.runtime.output import SESSION_IDENTITY
 from beamlike.runtime.script import Output
 from beamlike.testing.assertions.equality import same, same_content
 
 if TYPE_CHECKING:
     from beamlike.runtime.plan import Plan
 
-_OF_A_PANE: Final = ("window", "timestamp", "pane", "retraction", "change", "session", "dropped")
+_OF_A_PANE: Final = (
+    *("window", "timestamp", "pane", "retraction", "change", SESSION_IDENTITY, "dropped"),
+)
 
 
 @attrs.frozen

@@ -3,7 +3,7 @@
 Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 """
 
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import Any, Final, Never
 
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.pipeline import PCollection, rewindowed
@@ -23,8 +23,8 @@ from beamlike.model.strategy import WindowingStrategy
 __all__ = ["AfterProcessingTime", "TimestampCombiner", "WindowInto", "Windowing"]
 
 
-class _OfTheCore(type):
-    """Makes triggers of the core. They are of the class that it makes them in the name of."""
+class _OfTheCore(type(triggers.AfterProcessingTime)):  # type: ignore[misc]
+    """Makes triggers of the core, and counts all of these as its own."""
 
     def __call__(cls, delay: Length = 0) -> triggers.AfterProcessingTime:
         return triggers.AfterProcessingTime(in_millis(delay, "AfterProcessingTime delay"))
@@ -33,22 +33,18 @@ class _OfTheCore(type):
         return isinstance(instance, triggers.AfterProcessingTime)
 
 
-if TYPE_CHECKING:
+class AfterProcessingTime(triggers.AfterProcessingTime, metaclass=_OfTheCore):
+    """So long after the first element of a pane, see `beamlike.AfterProcessingTime`.
 
-    class AfterProcessingTime(triggers.AfterProcessingTime):
-        def __init__(self, delay: Length = 0) -> None: ...
+    Args:
+        delay: A number of seconds, `Duration`, a ``timedelta`` or text such as ``"1 minute"``.
 
-else:
+    Raises:
+        TimeError: It is negative or no duration.
+    """
 
-    class AfterProcessingTime(metaclass=_OfTheCore):
-        """So long after the first element of a pane, see `beamlike.AfterProcessingTime`.
-
-        Args:
-            delay: A number of seconds, `Duration`, a ``timedelta`` or text such as ``"1 minute"``.
-
-        Raises:
-            TimeError: It is negative or no duration.
-        """
+    def __init__(self, delay: Length = 0) -> None:
+        """For type checkers and documentation: the metaclass makes a trigger of the core."""
 
 
 class TimestampCombiner:

@@ -11,6 +11,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.inputs import arrow_type
+from beamlike.runtime.renamed import check_renamed
 from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
 
 
@@ -202,6 +203,7 @@ def found(schema: T.StructType, given: Any, argument: str) -> list[tuple[str, ..
     kind: T.DataType = schema
     for part in path:
         if not isinstance(kind, T.StructType) or part not in kind.names:
+            check_renamed(argument, given, schema.names)
             known = ", ".join(repr(name) for name in schema.names if name != MARKS)
             raise ColumnError(f"{argument}: there is no column {given!r}; the columns are {known}")
         kind = kind[part].dataType
