@@ -138,9 +138,7 @@ def test_hints_are_those_of_elements() -> None:
     hints = beam.ParDo(Lists()).get_type_hints()
     assert hints.input_types == ((int,), {})
     assert hints.simple_output_type() == beam.typehints.Tuple[int, beam.typehints.List[int]]
-    with pytest.raises(
-        PipelineTypeError, match="requires elements of type <class 'int'>"
-    ):
+    with pytest.raises(PipelineTypeError, match="requires elements of type <class 'int'>"):
         created("a") | beam.ParDo(Lists())
 
 
