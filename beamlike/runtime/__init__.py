@@ -11,8 +11,8 @@ does, and how its values lie among columns), `options` (what it can be given bes
 `changes` (what may differ at the next start), `plan` (what a worker knows, and the aggregation of a
 grouping), `look_up` (a main input that looks into a side input), `per_key` (a function with states
 and timers over rows), `values` (which value a window function is given), `row_metadata` (the hidden
-column of rows between stages), `output` (panes and drops as rows), `renamed` (columns that had
-other names), `store` (saved state), `logs` (what shards log), `jumps` (whether rows make a
+column of rows between stages), `output` (panes and drops as rows), `session_identity` (what names a
+session in rows), `store` (saved state), `logs` (what shards log), `jumps` (whether rows make a
 watermark jump), `arrivals` (elements out of tables, also combined ones), `lift` (rows combined
 before they reach their shard).
 

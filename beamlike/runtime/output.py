@@ -39,6 +39,7 @@ from beamlike.runtime.row_metadata import (
     TIMESTAMP,
     WINDOW,
 )
+from beamlike.runtime.session_identity import SESSION_IDENTITY, session_identity
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.store.state import Key
 
@@ -53,16 +54,6 @@ PANE = pa.struct(
 )
 READABLE = range(-62_135_596_800_000, 253_402_300_800_000)
 """Milliseconds of the years 1 to 9999, all that a Python datetime can hold."""
-
-
-SESSION_IDENTITY = "session_identity"
-"""The column that names the session of a result. It is a text, so that nobody takes it for times:
-a session keeps its identity as it grows."""
-
-
-def session_identity(session: Window) -> str:
-    """The text of a session's identity: the bounds that it had in its first pane (ms)."""
-    return f"{session.start}..{session.end}"
 
 
 def _micros(milliseconds: int) -> int | None:

@@ -14,8 +14,8 @@ from beamlike.model.combine.corrected import Kept
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import instant_ms
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
-from beamlike.runtime.output import SESSION_IDENTITY
 from beamlike.runtime.script import Output
+from beamlike.runtime.session_identity import SESSION_IDENTITY
 from beamlike.testing.assertions.equality import same, same_content
 
 if TYPE_CHECKING:

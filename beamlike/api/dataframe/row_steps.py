@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from beamlike.api.dataframe.branches import Inputs
 from beamlike.api.dataframe.regrouping import one_of_each
 from beamlike.errors import ColumnError
-from beamlike.runtime.renamed import check_renamed
+from beamlike.runtime.session_identity import check_renamed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -23,8 +23,11 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.errors import ColumnError
-from beamlike.runtime.output import READABLE, SESSION_IDENTITY
-from beamlike.runtime.renamed import check_renamed
+from beamlike.runtime.session_identity import (
+    SESSION_IDENTITY,
+    check_renamed,
+    identity_bounds,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,12 +130,14 @@ def _row_keys(table: "pa.Table", key: Sequence[str]) -> list[str]:
 
 def _ends_of_identity(identity: str | None) -> list[str | None]:
     """The bounds in the identity of a session, in the form that keys of rows always had."""
-    bounds = (None, None) if identity is None else map(int, identity.split(".."))
-    return [_plain(_instant(millis)) if millis in READABLE else None for millis in bounds]
+    return [None, None] if identity is None else [*map(_instant, identity_bounds(identity))]
 
 
-def _instant(millis: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)
+def _instant(millis: int) -> str | None:
+    try:
+        return _plain(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis))  # type: ignore[no-any-return]
+    except OverflowError:  # the end of time
+        return None
 
 
 def _ends(span: Mapping[str, datetime | None] | None) -> list[str | None]:

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.errors import ColumnError
 from beamlike.model.readable import ReadableABC
-from beamlike.runtime.renamed import check_renamed
+from beamlike.runtime.session_identity import check_renamed
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,13 @@ from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model import triggers, windowfns
 from beamlike.model.keyword_errors import argument_meant
-from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
+from beamlike.model.options import (
+    AccumulationMode,
+    AccumulationModeLike,
+    ClosingBehaviorLike,
+    OnTimeBehaviorLike,
+    TimestampCombinerLike,
+)
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy
 
@@ -75,8 +81,8 @@ class Windowing:
         self,
         windowfn: Any,
         triggerfn: triggers.Trigger | None = None,
-        accumulation_mode: AccumulationMode | str | None = None,
-        timestamp_combiner: Combiner | str | None = None,
+        accumulation_mode: AccumulationModeLike | None = None,
+        timestamp_combiner: TimestampCombinerLike | None = None,
         allowed_lateness: Length = 0,
     ) -> None:
         usual = triggerfn is None or triggerfn == triggers.DefaultTrigger()
@@ -139,12 +145,12 @@ class WindowInto(AnyWindowInto):
         self,
         windowfn: WindowFn | windowfns.WindowFn | None = None,
         trigger: triggers.Trigger | None = None,
-        accumulation_mode: AccumulationMode | str | None = None,
-        timestamp_combiner: Combiner | str | None = None,
+        accumulation_mode: AccumulationModeLike | None = None,
+        timestamp_combiner: TimestampCombinerLike | None = None,
         allowed_lateness: Length | None = None,
         *,
-        closing_behavior: ClosingBehavior | str | None = None,
-        on_time_behavior: OnTimeBehavior | str | None = None,
+        closing_behavior: ClosingBehaviorLike | None = None,
+        on_time_behavior: OnTimeBehaviorLike | None = None,
         strategy: WindowingStrategy | None = None,
         **unknown: Never,
     ) -> None:

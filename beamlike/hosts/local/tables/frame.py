@@ -11,8 +11,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.inputs import arrow_type
-from beamlike.runtime.renamed import check_renamed
 from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
+from beamlike.runtime.session_identity import check_renamed
 
 
 @attrs.define(eq=False)

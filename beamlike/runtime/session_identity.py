@@ -1,10 +1,15 @@
-"""Columns of results that had other names before, refused by these."""
+"""The column of results that names a session, and the names that it had before.
+
+It is a text, so that nobody takes it for times: a session keeps its identity as it grows.
+"""
 
 from collections.abc import Collection
 from typing import Final
 
 from beamlike.errors import ColumnError
-from beamlike.runtime.output import SESSION_IDENTITY
+from beamlike.model.windows import Window
+
+SESSION_IDENTITY: Final = "session_identity"
 
 _BEFORE: Final = dict.fromkeys(("session", "session_start", "session_end"), SESSION_IDENTITY)
 """The name today of columns by the names that they had."""
@@ -13,6 +18,17 @@ _BEFORE: Final = dict.fromkeys(("session", "session_start", "session_end"), SESS
 _WINDOW: Final = (
     "The start and the end of a session are those of its window: write window.start and window.end"
 )
+
+
+def session_identity(session: Window) -> str:
+    """The text of a session's identity: the bounds that it had in its first pane (ms)."""
+    return f"{session.start}..{session.end}"
+
+
+def identity_bounds(identity: str) -> tuple[int, int]:
+    """The bounds (ms) that are in the text of an identity."""
+    start, end = map(int, identity.split(".."))
+    return start, end
 
 
 def check_renamed(
