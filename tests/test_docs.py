@@ -1,5 +1,7 @@
 """The site of `docs/` is built without a warning, its links lead somewhere, and it is whole.
 
+The command of the README builds it, in an environment with ``.[docs]`` alone.
+
 Whole: a page loads no script, style, font or picture from elsewhere, so that it needs no network.
 """
 
@@ -27,10 +29,12 @@ import beamlike.playground
 import beamlike.scio
 import beamlike.tables
 import beamlike.testing
+from tests.compatibility.steps import checkout
 
 pytestmark = pytest.mark.xdist_group("site")  # it is built once
 
 ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 LOADING = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
 PLAYGROUND = "playground/"
 """`beamlike playground --build` puts it there; see tests/test_teaching.py for links to it."""
@@ -64,22 +68,66 @@ def read(path: Path) -> Page:
     return page
 
 
+@attrs.frozen
+class Environment:
+    """An installation with ``.[docs]`` and nothing else."""
+
+    python: Path
+
+    def build(self, *command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+        """Build a site. The variables of this process that concern Python are not for it."""
+        clean = {name: it for name, it in os.environ.items() if not name.startswith("PYTHON")}
+        return subprocess.run(
+            [self.python, *command],
+            cwd=cwd,
+            env=clean | {"NO_MKDOCS_2_WARNING": "1"},  # of the theme, on what comes after it
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    home = tmp_path_factory.mktemp("docs")
+    venv, source = home / "venv", checkout(ROOT, home / "checkout")
+    for command in (
+        ("venv", "--without-pip", venv),
+        ("pip", "--python", venv / "bin" / "python", "install", "--quiet", f"{source}[docs]"),
+    ):
+        subprocess.run([sys.executable, "-m", *command], check=True)
+    return Environment(venv / "bin" / "python")
+
+
+def command_of_the_readme() -> list[str]:
+    (command,) = re.findall(r"^\$ \.venv/bin/python (-m mkdocs .*)$", README, re.MULTILINE)
+    return command.split()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, environment: Environment) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = ("mkdocs", "build", "--strict", "--quiet", "-f", "docs/mkdocs.yml", "-d", str(folder))
-    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}  # of the theme, on what comes after it
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=ROOT,
-        env=quiet,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    said = done.stdout + done.stderr
-    assert (done.returncode, said) == (0, ""), said
+    built = environment.build(*command_of_the_readme(), "-d", str(folder))
+    assert built.returncode == 0, built.stdout
+    assert "WARNING" not in built.stdout, built.stdout
     return folder
+
+
+def test_a_page_that_links_to_nothing_stops_the_build(
+    tmp_path: Path, environment: Environment
+) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "index.md").write_text("# A page\n\n[Nowhere](nowhere.md)\n")
+    (tmp_path / "docs").mkdir()
+    plain = {"docs_dir": "../pages", "nav": ["index.md"], "hooks": [], "plugins": []}
+    config = {"INHERIT": str(ROOT / "docs" / "mkdocs.yml"), **plain, "not_in_nav": ""}
+    (tmp_path / "docs" / "mkdocs.yml").write_text(json.dumps(config | {"extra_css": []}))
+
+    built = environment.build(*command_of_the_readme(), cwd=tmp_path)
+    assert built.returncode == 1, built.stdout
+    assert "Aborted with 1 warnings in strict mode!" in built.stdout
+    assert "contains a link 'nowhere.md', but the target is not found" in built.stdout
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ Source: ``SessionWindow`` of the library akka-streams-session-window.
 
 from collections.abc import Hashable, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import attrs
 
@@ -65,6 +65,9 @@ class OverflowStrategy(Enum):
     """It is dropped itself."""
     FAIL_STAGE = "fail"
     """The stream fails, and what its sessions held is lost."""
+
+
+OverflowStrategyLike = OverflowStrategy | Literal["drop_oldest", "drop_newest", "fail"]
 
 
 @attrs.frozen
@@ -114,7 +117,7 @@ class SessionWindow:
         self,
         inactivity: DurationLike,
         max_size: int | None = None,
-        overflow_strategy: OverflowStrategy | str = OverflowStrategy.FAIL_STAGE,
+        overflow_strategy: OverflowStrategyLike = OverflowStrategy.FAIL_STAGE,
         *,
         checked_every: DurationLike | None = None,
     ) -> None:

@@ -36,7 +36,7 @@ from beamlike.dialects.kafka_driver import CachingDriver, Driver
 from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, SessionStore
 from beamlike.dialects.kafka_suppress import BufferConfig, Suppressed
 from beamlike.dialects.kafka_table import UNNAMED, KTable, open_store
-from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
+from beamlike.dialects.kafka_windows import EmitStrategy, EmitStrategyLike, SessionWindows
 from beamlike.model.combine import Count
 from beamlike.model.options import option
 
@@ -105,7 +105,7 @@ class SessionWindowedKStream:
     windows: SessionWindows
     emit: EmitStrategy = EmitStrategy.ON_WINDOW_UPDATE
 
-    def emit_strategy(self, emit: EmitStrategy | str) -> "SessionWindowedKStream":
+    def emit_strategy(self, emit: EmitStrategyLike) -> "SessionWindowedKStream":
         """When results come out.
 
         Raises:
@@ -194,7 +194,7 @@ class SessionWindowedCogroupedKStream:
     aggregators: tuple[Aggregator, ...]
     emit: EmitStrategy = EmitStrategy.ON_WINDOW_UPDATE
 
-    def emit_strategy(self, emit: EmitStrategy | str) -> "SessionWindowedCogroupedKStream":
+    def emit_strategy(self, emit: EmitStrategyLike) -> "SessionWindowedCogroupedKStream":
         """When results come out. Kafka has no choice here, but `KTable.suppress`.
 
         Raises:

@@ -4,7 +4,7 @@ Source: Kafka Streams ``SessionWindows``, ``EmitStrategy``; KIP-94, KIP-825.
 """
 
 from enum import Enum
-from typing import Self
+from typing import Literal, Self
 
 import attrs
 
@@ -91,3 +91,6 @@ class EmitStrategy(Enum):
     def on_window_close(cls) -> "EmitStrategy":
         """One result for each session, when it is closed."""
         return cls.ON_WINDOW_CLOSE
+
+
+EmitStrategyLike = EmitStrategy | Literal["on_window_update", "on_window_close"]

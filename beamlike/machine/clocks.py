@@ -19,7 +19,7 @@ Bytewax's ``EventClock`` (``ADVANCE``); the clock as limit as Beam's KafkaIO has
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import attrs
 
@@ -34,6 +34,9 @@ class Idle(Enum):
     ADVANCE = "advance"
     """It advances with the clock, as if the source delivered rows that are on time. The others no
     longer wait for a source that has never delivered any."""
+
+
+IdleLike = Idle | Literal["release", "advance"]
 
 
 @attrs.frozen

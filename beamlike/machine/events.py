@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -150,6 +150,23 @@ class RowProblem(Enum):
     """Its event time lies too far ahead of the clock, see `machine.clocks.is_far_ahead`."""
     BAD_VALUE = "bad_value"
     """It cannot be read itself, or decoded."""
+
+
+ReasonLike = (
+    DropReason
+    | RowProblem
+    | Literal[
+        "expired",
+        "closed",
+        "failed",
+        "null_key",
+        "bad_key",
+        "null_timestamp",
+        "bad_timestamp",
+        "far_future",
+        "bad_value",
+    ]
+)
 
 
 @attrs.frozen

@@ -10,6 +10,7 @@ hold, where a host has the combine function check that.
 import reprlib
 from collections.abc import Sequence
 from enum import Enum
+from typing import Literal
 
 import attrs
 
@@ -29,6 +30,9 @@ class OnFailure(Enum):
     """Raise a `UserFunctionError` with what failed, and for what."""
     DROP = "drop"
     """Drop what it raised for, as `DropReason.FAILED`, and continue as if it had never come."""
+
+
+OnFailureLike = OnFailure | Literal["fail", "drop"]
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ Source: Beam ``CombinePerKey`` with combiner lifting, ``withHotKeyFanout``.
 from collections.abc import Sequence
 
 from beamlike.machine.events import Bundle, Drop, Element, Lifted, Merged, TraceEvent
-from beamlike.machine.failures import OnFailure
+from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
@@ -41,7 +41,7 @@ class Lifting:
         self,
         strategy: WindowingStrategy,
         combine: CombineFn,
-        on_error: OnFailure | str = OnFailure.FAIL,
+        on_error: OnFailureLike = OnFailure.FAIL,
     ) -> None:
         check_liftable(strategy)
         silent = WindowingStrategy(

@@ -4,7 +4,7 @@ from typing import Final
 
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent, Pane
-from beamlike.machine.failures import OnFailure
+from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.ungrouped import clocks_after, elements_of
@@ -28,7 +28,7 @@ class PassThrough:
 
     needs_clock: Final = False
 
-    def __init__(self, window_fn: WindowFn, on_error: OnFailure | str = OnFailure.FAIL) -> None:
+    def __init__(self, window_fn: WindowFn, on_error: OnFailureLike = OnFailure.FAIL) -> None:
         self.window_fn = window_fn
         self.on_error = option(OnFailure, on_error, "on_error")
 

@@ -25,7 +25,7 @@ from beamlike.machine.events import (
     OnEvent,
     Pane,
 )
-from beamlike.machine.failures import Failure, OnFailure, left_out
+from beamlike.machine.failures import Failure, OnFailure, OnFailureLike, left_out
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.ungrouped import clocks_after, elements_of, expired
@@ -154,7 +154,7 @@ class SideInputs:
         side_window_fn: WindowFn,
         main_allowed_lateness: DurationLike = 0,
         join: Join = "left",
-        on_error: OnFailure | str = OnFailure.FAIL,
+        on_error: OnFailureLike = OnFailure.FAIL,
         side_trigger: Trigger = DefaultTrigger(),  # noqa: B008 (a value)
         side_allowed_lateness: DurationLike | None = None,
     ) -> None:

@@ -7,18 +7,24 @@ late checks, retracting panes and what is unchanged are not in Beam.
 from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from beamlike.errors import BeamlikeError, WindowingError
 
 __all__ = [
     "USUAL",
     "AccumulationMode",
+    "AccumulationModeLike",
     "ClosingBehavior",
+    "ClosingBehaviorLike",
     "LateCheck",
+    "LateCheckLike",
     "OnTimeBehavior",
+    "OnTimeBehaviorLike",
     "TimestampCombiner",
+    "TimestampCombinerLike",
     "Unchanged",
+    "UnchangedLike",
     "option",
     "whole_number",
 ]
@@ -35,12 +41,18 @@ class AccumulationMode(Enum):
     """As accumulating, and each new pane first withdraws the panes that still stand."""
 
 
+AccumulationModeLike = AccumulationMode | Literal["discarding", "accumulating", "retracting"]
+
+
 class TimestampCombiner(Enum):
     """The event time that a pane is stamped with."""
 
     END_OF_WINDOW = "end_of_window"
     EARLIEST = "earliest"
     LATEST = "latest"
+
+
+TimestampCombinerLike = TimestampCombiner | Literal["end_of_window", "earliest", "latest"]
 
 
 class ClosingBehavior(Enum):
@@ -50,11 +62,17 @@ class ClosingBehavior(Enum):
     FIRE_ALWAYS = "fire_always"
 
 
+ClosingBehaviorLike = ClosingBehavior | Literal["fire_if_non_empty", "fire_always"]
+
+
 class OnTimeBehavior(Enum):
     """Whether the on-time pane is emitted when nothing came since the pane before."""
 
     FIRE_ALWAYS = "fire_always"
     FIRE_IF_NON_EMPTY = "fire_if_non_empty"
+
+
+OnTimeBehaviorLike = OnTimeBehavior | Literal["fire_always", "fire_if_non_empty"]
 
 
 class LateCheck(Enum):
@@ -89,6 +107,9 @@ class LateCheck(Enum):
     Source: the fix that apache/beam issue 18677 requests."""
 
 
+LateCheckLike = LateCheck | Literal["assigned", "merged", "element", "retain"]
+
+
 class Unchanged(Enum):
     """Whether a pane comes out again although its value is what it was. Retracting mode only."""
 
@@ -99,6 +120,9 @@ class Unchanged(Enum):
     neither comes out. The pane that stands stays, with its timing and its timestamp, and no
     index is used: a window whose result does not change after an early pane has no on-time
     pane and no last one."""
+
+
+UnchangedLike = Unchanged | Literal["re_emit", "omit"]
 
 
 USUAL: Final[Mapping[str, Enum]] = MappingProxyType(
@@ -128,14 +152,21 @@ def whole_number(value: object, least: int, argument: str, error: type[BeamlikeE
     return value
 
 
-def option(kind: type[Option], value: Option | str, argument: str) -> Option:
+def option(
+    kind: type[Option], value: Option | str | None, argument: str, *, usual: str | None = None
+) -> Option:
     """The member of ``kind`` that is meant, given itself or as its value.
+
+    Args:
+        usual: The value that None stands for.
 
     Raises:
         WindowingError: It is none, with those that there are.
     """
     if isinstance(value, kind):
         return value
+    if value is None and usual is not None:
+        return kind(usual)
     try:
         return kind(str(value).lower())
     except ValueError:

@@ -6,6 +6,7 @@ Source: Beam Java, ``PaneInfo`` and ``PaneInfoTracker.describePane``.
 """
 
 from enum import Enum
+from typing import Literal
 
 import attrs
 
@@ -23,6 +24,9 @@ class Timing(Enum):
     """After the on-time pane, or after the key's output watermark had passed the window."""
     UNKNOWN = "UNKNOWN"
     """The element was never grouped."""
+
+
+TimingLike = Timing | Literal["EARLY", "ON_TIME", "LATE", "UNKNOWN"]
 
 
 @attrs.frozen

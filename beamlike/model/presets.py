@@ -1,7 +1,8 @@
 """Triggers, accumulation and lateness that are often wanted together, under one name.
 
-Each is the parts of a strategy, for ``**`` in `beamlike.windowed` and `Stream.window`. Any part may
-be said anew after it: ``dict(bl.final_only(), closing_behavior="fire_always")``.
+Each is the parts of a strategy, for ``**`` in `beamlike.windowed` and `Stream.window`. A preset of
+your own is a `StrategyParts` with some parts. Others may be said after it, or anew:
+``**(bl.final_only() | {"closing_behavior": "fire_always"})``.
 """
 
 from beamlike.model.strategy_parts import StrategyParts

@@ -21,11 +21,17 @@ from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import (
     USUAL,
     AccumulationMode,
+    AccumulationModeLike,
     ClosingBehavior,
+    ClosingBehaviorLike,
     LateCheck,
+    LateCheckLike,
     OnTimeBehavior,
+    OnTimeBehaviorLike,
     TimestampCombiner,
+    TimestampCombinerLike,
     Unchanged,
+    UnchangedLike,
     option,
 )
 from beamlike.model.readable import Readable
@@ -57,7 +63,8 @@ class WindowingStrategy(metaclass=Readable):
     """Everything that decides which panes a grouping emits.
 
     `WindowingStrategy` takes any combination that has a meaning, and takes every part as
-    given. `declared` is the door for pipelines and refuses what Beam refuses.
+    given; a part that is None has its default. `declared` is the door for pipelines and refuses
+    what Beam refuses.
 
     ``allowed_lateness`` is in milliseconds. ``already_merged`` says that a grouping has merged
     these windows. Elements then come with the windows that came of it, which stay as they are
@@ -96,13 +103,13 @@ class WindowingStrategy(metaclass=Readable):
         self,
         window_fn: WindowFn,
         trigger: Trigger | None = None,
-        accumulation: AccumulationMode | str = AccumulationMode.DISCARDING,
-        allowed_lateness: DurationLike = 0,
-        timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
-        closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
-        on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
-        late_check: LateCheck | str = LateCheck.ASSIGNED,
-        unchanged: Unchanged | str = Unchanged.RE_EMIT,
+        accumulation: AccumulationModeLike | None = AccumulationMode.DISCARDING,
+        allowed_lateness: DurationLike | None = 0,
+        timestamp_combiner: TimestampCombinerLike | None = TimestampCombiner.END_OF_WINDOW,
+        closing_behavior: ClosingBehaviorLike | None = ClosingBehavior.FIRE_IF_NON_EMPTY,
+        on_time_behavior: OnTimeBehaviorLike | None = OnTimeBehavior.FIRE_ALWAYS,
+        late_check: LateCheckLike | None = LateCheck.ASSIGNED,
+        unchanged: UnchangedLike | None = Unchanged.RE_EMIT,
     ) -> None:
         if not isinstance(window_fn, WindowFn):
             raise WindowingError(
@@ -115,16 +122,21 @@ class WindowingStrategy(metaclass=Readable):
             raise WindowingError(
                 f"trigger must be a trigger such as AfterWatermark(), got {trigger!r}{call}"
             )
+        allowed_lateness = 0 if allowed_lateness is None else allowed_lateness
         self.__attrs_init__(
             window_fn,
             trigger,
-            option(AccumulationMode, accumulation, "accumulation"),
+            option(AccumulationMode, accumulation, "accumulation", usual="discarding"),
             duration_ms(allowed_lateness, "allowed_lateness"),
-            option(TimestampCombiner, timestamp_combiner, "timestamp_combiner"),
-            option(ClosingBehavior, closing_behavior, "closing_behavior"),
-            option(OnTimeBehavior, on_time_behavior, "on_time_behavior"),
-            option(LateCheck, late_check, "late_check"),
-            option(Unchanged, unchanged, "unchanged"),
+            option(
+                TimestampCombiner, timestamp_combiner, "timestamp_combiner", usual="end_of_window"
+            ),
+            option(
+                ClosingBehavior, closing_behavior, "closing_behavior", usual="fire_if_non_empty"
+            ),
+            option(OnTimeBehavior, on_time_behavior, "on_time_behavior", usual="fire_always"),
+            option(LateCheck, late_check, "late_check", usual="assigned"),
+            option(Unchanged, unchanged, "unchanged", usual="re_emit"),
             without_unit=without_unit(allowed_lateness=allowed_lateness),
         )
         if self.late_check is LateCheck.RETAIN and self.is_merging:

@@ -3,12 +3,12 @@
 from typing import TypedDict
 
 from beamlike.model.options import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
+    AccumulationModeLike,
+    ClosingBehaviorLike,
+    LateCheckLike,
+    OnTimeBehaviorLike,
+    TimestampCombinerLike,
+    UnchangedLike,
 )
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import Trigger
@@ -31,10 +31,10 @@ class StrategyParts(TypedDict, total=False):
     """
 
     trigger: Trigger | None
-    accumulation: AccumulationMode | str | None
+    accumulation: AccumulationModeLike | None
     allowed_lateness: DurationLike | None
-    timestamp_combiner: TimestampCombiner | str | None
-    closing_behavior: ClosingBehavior | str | None
-    on_time_behavior: OnTimeBehavior | str | None
-    late_check: LateCheck | str | None
-    unchanged: Unchanged | str | None
+    timestamp_combiner: TimestampCombinerLike | None
+    closing_behavior: ClosingBehaviorLike | None
+    on_time_behavior: OnTimeBehaviorLike | None
+    late_check: LateCheckLike | None
+    unchanged: UnchangedLike | None

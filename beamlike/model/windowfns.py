@@ -97,6 +97,17 @@ class WindowFn(metaclass=ReadableABC):
         return self == other
 
 
+class Reassigning(WindowFn):
+    """A window function of a pipeline that looks at the window that an element is in so far."""
+
+    @abstractmethod
+    def reassign(self, timestamp: int, value: Any, window: Window) -> tuple[Window, ...]:
+        """The windows of an element at ``timestamp`` (ms) that is in this one.
+
+        Source: Beam Java, ``WindowFn.AssignContext.window``.
+        """
+
+
 class MergingWindowFn(WindowFn):
     """A window function whose windows grow together as data arrives.
 

@@ -11,10 +11,10 @@ does, and how its values lie among columns), `options` (what it can be given bes
 `changes` (what may differ at the next start), `plan` (what a worker knows, and the aggregation of a
 grouping), `look_up` (a main input that looks into a side input), `per_key` (a function with states
 and timers over rows), `values` (which value a window function is given), `row_metadata` (the hidden
-column of rows between stages), `output` (panes and drops as rows), `store` (saved state), `logs`
-(what shards log), `jumps` (whether rows make a watermark jump), `canonical` (the types of
-rows from outside), `arrivals` (elements out of tables, also combined ones), `lift` (rows that
-are combined before they reach their shard).
+column of rows between stages), `output` (panes and drops as rows), `session_identity` (what names a
+session in rows), `store` (saved state), `logs` (what shards log), `jumps` (whether rows make a
+watermark jump), `canonical` (the types of rows from outside), `arrivals` (elements out of tables,
+also combined ones), `lift` (rows that are combined before they reach their shard).
 
 The work, by either machine: `clock` (where the clocks of a shard stand), `end_events` (which rows
 end their session), `shard` (one shard's step, key by key), `key_numbers` (keys as numbers),

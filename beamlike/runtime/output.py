@@ -10,8 +10,8 @@ rendering          adds
 =================  =======================================================================
 ``retractions``    ``retraction`` (bool): the row withdraws the pane that it repeats
 ``changelog``      ``change``: ``upsert`` or ``delete`` of the result for key and window
-``upserts``        ``session`` (struct of start and end), which stays as sessions grow and
-                   merge, and ``change`` of the result for key and session
+``upserts``        ``session_identity`` (text), which stays as sessions grow and merge, and
+                   ``change`` of the result for key and session
 =================  =======================================================================
 """
 
@@ -39,6 +39,7 @@ from beamlike.runtime.row_metadata import (
     TIMESTAMP,
     WINDOW,
 )
+from beamlike.runtime.session_identity import SESSION_IDENTITY, session_identity
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.store.state import Key
 
@@ -98,7 +99,7 @@ class OutputTable:
             self._extra = {
                 "retractions": {"retraction": pa.bool_()},
                 "changelog": {"change": pa.string()},
-                "upserts": {"session": WINDOW, "change": pa.string()},
+                "upserts": {SESSION_IDENTITY: pa.string(), "change": pa.string()},
             }[plan.render]
         self.schema = pa.schema(
             [
@@ -139,7 +140,7 @@ class OutputTable:
         shown: dict[str, Callable[[_Row], Any]] = {
             "retraction": lambda row: row.pane and row.pane.retraction,
             "change": lambda row: row.change,
-            "session": lambda row: row.session and _span(row.session),
+            SESSION_IDENTITY: lambda row: row.session and session_identity(row.session),
         }
         columns += [[shown[name](row) for row in rows] for name in self._extra]
         columns.append([row.marks for row in rows])

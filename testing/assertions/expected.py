@@ -5,9 +5,9 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from beamlike.errors import TestStreamError
-from beamlike.machine.events import Drop, DropReason, Pane, RowProblem
+from beamlike.machine.events import Drop, DropReason, Pane, ReasonLike, RowProblem
 from beamlike.model.fingerprint import on_one_line
-from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.panes import PaneInfo, Timing, TimingLike
 from beamlike.model.time import (
     DurationLike,
     InstantLike,
@@ -141,7 +141,7 @@ def pane(
     key: Any,
     value: Any,
     *window: WindowLike | InstantLike,
-    timing: Timing | str,
+    timing: TimingLike,
     is_last: bool,
     index: int = 0,
     nonspeculative_index: int | None = None,
@@ -186,7 +186,7 @@ def pane(
 def element(
     value: Any,
     *window: WindowLike | InstantLike,
-    timing: Timing | str = Timing.UNKNOWN,
+    timing: TimingLike = Timing.UNKNOWN,
     is_last: bool = True,
     **fields: Any,
 ) -> ExpectedPane:
@@ -225,7 +225,7 @@ def dropped(
     *,
     at: InstantLike | None = None,
     window: WindowLike | None = None,
-    reason: DropReason | RowProblem | str,
+    reason: ReasonLike,
     missed_by: DurationLike | None = None,
     count: int = 1,
     step: int | None = None,
@@ -303,7 +303,7 @@ def _timing_name(timing: Timing) -> str:
     return timing.value
 
 
-def _timing(timing: Timing | str) -> Timing:
+def _timing(timing: TimingLike) -> Timing:
     try:
         return Timing(timing)
     except ValueError:
@@ -312,7 +312,7 @@ def _timing(timing: Timing | str) -> Timing:
         ) from None
 
 
-def _reason(reason: DropReason | RowProblem | str) -> DropReason | RowProblem:
+def _reason(reason: ReasonLike) -> DropReason | RowProblem:
     known: tuple[DropReason | RowProblem, ...] = (*DropReason, *RowProblem)
     found = next((it for it in known if reason in (it, it.value)), None)
     if found is None:

@@ -15,12 +15,15 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import instant_ms
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 from beamlike.runtime.script import Output
+from beamlike.runtime.session_identity import SESSION_IDENTITY
 from beamlike.testing.assertions.equality import same, same_content
 
 if TYPE_CHECKING:
     from beamlike.runtime.plan import Plan
 
-_OF_A_PANE: Final = ("window", "timestamp", "pane", "retraction", "change", "session", "dropped")
+_OF_A_PANE: Final = (
+    *("window", "timestamp", "pane", "retraction", "change", SESSION_IDENTITY, "dropped"),
+)
 
 
 @attrs.frozen

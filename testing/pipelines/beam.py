@@ -6,6 +6,7 @@ Source: Beam Python ``apache_beam.testing.util``.
 """
 
 import glob
+import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from io import BytesIO, TextIOWrapper
@@ -17,10 +18,11 @@ import attrs
 
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.python.windows import of_model
+from beamlike.api.pipelines.python.windows import BoundedWindow, of_model
 from beamlike.errors import TestStreamError
 from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.machine.events import Pane
+from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.assertions.failures import Failure
@@ -150,23 +152,53 @@ def _reified(results: Results) -> Results:
 
 
 def has_at_least_one(
-    input: PCollection[Any], criterion: Callable[[Any], Any], label: str = "has_at_least_one"
+    input: PCollection[Any],
+    criterion: Callable[[Any, Timestamp, BoundedWindow, PaneInfo], object],
+    label: str = "has_at_least_one",
 ) -> None:
     """Assert that a function is true of at least one element.
 
     Args:
         input: The collection.
-        criterion: The function.
+        criterion: Called with an element, its `Timestamp`, its window and its pane. An element in
+            several windows is looked at in each of them.
         label: Taken, as by `assert_that`.
+
+    Raises:
+        PipelineError: The pipeline has run.
+        TestStreamError: The criterion does not take these four.
 
     Source: Beam Python ``has_at_least_one``.
     """
+    if not _takes(criterion, 4):
+        raise TestStreamError(
+            "has_at_least_one calls its criterion with an element, its timestamp, its window and "
+            "its pane; write lambda element, timestamp, window, pane: ..."
+        )
 
-    def check(actual: list[Any]) -> None:
-        if not any(map(criterion, actual)):
+    def check(actual: list[TestWindowedValue]) -> None:
+        if not any(
+            criterion(element.value, element.timestamp, element.windows[0], element.pane_info)
+            for element in actual
+        ):
             raise BeamAssertException("Failed assert: nothing matches criterion")
 
-    assert_that(input, check, label)
+    assert_that(input, check, label, reify_windows=True)
+
+
+def _takes(function: object, count: int) -> bool:
+    """Whether a function can be called with so many arguments; yes if it does not say."""
+    if not callable(function):
+        return False
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some functions in C have no signature
+        return True
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        return False
+    return True
 
 
 def open_shards(glob_pattern: str, mode: str = "rt", encoding: str | None = "utf-8") -> IO[Any]:

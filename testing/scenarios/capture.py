@@ -47,7 +47,7 @@ _VALUE: Final = "value_"
 _RETRACTION: Final = "retraction"
 
 
-def strategy_of(words: Mapping[str, str]) -> WindowingStrategy:
+def strategy_of(words: Mapping[str, Any]) -> WindowingStrategy:
     """The strategy that saved state names, see `beamlike.runtime.changes.strategy_words`.
 
     Raises:

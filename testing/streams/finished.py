@@ -9,7 +9,7 @@ from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, TestStreamError
 from beamlike.machine.events import Element
-from beamlike.machine.failures import OnFailure
+from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import ReadNode
@@ -69,7 +69,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         *,
         window: WindowFn | None = None,
         strategy: WindowingStrategy | None = None,
-        on_error: OnFailure | str = OnFailure.FAIL,
+        on_error: OnFailureLike = OnFailure.FAIL,
         aggregate: CombineFn | None = None,
         host: Host = "memory",
         spark: "SparkSession | None" = None,

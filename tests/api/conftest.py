@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +151,7 @@ def as_json(frame: Any) -> Rows:
     return [json.loads(text) for (text,) in frame.select(row).collect()]
 
 
-OF_A_PANE = ("window", "timestamp", "pane", "retraction", "change", "session", "dropped")
+OF_A_PANE = ("window", "timestamp", "pane", "retraction", "change", "session_identity", "dropped")
 
 
 def line_of(row: dict[str, Any]) -> str:
@@ -177,8 +177,15 @@ def line_of(row: dict[str, Any]) -> str:
         words += ["last"] if pane["is_last"] else []
     words += ["withdrawn"] if row.get("retraction") else []
     words += [row["change"]] if row.get("change") else []
-    words += [f"session {_fact(row['session'])}"] if row.get("session") else []
+    words += [f"session {_session(row)}"] if row.get("session_identity") else []
     return f"{own} | {' '.join(words)}"
+
+
+def _session(row: dict[str, Any]) -> str:
+    """The bounds in the identity of a session, as times of the day of these stories."""
+    bounds = map(int, row["session_identity"].split(".."))
+    times = [datetime.fromtimestamp(millis / 1000, UTC) for millis in bounds]
+    return "-".join(time.strftime("%H:%M") for time in times)
 
 
 def moment(text: str) -> datetime:

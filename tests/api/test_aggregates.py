@@ -399,3 +399,32 @@ def test_a_result_that_does_not_fit_its_type_stops_the_query_by_name(frame: Any)
     with pytest.raises(Exception, match=r"aggregate 'span': Span\(\) returned \{'low': ") as failed:
         panes.collect()
     assert "which does not fit the declared type 'array<int>'" in str(failed.value)
+
+
+def test_a_count_takes_columns_of_types_that_arrow_does_not_have(spark: Any) -> None:
+    terms = spark.sql(
+        """
+        select * from values
+            ('ann', '2024-05-01 12:00:00', interval '1-2' year to month, parse_json('{"a": 1}')),
+            ('ann', '2024-05-01 12:01:00', null, parse_json('[1]')),
+            ('ann', 'no idea', interval '3' month, null)
+        as terms(user, at, term, more)
+        """
+    )
+    rows = bl.windowed(
+        terms,
+        key="user",
+        timestamp="at",
+        window=bl.FixedWindows("1 hour"),
+        aggregate={"terms": bl.count("term"), "more": bl.count("more"), "rows": bl.count()},
+        output="all",
+    )
+    panes, dropped = bl.split(rows)
+    assert [tuple(row) for row in panes.select("user", "terms", "more", "rows").collect()] == [
+        ("ann", 1, 2, 2)
+    ]
+    (lost,) = dropped.select("dropped.reason", "dropped.element").collect()
+    assert tuple(lost) == (
+        "bad_timestamp",
+        '{"user":"ann","at":"no idea","term":"INTERVAL \'3\' MONTH","more":null}',
+    )

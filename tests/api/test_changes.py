@@ -66,7 +66,7 @@ def test_each_rendering_has_its_own_columns(feed: MakeFeed) -> None:
     added = {
         "retractions": ["retraction"],
         "changelog": ["change"],
-        "upserts": ["session", "change"],
+        "upserts": ["session_identity", "change"],
     }
     for render, columns in added.items():
         grouped = rows.group("k", {"n": bl.count()}, render=render)  # type: ignore[arg-type]
@@ -192,8 +192,9 @@ def test_sessions_grow_and_merge(feed: MakeFeed, lines_in_order: Lines) -> None:
         assert reported == expected
 
 
-def place(row: Row, identity: str) -> tuple[str, str, str]:
-    return (row["k"], row[identity]["start"], row[identity]["end"])
+def place(row: Row, identity: str) -> tuple[str, ...]:
+    named = row[identity]
+    return (row["k"], named) if isinstance(named, str) else (row["k"], named["start"], named["end"])
 
 
 def put_or_deleted(rows: list[Row], identity: str) -> list[tuple[Any, ...]]:
@@ -234,7 +235,7 @@ def test_anyone_who_follows_the_changes_has_the_panes_that_stand(feed: MakeFeed)
             came.setdefault(how, []).extend(own)
         stands = what_stands(came["retractions"])
         assert put_or_deleted(came["changelog"], "window") == stands
-        assert put_or_deleted(came["upserts"], "session") == stands
+        assert put_or_deleted(came["upserts"], "session_identity") == stands
     assert len(stands) > 3
     assert sum(row["retraction"] for row in came["retractions"]) > 5
     assert any(row["change"] == "delete" for row in came["upserts"])

@@ -235,11 +235,6 @@ REFUSED: dict[str, tuple[Callable[[Any], bl.Stream], str]] = {
         "session cannot be taken apart again; give it windows that do not merge, such as "
         "FixedWindows, or write accumulation=\"discarding\" in 'visits'",
     ),
-    "a sketch": (
-        lambda hits: in_hours(visits(hits), {"different": bl.approx_distinct("n")}),
-        "aggregate 'different': approx_distinct cannot take a value back, and rows of the grouping "
-        "before are withdrawn; use bl.count_distinct, which is exact",
-    ),
     "a difference": (
         lambda hits: in_hours(visits(hits), {"x": bl.max("n")}, accumulation="discarding"),
         "aggregate 'x': a discarding pane of 'hours' would be the difference that corrections make "
@@ -255,6 +250,33 @@ def test_what_cannot_be_taken_back_is_refused_with_what_to_use(what: str) -> Non
     with pytest.raises(UnsupportedError) as error:
         QueryTest(job, HITS)
     assert str(error.value) == says
+
+
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+def test_estimates_are_those_of_the_values_that_stand(machine: Any) -> None:
+    wanted = {
+        "quantiles": bl.approx_quantiles("n", [0, 0.5, 1]),
+        "different": bl.approx_distinct("n"),
+        "each": bl.collect("n"),
+    }
+
+    def job(hits: Any) -> bl.Stream:
+        hours = visits(hits).window(HOUR, **CORRECTED)
+        return hours.group((), wanted, name="hours", machine=machine, **SMALL)
+
+    with QueryTest(job, HITS) as query:
+        names = ("quantiles", "different", "each")
+        assert shown(query.send(hit("12:01:00")), *names) == ["+ [1.0, 1.0, 1.0] 1 [1]"]
+        assert shown(query.send(hit("12:08:00", "bob"), hit("12:09:00", "bob")), *names) == [
+            "- [1.0, 1.0, 1.0] 1 [1]",
+            "+ [1.0, 2.0, 2.0] 2 [1, 2]",
+        ]
+        query.restart()
+        # The visit of ann becomes one of three hits: its 1 is taken back.
+        assert shown(query.send(hit("12:02:00"), hit("12:03:00")), *names) == [
+            "- [1.0, 2.0, 2.0] 2 [1, 2]",
+            "+ [2.0, 3.0, 3.0] 2 [2, 3]",
+        ]
 
 
 def test_rows_that_withdraw_others_are_not_looked_into() -> None:
@@ -296,6 +318,8 @@ def test_on_spark_the_rows_are_those_of_the_local_host() -> None:
         "top": bl.top("n", 2),
         "kinds": bl.collect_set("n"),
         "last": bl.last("n"),
+        "median": bl.approx_quantiles("n", [0.5]),
+        "about": bl.approx_distinct("n"),
     }
 
     def job(hits: Any) -> bl.Stream:

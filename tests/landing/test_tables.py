@@ -184,7 +184,7 @@ def test_panes_that_withdraw_others_land_by_their_window(place: Place, table: st
     def pane(user: str, end: int, n: int, retraction: bool) -> Row:
         return put(user, 0, end, n) | {"retraction": retraction}
 
-    kept = [name for name in SCHEMA.names if name not in ("session", "change", "dropped")]
+    kept = [name for name in SCHEMA.names if name not in ("session_identity", "change", "dropped")]
     schema = pa.schema([*(SCHEMA.field(name) for name in kept), ("retraction", pa.bool_())])
     write = bl.upsert_into(place.target, ["user"])
     write(pa.Table.from_pylist([pane("ann", 5, 1, False), pane("bob", 5, 1, False)], schema), 7)

@@ -182,8 +182,9 @@ class ShardStatus:
                 self._panes[pane] += -1 if row["retraction"] else 1
                 assert self._panes[pane] >= 0, f"withdrawn before it came: {pane}"
             else:
-                where = row["window" if self._render == "changelog" else "session"]
-                name = (*(row[name] for name in self._last.key), span(where))
+                by_session = self._render == "upserts"
+                place = row["session_identity"] if by_session else span(row["window"])
+                name = (*(row[name] for name in self._last.key), place)
                 self._table.pop(name, None)
                 if row["change"] == "upsert":
                     self._table[name] = record(row, self._last)

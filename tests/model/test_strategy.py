@@ -15,6 +15,7 @@ from beamlike.model.strategy import (
     Unchanged,
     WindowingStrategy,
 )
+from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,
@@ -91,10 +92,17 @@ def test_a_class_in_place_of_the_trigger_is_answered_with_its_call():
         ("unchanged", "'re_emit', 'omit'"),
     ],
 )
-@pytest.mark.parametrize("value", ["sometimes", 5, None])
+@pytest.mark.parametrize("value", ["sometimes", 5, ""])
 def test_an_unknown_option_is_answered_with_the_known_ones(argument, known, value):
     message = refusal(WindowingError, WindowingStrategy, HOUR, **{argument: value})
     assert message == f"{argument} must be one of {known}, got {value!r}"
+
+
+def test_a_part_that_is_none_has_its_default_so_that_presets_fit():
+    parts = dict.fromkeys(StrategyParts.__annotations__)
+    assert WindowingStrategy(HOUR, **parts) == WindowingStrategy(HOUR)
+    some = {"accumulation": "retracting", "unchanged": None, "allowed_lateness": None}
+    assert WindowingStrategy(HOUR, **some) == WindowingStrategy(HOUR, accumulation="retracting")
 
 
 def test_options_are_read_in_any_case():

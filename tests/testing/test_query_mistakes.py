@@ -174,20 +174,17 @@ def test_columns_that_cannot_be_read_are_refused(columns: str, says: str) -> Non
     assert str(error.value) == says
 
 
+@pytest.fixture
+def without_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No session, whatever tests ran before in this process."""
+    monkeypatch.setattr("beamlike.hosts.local.tables.frame.active_session", lambda: None)
+
+
 @pytest.mark.parametrize(
     ("job", "says"),
     [
-        (lambda events: hours(events.filter("v > 1")), "DataFrame.filter needs Spark"),
         (lambda events: hours(events[events.v > 1]), "DataFrame.v needs Spark"),
-        (lambda events: hours(events.withColumn("w", 1)), "DataFrame.withColumn needs Spark"),
-        (
-            lambda events: bl.stream(events, timestamp="at", watermark=0).where("v > 1"),
-            "where('v > 1'), which is more than a column of booleans, needs Spark",
-        ),
-        (
-            lambda events: bl.stream(events, timestamp="at", watermark=0).with_columns({"w": 1}),
-            "with_columns needs Spark",
-        ),
+        (lambda events: hours(events.distinct()), "DataFrame.distinct needs Spark"),
         (
             lambda events: hours(events.sparkSession.createDataFrame([])),
             "SparkSession.createDataFrame needs Spark",
@@ -200,15 +197,68 @@ def test_what_only_spark_can_do_is_refused_by_name(job: Callable[..., Any], says
         QueryTest(job, EVENTS)
 
 
-def test_an_expression_is_refused_whether_or_not_there_is_a_session_that_can_make_it() -> None:
-    def dear(events: Any) -> Any:
-        from pyspark.sql import functions as F
+def of(events: Any) -> bl.Stream:
+    return bl.stream(events, timestamp="at", watermark=0)
 
-        rows = bl.stream(events, timestamp="at", watermark=0).where(F.col("v") > 1)
-        return rows.window(bl.FixedWindows("1 hour")).group("user", {"n": bl.count()})
 
-    with pytest.raises(UnsupportedError, match=r'Spark.*; test with host="spark"'):
-        QueryTest(dear, EVENTS)
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [
+        (lambda events: hours(events.filter("v > 1")), "DataFrame.filter"),
+        (lambda events: hours(events.withColumn("w", 1)), "DataFrame.withColumn"),
+        (
+            lambda events: of(events).where("v > 1"),
+            "where('v > 1'), which is more than a column of booleans,",
+        ),
+        (lambda events: of(events).with_columns({"w": 1}), "with_columns"),
+        (lambda events: of(events).select(1), "select of an expression of Spark"),
+        (lambda events: of(events).explode(1, "w"), "explode of an expression"),
+    ],
+)
+def test_an_expression_needs_a_session(
+    job: Callable[..., Any], says: str, without_session: None
+) -> None:
+    message = (
+        f"{says} needs Spark, and this test runs without it; start a session before, such as "
+        'bl.local_session(), or test with host="spark"'
+    )
+    with pytest.raises(UnsupportedError, match=f"^{re.escape(message)}$"):
+        QueryTest(job, EVENTS)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("host", ["local", "spark"])
+def test_expressions_are_those_of_the_session(host: Any, spark: Any) -> None:
+    from pyspark.sql import functions as F
+
+    def job(events: Any) -> bl.Stream:
+        known = events.filter("v is not null").withColumn("half", F.col("v") / 2)
+        rows = bl.stream(known, timestamp="at", watermark="0 seconds", max_ahead=None)
+        rows = rows.where(F.col("v") > 1).with_columns({"twice": F.col("v") * 2})
+        rows = rows.select(
+            "user", "half", (F.col("twice") + 1).alias("more"), F.array("v", "twice")
+        )
+        names = rows.columns
+        items = rows.explode(F.col(f"`{names[-1]}`"), "item")
+        hourly = items.window(bl.FixedWindows("1 hour"))
+        totals = {"n": bl.count(), "half": bl.sum("half"), "more": bl.max("more")}
+        return hourly.group("user", totals | {"items": bl.collect("item")}, shards=2, buckets=2)
+
+    with QueryTest(job, EVENTS, host=host, spark=spark if host == "spark" else None) as query:
+        query.send(
+            {"user": "ann", "at": "12:00:00", "v": 1},
+            {"user": "ann", "at": "12:01:00", "v": 2},
+            {"user": "ann", "at": "12:02:00", "v": 3},
+            {"user": "ann", "at": "12:03:00", "v": None},
+        )
+        (row,) = query.advance_watermark_to("13:00:00")
+    assert {name: row[name] for name in ("user", "n", "half", "more")} == {
+        "user": "ann",
+        "n": 4,
+        "half": 5.0,
+        "more": 7,
+    }
+    assert sorted(row["items"]) == [2, 3, 4, 6]
 
 
 def test_an_assertion_of_the_query_itself_is_raised_as_it_is() -> None:

@@ -7,7 +7,8 @@ import attrs
 from pyspark.sql import Row
 
 from beamlike.api.dataframe.plain_functions import OF_BUNDLES, PlainFn
-from beamlike.api.pipelines.dofn import DoFn, Param
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.params import Param
 from beamlike.api.pipelines.stateful_doing import StatefulDoing
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError
 from beamlike.model.bundle import Windowed

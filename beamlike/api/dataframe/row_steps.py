@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from beamlike.api.dataframe.branches import Inputs
 from beamlike.api.dataframe.regrouping import one_of_each
 from beamlike.errors import ColumnError
+from beamlike.runtime.session_identity import check_renamed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -47,6 +48,8 @@ class RowSteps:
         from beamlike.hosts.spark.inputs import check_free
 
         given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
+        for column in given:
+            check_renamed("select", column, self.inputs.frame.columns)
         changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
         check_free(changed.frame, changed.frame.columns[:-1], "select")
         return self._with(changed)

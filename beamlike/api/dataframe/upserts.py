@@ -28,8 +28,8 @@ def upsert_into(
 
     The table is made by the first micro-batch with rows. It has ``row_key``, the key columns, the
     aggregates, ``window_start`` and ``window_end``, ``timestamp``, ``timing`` (that of the pane)
-    and with a session ``session_start`` and ``session_end``. One that is there must have these
-    columns and types.
+    and with ``render="upserts"`` ``session_identity``: a text that stays as a session grows, and
+    tells no time. One that is there must have these columns and types.
 
     The rows of a micro-batch are brought to the driver. A grouping that discards emits parts of
     results, of which the last one would stay: use it with retracting or accumulating panes. Do not

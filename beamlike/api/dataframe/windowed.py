@@ -154,7 +154,7 @@ def windowed(
         render: How retracting panes look. ``"retractions"``: a boolean column ``retraction``;
             such a row withdraws the pane that it repeats. ``"changelog"``: a column ``change``,
             ``"upsert"`` or ``"delete"`` of the result for key and window. ``"upserts"``: the same
-            for key and ``session``, a struct of start and end that stays as a session grows.
+            for key and ``session_identity``, a text that stays as a session grows.
         on_error: What to do with a row without key or readable timestamp, with a value that
             cannot be read, for which a function of your own raises, or that makes an aggregate
             outgrow its type: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.

@@ -10,6 +10,7 @@ from beamlike.api.pipelines.dofn import DoFn, Plain, plain_outputs
 from beamlike.api.pipelines.hints.declared import IOTypeHints, annotations_of, get_type_hints
 from beamlike.api.pipelines.hints.forms import item_of
 from beamlike.api.pipelines.hints.inference import infer_return_type
+from beamlike.api.pipelines.transform import function_label
 
 
 class Calling(DoFn[Any, Any]):
@@ -22,6 +23,9 @@ class Calling(DoFn[Any, Any]):
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
+
+    def default_label(self) -> str:
+        return function_label(self.fn)
 
     def called(self) -> Callable[..., Any]:
         return self.fn

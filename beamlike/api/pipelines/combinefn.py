@@ -50,8 +50,11 @@ class CombineFn(WithTypeHints, Generic[In, R]):
         return fn if isinstance(fn, CombineFn) else _FromCallable(fn)
 
     def default_label(self) -> str:
-        """The name of what combines with it."""
-        return type(self).__name__
+        """What the default name of a transform calls this function.
+
+        Source: Beam Python ``CombineFn.default_label``, which says the class alone.
+        """
+        return stable_repr(self)  # checkpoints know transforms by these names
 
     def add_inputs(
         self, mutable_accumulator: Any, elements: Iterable[In], *args: Any, **kwargs: Any

@@ -3,22 +3,23 @@
 Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue``.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from types import GenericAlias, UnionType
 from typing import Any, ClassVar, Final, Generic, Union
 
 import attrs
 
+from beamlike.api.pipelines.batch_types import BatchMethods, batch_maker, elements_of, yielded
 from beamlike.api.pipelines.contexts import BundleContextParam, ContextParam
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, annotations_of
 from beamlike.api.pipelines.hints.forms import item_of, parts_of
 from beamlike.api.pipelines.hints.inference import infer_return_type
+from beamlike.api.pipelines.params import Param, ProvidedAsked, StateAsked, TimerAsked
 from beamlike.api.pipelines.user_timers import Clockface
 from beamlike.api.pipelines.variables import In, T
-from beamlike.errors import MissingMethodError, PipelineError, PipelineTypeError
+from beamlike.errors import MissingMethodError, PipelineTypeError
 from beamlike.model.bundle import Windowed
-from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.time import (
     MAX_TIMESTAMP,
     MIN_TIMESTAMP,
@@ -33,15 +34,12 @@ __all__ = [
     "WRAPPERS",
     "DoFn",
     "Located",
-    "Param",
     "Plain",
-    "ProvidedAsked",
-    "StateAsked",
     "TaggedOutput",
-    "TimerAsked",
     "Timestamped",
     "TimestampedValue",
     "plain_outputs",
+    "taken_apart",
 ]
 
 
@@ -107,6 +105,8 @@ class Located:
 WRAPPERS: Final = (TaggedOutput, Timestamped, Windowed, Located)
 """What an answer may be besides a plain value."""
 
+_UNBOUNDED: Final = "unbounded_per_element"
+
 ANY_SKEW: Final = MAX_TIMESTAMP - MIN_TIMESTAMP
 """The allowed skew, in milliseconds, of a function whose outputs may happen at any time."""
 
@@ -122,83 +122,7 @@ class Plain(Enum):
     """It lists what the element becomes."""
 
 
-@attrs.frozen
-class Param:
-    """What a ``process`` may ask for by the default of a parameter.
-
-    Args:
-        name: What it is.
-        shown: What a function sees of it; None: what the core has.
-    """
-
-    is_asked_for: ClassVar[bool] = True
-    """It is no default, but says what is asked for."""
-
-    name: str
-    shown: Callable[[Any], Any] | None = None
-
-    def __repr__(self) -> str:
-        return f"DoFn.{self.name}"
-
-
-@attrs.frozen(repr=False)
-class StateAsked(Param):
-    """A state that a function of pairs asks for.
-
-    What it is given has ``read``, ``clear``, ``is_empty`` and, of a single value, ``write``; of
-    what holds several, ``add``: see `beamlike.machine.userstate.cells`.
-    """
-
-    spec: StateSpec = attrs.field(kw_only=True)
-
-    @classmethod
-    def of(cls, spec: object) -> "StateAsked":
-        """What asks for this state.
-
-        Raises:
-            PipelineError: It is no spec of a state.
-        """
-        if not isinstance(spec, StateSpec):
-            raise PipelineError(
-                f"DoFn.StateParam expected StateSpec object, got {spec!r}; write "
-                'StateParam(ReadModifyWriteStateSpec("name", coder)), or another state of userstate'
-            )
-        return cls("StateParam", spec=spec)
-
-
-@attrs.frozen(repr=False)
-class ProvidedAsked(Param):
-    """What a splittable function asks for, and what makes it: a tracker or an estimator."""
-
-    provider: Any = attrs.field(kw_only=True)
-
-
-@attrs.frozen(repr=False)
-class TimerAsked(Param):
-    """A timer that a function of pairs asks for: it is given a `UserTimer`."""
-
-    spec: TimerSpec = attrs.field(kw_only=True)
-
-    @classmethod
-    def of(cls, spec: object, times: Clockface) -> "TimerAsked":
-        """What asks for this timer.
-
-        Args:
-            spec: The timer.
-            times: In which form its users write instants.
-
-        Raises:
-            PipelineError: It is no spec of a timer.
-        """
-        if not isinstance(spec, TimerSpec):
-            raise PipelineError(
-                f"DoFn.TimerParam expected TimerSpec object, got {spec!r}; write "
-                'TimerParam(TimerSpec("name", TimeDomain.WATERMARK))'
-            )
-        return cls("TimerParam", times.timer, spec=spec)
-
-
-class DoFn(WithTypeHints, Generic[In, T]):
+class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
     """A function over elements, with a life. Times are numbers of milliseconds.
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
@@ -216,6 +140,10 @@ class DoFn(WithTypeHints, Generic[In, T]):
     A timer calls a method under ``@on_timer(LATER)``. That may ask for states and timers, its
     ``KeyParam``, ``WindowParam`` and ``DynamicTimerTagParam``, its ``TimestampParam``, which is the
     output timestamp of the timer, and its ``FireTimestampParam``, which it was set to.
+
+    A function without ``process`` may have ``process_batch(self, batch: list[int])``. It is given
+    the elements of a bundle that have one timestamp, window and pane, as a list or a NumPy array,
+    and yields batches; under ``@DoFn.yields_elements`` it yields elements.
 
     An output may happen later than the element that it came from, but not earlier by more than
     ``allowed_timestamp_skew``, because the watermark may have passed there.
@@ -287,11 +215,28 @@ class DoFn(WithTypeHints, Generic[In, T]):
 
     @staticmethod
     def unbounded_per_element() -> Callable[[Any], Any]:
-        """Marks a ``process`` whose work may not end. It counts for nothing here."""
-        return _same
+        """Marks a ``process`` whose work may not end: what comes out of it is unbounded.
+
+        A grouping of that asks for windows or a trigger, as of a stream.
+
+        Source: Beam Python ``DoFn.unbounded_per_element``.
+        """
+        return _mark_unbounded
+
+    @property
+    def is_unbounded_per_element(self) -> bool:
+        """Whether ``process`` is marked with `unbounded_per_element`."""
+        return getattr(self.process, _UNBOUNDED, False)
 
     # Refused where the function is applied, which knows both by name.
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
+
+    def default_label(self) -> str:
+        """What the default name of a `ParDo` calls this function: its class.
+
+        Source: Beam Python ``DoFn.default_label``.
+        """
+        return type(self).__name__
 
     def setup(self) -> None:
         """Before the first bundle that this copy is given: once in a run in memory.
@@ -304,15 +249,27 @@ class DoFn(WithTypeHints, Generic[In, T]):
         """Before the first element of each bundle."""
 
     def process(self, element: In, *args: Any, **kwargs: Any) -> Iterable[T] | None:
-        """What an element becomes.
+        """What an element becomes. With ``process_batch`` alone: what a batch of it becomes.
 
         Raises:
             PipelineError: The subclass does not say.
         """
-        raise MissingMethodError(
-            f"{type(self).__name__} has no process method; write def process(self, element) "
-            "that yields what the element becomes"
-        )
+        if not self.takes_batches:
+            raise MissingMethodError(
+                f"{type(self).__name__} has no process method; write def process(self, element) "
+                "that yields what the element becomes"
+            )
+        label, process_batch = type(self).__name__, self.called()
+        batch = batch_maker(self.get_input_batch_type(Any), label)([element])
+        answers: Iterable[Any] | None = process_batch(batch, *args, **kwargs)
+        if yielded(process_batch, "batches") == "batches":
+            return taken_apart(answers, label)
+        return answers
+
+    @property
+    def takes_batches(self) -> bool:
+        """Whether it has a ``process_batch`` and no ``process``."""
+        return hasattr(self, "process_batch") and type(self).process is DoFn.process
 
     def skew_ms(self, label: str) -> int:
         """``allowed_timestamp_skew`` in milliseconds, of the transform with this name.
@@ -324,19 +281,31 @@ class DoFn(WithTypeHints, Generic[In, T]):
         return ANY_SKEW if skew is None else duration_ms(skew, f"{label} allowed_timestamp_skew")
 
     def called(self) -> Callable[..., Any]:
-        """What is called for each element: its parameters say what it asks for."""
-        return self.process
+        """What is called for each element or batch: its parameters say what it asks for."""
+        name = "process_batch" if self.takes_batches else "process"
+        called: Callable[..., Any] = getattr(self, name)
+        return called
 
     def default_type_hints(self) -> IOTypeHints | None:
-        """What the annotations of `process` say."""
-        return plain_outputs(annotations_of(self.process).strip_iterable())
+        """What the annotations of `process` or ``process_batch`` say."""
+        called = self.called()
+        hints = annotations_of(called).strip_iterable()
+        if self.takes_batches and hints.input_types and hints.input_types[0]:
+            batch_type, *others = hints.input_types[0]
+            hints = attrs.evolve(
+                hints, input_types=((item_of(batch_type), *others), hints.input_types[1])
+            )
+        usual: Final = "batches" if self.takes_batches else "elements"
+        if yielded(called, usual) == "batches":
+            hints = hints.strip_iterable()
+        return plain_outputs(hints)
 
     def infer_output_type(self, *given: Any) -> Any:
         """The type of the elements that come out, for an element and arguments of these types.
 
         Source: Beam Python ``DoFn.infer_output_type``.
         """
-        return item_of(infer_return_type(self.called(), given))
+        return Any if self.takes_batches else item_of(infer_return_type(self.called(), given))
 
     def plain(self) -> "Plain":
         """What the answer of `called` means."""
@@ -350,8 +319,23 @@ class DoFn(WithTypeHints, Generic[In, T]):
         """After the last bundle that this copy is given, also if there was none, see `setup`."""
 
 
-def _same(function: Any) -> Any:
-    return function
+def _mark_unbounded(process: Any) -> Any:
+    setattr(process, _UNBOUNDED, True)
+    return process
+
+
+def taken_apart(answers: Iterable[Any] | None, label: str) -> Iterator[Any]:
+    """The elements of batches, each under the tag of its batch.
+
+    Raises:
+        PipelineTypeError: An answer is not a batch.
+    """
+    for answer in answers or ():
+        if isinstance(answer, TaggedOutput):
+            for element in elements_of(answer.value, label):
+                yield TaggedOutput(answer.tag, element)
+        else:
+            yield from elements_of(answer, label)
 
 
 def plain_outputs(hints: IOTypeHints) -> IOTypeHints:

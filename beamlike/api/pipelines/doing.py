@@ -9,15 +9,8 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.pipelines.contexts import Contexts, by_name
-from beamlike.api.pipelines.dofn import (
-    WRAPPERS,
-    DoFn,
-    Located,
-    Param,
-    Plain,
-    TaggedOutput,
-    Timestamped,
-)
+from beamlike.api.pipelines.dofn import WRAPPERS, DoFn, Located, Plain, TaggedOutput, Timestamped
+from beamlike.api.pipelines.params import Param
 from beamlike.api.pipelines.views import AsSideInput, View
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Bundle, Windowed

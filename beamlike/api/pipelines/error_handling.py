@@ -13,6 +13,7 @@ import attrs
 
 from beamlike.api.pipelines.apart import Apart
 from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
+from beamlike.api.pipelines.element_batches import Asking, check_batches, in_elements
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombineGlobally
 from beamlike.api.pipelines.outputs import DoOutputs
@@ -90,11 +91,9 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
     def _handled(self) -> ParDo[Any, Any]:
         if self.pardo.drops_failures:
             return self.pardo  # which is refused where it is applied
-        return ParDo(
-            _Handled(in_parts(self.pardo.fn, self.label), self.handling),
-            *self.pardo.args,
-            **self.pardo.kwargs,
-        )
+        check_batches(self.pardo.fn, self.label)
+        fn = in_elements(in_parts(self.pardo.fn, self.label), self.label)
+        return ParDo(_Handled(fn, self.handling), *self.pardo.args, **self.pardo.kwargs)
 
     def _with_states(self) -> ParDo[Any, Any]:
         """A function with states and timers.
@@ -202,7 +201,11 @@ class _Handled(DoFn[Any, Any]):
         self._at_work().teardown()
 
     def called(self) -> Callable[..., Any]:
-        return _Called(self.process, self.fn.called())
+        return Asking(self.process, self.fn.called())
+
+    @property
+    def is_unbounded_per_element(self) -> bool:
+        return self.fn.is_unbounded_per_element
 
     def plain(self) -> Plain:
         return Plain.LISTED
@@ -216,16 +219,6 @@ class _Handled(DoFn[Any, Any]):
         except how.exc_class as error:
             element = args[0] if args else next(iter(kwargs.values()), None)
             yield _DeadLetter(how)(element, error)
-
-
-class _Called:
-    """Calls one function, and asks for what another one asks for."""
-
-    def __init__(self, process: Callable[..., Any], asks: Callable[..., Any]) -> None:
-        self._process, self.__wrapped__ = process, asks
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._process(*args, **kwargs)
 
 
 class ErrorHandler:

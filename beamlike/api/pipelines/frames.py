@@ -9,7 +9,7 @@ from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.extras import needs
-from beamlike.machine.clocks import Idle, SourceClock
+from beamlike.machine.clocks import Idle, IdleLike, SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import ReadNode
 from beamlike.model.options import option
@@ -57,7 +57,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         watermark: DurationLike | None = None,
         max_ahead: DurationLike | None = MAX_AHEAD,
         idle_after: DurationLike | None = None,
-        idle: Idle | str = Idle.RELEASE,
+        idle: IdleLike = Idle.RELEASE,
         encoded: str | None = None,
         coder: Coder | None = None,
     ) -> None:

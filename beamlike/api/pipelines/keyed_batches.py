@@ -19,6 +19,7 @@ from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError
 from beamlike.model.bundle import Windowed
 from beamlike.model.combine import Count
+from beamlike.model.options import ClosingBehaviorLike
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Never, Repeatedly
@@ -63,7 +64,7 @@ class BatchByKey(PTransform[Any, Any]):
                 "calendar windows or GlobalWindows"
             )
 
-        def fired(trigger: Any, closing_behavior: str) -> WindowInto:
+        def fired(trigger: Any, closing_behavior: ClosingBehaviorLike) -> WindowInto:
             return WindowInto(
                 trigger=trigger,
                 accumulation_mode="discarding",

@@ -14,12 +14,25 @@ import attrs
 
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.model.coders import Coder
-from beamlike.model.number_coders import BigIntegerCoder, BooleanCoder, FloatCoder, VarIntCoder
+from beamlike.model.number_coders import (
+    BigEndianShortCoder,
+    BigIntegerCoder,
+    BooleanCoder,
+    ByteCoder,
+    DecimalCoder,
+    FloatCoder,
+    SinglePrecisionFloatCoder,
+    VarInt32Coder,
+    VarIntCoder,
+)
 
 __all__ = [
+    "BigEndianShortCoder",
     "BigIntegerCoder",
     "BooleanCoder",
+    "ByteCoder",
     "CloudpickleCoder",
+    "DecimalCoder",
     "DillCoder",
     "FakeDeterministicFastPrimitivesCoder",
     "FastPrimitivesCoder",
@@ -28,10 +41,12 @@ __all__ = [
     "ListCoder",
     "MapCoder",
     "NullableCoder",
+    "SinglePrecisionFloatCoder",
     "SingletonCoder",
     "ToBytesCoder",
     "TupleCoder",
     "TupleSequenceCoder",
+    "VarInt32Coder",
     "VarIntCoder",
 ]
 

@@ -12,6 +12,7 @@ from beamlike.api.pipelines.checked import CheckedDoing
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.doing import Doing, views_of
+from beamlike.api.pipelines.element_batches import BatchDoing, check_batches, in_elements
 from beamlike.api.pipelines.hints.declared import IOTypeHints
 from beamlike.api.pipelines.hints.wanted import check_arguments, made_type
 from beamlike.api.pipelines.option_classes import TypeOptions
@@ -60,8 +61,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     def default_label(self) -> str:
-        plain = isinstance(self.fn, Calling)
-        return f"ParDo({function_label(self.fn.called()) if plain else type(self.fn).__name__})"
+        return f"ParDo({function_label(self.fn)})"
 
     def with_outputs(
         self, *tags: str, main: str | None = None, allow_unknown_tags: bool | None = None
@@ -180,6 +180,7 @@ def expanded(
     """The collection of everything that a function answers without a tag."""
     label = check_collection(given, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
+    check_batches(transform.fn, label)
     if is_stateful_dofn(transform.fn):
         return remembering(
             given,
@@ -198,16 +199,16 @@ def expanded(
         )
     options = given.pipeline.options.view_as(TypeOptions)
     checks = options.runtime_type_check or options.performance_runtime_type_check
-    fn = in_parts(transform.fn, label)
-    do = Doing(fn, transform.args, transform.kwargs, tags, label)
+    fn = in_elements(in_parts(transform.fn, label), label)
+    doing = BatchDoing if fn.takes_batches else Doing
+    do = doing(fn, transform.args, transform.kwargs, tags, label)
     if checks:
         do = CheckedDoing(do, transform.get_type_hints())
+    is_bounded = given.is_bounded and not transform.fn.is_unbounded_per_element
     views = views_of(transform.args, transform.kwargs)
     if views:
-        return looking(given, views, do, label)
-    return given.pipeline.add(
-        ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
-    )
+        return looking(given, views, do, label, is_bounded=is_bounded)
+    return given.pipeline.add(ParDoNode(label, (given.edge,), do), given.windowing, is_bounded)
 
 
 class WithOutputs(PTransform[PCollection[Any], DoOutputs]):

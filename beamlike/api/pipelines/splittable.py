@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from beamlike.api.pipelines.dofn import DoFn, ProvidedAsked, Timestamped
+from beamlike.api.pipelines.dofn import DoFn, Timestamped
 from beamlike.api.pipelines.doing import asked_by
+from beamlike.api.pipelines.params import ProvidedAsked
 from beamlike.errors import PipelineError
 from beamlike.hosts.clock import wall_clock_seconds
 from beamlike.model.time import InstantOfItsOwn, duration_ms
@@ -217,6 +218,10 @@ class _Splitting(DoFn[Any, Any]):
 
     def called(self) -> Callable[..., Any]:
         return self._parts
+
+    @property
+    def is_unbounded_per_element(self) -> bool:
+        return self.fn.is_unbounded_per_element
 
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
         return self._parts(element, *args, **kwargs)

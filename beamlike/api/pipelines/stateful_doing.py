@@ -5,8 +5,9 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TaggedOutput, TimerAsked
+from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.doing import Doing, asked_by, read, views_of
+from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
     expiration_of,
@@ -249,11 +250,12 @@ def remembering(
         given = looking(given, views, _See(), f"{label}/Views")
     tagged = tags is None or bool(tags)
     node = StatefulParDoNode(label, (given.edge,), windowing, doing, tagged, drops_failures)
-    found: PCollection[Any] = pipeline.add(node, windowing, given.is_bounded)
+    is_bounded = given.is_bounded and not fn.is_unbounded_per_element
+    outputs: PCollection[Any] = pipeline.add(node, windowing, is_bounded)
     if not tagged:
-        return found
-    by_tag = ParDoNode(f"{label}/Outputs", (found.edge,), _ByTag())
-    return pipeline.add(by_tag, windowing, given.is_bounded)
+        return outputs
+    by_tag = ParDoNode(f"{label}/Outputs", (outputs.edge,), _ByTag())
+    return pipeline.add(by_tag, windowing, is_bounded)
 
 
 @attrs.frozen

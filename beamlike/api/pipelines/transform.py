@@ -22,10 +22,22 @@ Out_co = TypeVar("Out_co", covariant=True)
 
 
 def function_label(fn: Any) -> str:
-    """A function in a default label: its name, or where a lambda stands, so that two differ.
+    """A function in a default label: what its ``default_label`` says, its name, or where a lambda
+    stands, so that two differ.
+
+    Raises:
+        PipelineError: ``default_label`` returns something else than a text.
 
     Source: Beam Python ``label_from_callable``.
     """
+    says_label = None if isinstance(fn, type) else getattr(fn, "default_label", None)
+    if callable(says_label):
+        label = says_label()
+        if not isinstance(label, str):
+            raise PipelineError(
+                f"default_label of {type(fn).__name__} returned {label!r}; return a text"
+            )
+        return label
     if isinstance(fn, partial):
         return f"partial({function_label(fn.func)})"
     if is_lambda(fn):

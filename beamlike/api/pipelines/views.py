@@ -261,7 +261,12 @@ class View:
 
 
 def looking(
-    main: PCollection[Any], views: Sequence[AsSideInput[Any]], do: Do, label: str
+    main: PCollection[Any],
+    views: Sequence[AsSideInput[Any]],
+    do: Do,
+    label: str,
+    *,
+    is_bounded: bool = True,
 ) -> PCollection[Any]:
     """What a function makes of the elements of a collection, which looks into side inputs.
 
@@ -272,6 +277,7 @@ def looking(
         views: How each side input is seen, in the order in which `Do.see` is given them.
         do: The function.
         label: The full name of the transform.
+        is_bounded: Whether the function ends for each element.
 
     Raises:
         PipelineError: A view belongs to another pipeline; its windows merge; or it has windows
@@ -283,7 +289,7 @@ def looking(
     sources = (main.edge, *(of_view.edge for of_view in panes))
     sides = tuple(view.pcoll.windowing for view in views)
     node = SideInputNode(label, sources, main.windowing, sides, do)
-    return main.pipeline.add(node, main.windowing, main.is_bounded)
+    return main.pipeline.add(node, main.windowing, main.is_bounded and is_bounded)
 
 
 class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):

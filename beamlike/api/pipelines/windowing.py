@@ -24,8 +24,14 @@ from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.compatible import check_flatten
 from beamlike.model.fingerprint import BEAM_SPELLING, stable_repr
 from beamlike.model.graph import FlattenNode, ReadNode, WindowNode
-from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior, option
-from beamlike.model.options import TimestampCombiner as Combiner
+from beamlike.model.options import (
+    AccumulationMode,
+    AccumulationModeLike,
+    ClosingBehaviorLike,
+    OnTimeBehaviorLike,
+    TimestampCombinerLike,
+    option,
+)
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone
 from beamlike.model.strategy_parts import StrategyParts
@@ -74,11 +80,11 @@ class WindowInto(PTransform[Any, Any]):
         window_fn: WindowFn | None = None,
         *,
         trigger: Trigger | None = None,
-        accumulation_mode: AccumulationMode | str | None = None,
-        timestamp_combiner: Combiner | str | None = None,
+        accumulation_mode: AccumulationModeLike | None = None,
+        timestamp_combiner: TimestampCombinerLike | None = None,
         allowed_lateness: DurationLike | None = None,
-        closing_behavior: ClosingBehavior | str | None = None,
-        on_time_behavior: OnTimeBehavior | str | None = None,
+        closing_behavior: ClosingBehaviorLike | None = None,
+        on_time_behavior: OnTimeBehaviorLike | None = None,
         strategy: WindowingStrategy | None = None,
     ) -> None:
         self.window_fn = window_fn

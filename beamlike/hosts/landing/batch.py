@@ -6,7 +6,7 @@ The rows of a query say it in one of three ways, as its grouping renders them:
 the rows have      what they say
 =================  =======================================================================
 ``change``         ``upsert`` puts the result of the key and its session, or its window if
-                   there is no column ``session``; ``delete`` deletes it
+                   there is no column ``session_identity``; ``delete`` deletes it
 ``retraction``     a row that withdraws deletes the result of its key and window, any other
                    puts it
 neither            each row puts the result of its key and window
@@ -16,13 +16,18 @@ Of several changes of one result in a batch the last one counts.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from beamlike.errors import ColumnError
+from beamlike.runtime.session_identity import (
+    SESSION_IDENTITY,
+    check_renamed,
+    identity_bounds,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 ROW_KEY: Final = "row_key"
 """The column that names a result: its key and its session or window, as JSON."""
 
-_LEFT_OUT: Final = frozenset(("pane", "retraction", "change", "dropped", "window", "session"))
+_LEFT_OUT: Final = frozenset(("pane", "retraction", "change", "dropped", "window"))
 
 
 @attrs.frozen(eq=False)
@@ -85,6 +90,7 @@ def changes_of(
 def _check(table: "pa.Table", key: Sequence[str], dead_letters: bool) -> None:
     for name in (*key, "window"):
         if name not in table.column_names:
+            check_renamed("upsert_into key", name, table.column_names)
             known = ", ".join(map(repr, table.column_names))
             raise ColumnError(
                 f"upsert_into: there is no column {name!r}; the rows have {known}. A result is "
@@ -112,12 +118,26 @@ def _is_gone(table: "pa.Table") -> list[bool]:
 
 
 def _row_keys(table: "pa.Table", key: Sequence[str]) -> list[str]:
-    span = table.column("session" if "session" in table.column_names else "window").to_pylist()
+    of_session = SESSION_IDENTITY in table.column_names
+    ends_of: Callable[[Any], list[str | None]] = _ends_of_identity if of_session else _ends
+    names = table.column(SESSION_IDENTITY if of_session else "window").to_pylist()
     columns = [table.column(name).to_pylist() for name in key]
     return [
-        json.dumps([*map(_plain, values), *_ends(within)], default=str)
-        for *values, within in zip(*columns, span, strict=True)
+        json.dumps([*map(_plain, values), *ends_of(name)], default=str)
+        for *values, name in zip(*columns, names, strict=True)
     ]
+
+
+def _ends_of_identity(identity: str | None) -> list[str | None]:
+    """The bounds in the identity of a session, in the form that keys of rows always had."""
+    return [None, None] if identity is None else [*map(_instant, identity_bounds(identity))]
+
+
+def _instant(millis: int) -> str | None:
+    try:
+        return _plain(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis))  # type: ignore[no-any-return]
+    except OverflowError:  # the end of time
+        return None
 
 
 def _ends(span: Mapping[str, datetime | None] | None) -> list[str | None]:
@@ -141,7 +161,7 @@ def _shown(table: "pa.Table", names: Sequence[str]) -> "pa.Table":
 
     columns: dict[str, Any] = {ROW_KEY: pa.array(names, pa.string())}
     for name in table.column_names:
-        if name in ("window", "session"):
+        if name == "window":
             for end in ("start", "end"):
                 columns[f"{name}_{end}"] = _instants(pc.struct_field(table.column(name), end))
         elif name == "pane":

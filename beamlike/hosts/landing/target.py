@@ -7,6 +7,7 @@ import attrs
 
 from beamlike.errors import ColumnError
 from beamlike.model.readable import ReadableABC
+from beamlike.runtime.session_identity import check_renamed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +43,11 @@ class Target(ABC, metaclass=ReadableABC):
         """
 
 
+_NEW_COLUMN = (
+    "Drop session_start and session_end, and add session_identity; or write to another table"
+)
+
+
 def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> None:
     """Refuse a table that is there already and has other columns.
 
@@ -59,6 +65,8 @@ def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> 
         if known.get(name, "").lower() != wanted.get(name, "").lower()
     ]
     if said:
+        for name in known:
+            check_renamed(f"upsert_into: table {table!r}", name, wanted, _NEW_COLUMN)
         raise ColumnError(
             f"upsert_into: the table {table!r} has other columns than the results: "
             f"{'; '.join(said)}. Change the table or the query, or write to another table"

@@ -10,7 +10,7 @@ from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, CombineError
 from beamlike.hosts.spark.equality import collation_in, has_map, is_comparable, without_collation
-from beamlike.hosts.spark.inputs import Input, arrow_type, type_of
+from beamlike.hosts.spark.inputs import Input, arrow_type, has_arrow_type, type_of
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import CombineFn
 from beamlike.runtime.checked import UserMade
@@ -89,6 +89,10 @@ def _reader_of(df: "DataFrame") -> Read:
 
 
 def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType], read: Read) -> _Shape:
+    if wanted.kind == "count":
+        # Only whether there is a value matters, and a text says so of any.
+        counted = [kind if has_arrow_type(kind) else T.StringType() for kind in kinds]
+        return _Shape(wanted.fn, counted, PlainColumn(pa.int64()), pa.int64())
     given = [
         arrow_type(kind, str(column), f"aggregate {name!r}")
         for kind, column in zip(kinds, wanted.columns, strict=True)
@@ -118,8 +122,6 @@ def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType], read: Read
         return _Shape(wanted.fn, kinds, PlainColumn(result), result)
 
     match wanted.kind:
-        case "count":
-            return plain(pa.int64())
         case "collect":
             return _Shape(wanted.fn, kinds, ListColumn(given[0]), pa.list_(given[0]))
         case "first" | "last":

@@ -13,12 +13,8 @@ from beamlike.runtime.plan import Part
 
 _RETRACTION = "retraction"
 
-_ONCE = frozenset(("min", "max", "count_distinct", "collect_set"))
+_ONCE = frozenset(("min", "max", "count_distinct", "collect_set", "approx_distinct"))
 _TIMED = frozenset(("first", "last", "sample", "combine"))
-_INSTEAD = {
-    "approx_distinct": "bl.count_distinct, which is exact",
-    "approx_quantiles": "bl.collect, and take the quantiles of the list",
-}
 
 
 def withdrawn_input(inputs: dict[str, Input]) -> int:
@@ -40,11 +36,10 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
     Raises:
         UnsupportedError: It cannot take values back, with what to use.
     """
-    instead = _INSTEAD.get(wanted.kind)
-    if instead is not None or part.fn.evicts:
+    if part.fn.evicts:
         raise UnsupportedError(
             f"aggregate {part.name!r}: {wanted.kind} cannot take a value back, and rows of the "
-            f"grouping before are withdrawn; use {instead or 'a function that does not evict'}"
+            "grouping before are withdrawn; use a function that does not evict"
         )
     at = part.input if isinstance(part.input, tuple) else (part.input,)
     if part.input is None:

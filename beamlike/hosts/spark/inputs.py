@@ -114,6 +114,15 @@ def arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:
         ) from error
 
 
+def has_arrow_type(kind: T.DataType) -> bool:
+    """Whether Arrow has the type of a column; of intervals of months, for one, it has none."""
+    try:
+        to_arrow_type(kind, **_IN_UTC)
+    except PySparkException:
+        return False
+    return True
+
+
 @attrs.frozen
 class Input:
     """A value column of the plan: where it comes from and what it is cast to, if anything."""

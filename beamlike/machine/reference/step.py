@@ -26,7 +26,7 @@ from beamlike.machine.events import (
     OnEvent,
     going_back,
 )
-from beamlike.machine.failures import OnFailure
+from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.adding import add
 from beamlike.machine.reference.context import Arrival, Failed, StepContext
 from beamlike.machine.reference.emission import expire, fire, is_ready
@@ -62,7 +62,7 @@ class Grouping:
         self,
         strategy: WindowingStrategy,
         combine: CombineFn,
-        on_error: OnFailure | str = OnFailure.FAIL,
+        on_error: OnFailureLike = OnFailure.FAIL,
     ) -> None:
         self.strategy = strategy
         self.combine = isolated(combine)

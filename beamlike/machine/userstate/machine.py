@@ -5,7 +5,7 @@ Source: Beam Java ``StatefulDoFnRunner``.
 
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent
-from beamlike.machine.failures import OnFailure
+from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.ungrouped import clocks_after, elements_of, refuse_merging
@@ -46,7 +46,7 @@ class StatefulParDo:
         window_fn: WindowFn,
         fn: StatefulFn,
         allowed_lateness: DurationLike = 0,
-        on_error: OnFailure | str = OnFailure.FAIL,
+        on_error: OnFailureLike = OnFailure.FAIL,
         *,
         already_merged: bool = False,
         tagged: bool = False,

@@ -25,7 +25,7 @@ from beamlike.model.graph import (
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window
 from beamlike.runtime.graph.functions import FunctionWorker
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -90,15 +90,17 @@ class _Assigning(Worker):
         self._node = node
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
-        bundle, _ = given[0].one_window_each()
+        bundle, before = given[0].one_window_each()
         windows: WindowsOfEach | None = spans_at(self._node.window_fn, bundle.timestamps)
         if windows is None:
-            windows = [*map(self._windows, bundle.values, bundle.timestamps)]
+            windows = [*map(self._windows, bundle.values, bundle.timestamps, before.windows())]
         yield MAIN, bundle.with_windows(windows)
 
-    def _windows(self, value: Any, timestamp: int) -> tuple[Window, ...]:
+    def _windows(self, value: Any, timestamp: int, before: Window) -> tuple[Window, ...]:
         window_fn = self._node.window_fn
         try:
+            if isinstance(window_fn, Reassigning):
+                return tuple(window_fn.reassign(timestamp, value, before))
             return assigned(window_fn, timestamp, value)
         except Exception as cause:
             failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))

@@ -34,7 +34,12 @@ _DROPPED = pa.struct(
 SCHEMA = pa.schema(
     [
         *(("user", pa.string()), ("window", _SPAN), ("n", pa.int64()), ("mean", pa.float64())),
-        *(("timestamp", _INSTANT), ("pane", _PANE), ("session", _SPAN), ("change", pa.string())),
+        *(
+            ("timestamp", _INSTANT),
+            ("pane", _PANE),
+            ("session_identity", pa.string()),
+            ("change", pa.string()),
+        ),
         ("dropped", _DROPPED),
     ]
 )
@@ -43,6 +48,11 @@ SCHEMA = pa.schema(
 
 def at(minute: int) -> datetime:
     return datetime(2026, 1, 1, 12, tzinfo=UTC) + timedelta(minutes=minute)
+
+
+def session_identity(began: int) -> str:
+    """The identity of the session that began so: its first bounds (ms)."""
+    return "..".join(str(round(at(it).timestamp() * 1000)) for it in (began, began + 5))
 
 
 def put(user: str | None, began: int, ends: int, n: int) -> Row:
@@ -54,7 +64,7 @@ def put(user: str | None, began: int, ends: int, n: int) -> Row:
         "mean": n / 4,
         "timestamp": at(ends),
         "pane": {"timing": "EARLY", "index": 0},
-        "session": {"start": at(began), "end": at(began + 5)},
+        "session_identity": session_identity(began),
         "change": "upsert",
         "dropped": None,
     }
@@ -95,14 +105,14 @@ def random_batch(number: int) -> pa.Table:
 
 def standing_after(numbers: Sequence[int]) -> tuple[list[tuple[str, int, int]], list[str]]:
     """User, end and count of the rows that stand after these batches; the letters of the dead."""
-    rows: dict[tuple[str, datetime], tuple[str, int, int]] = {}
+    rows: dict[tuple[str, str], tuple[str, int, int]] = {}
     letters = []
     for number in numbers:
         for row in _random_rows(number):
             if row["dropped"] is not None:
                 letters.append(row["dropped"]["element"])
                 continue
-            name = row["user"], row["session"]["start"]
+            name = row["user"], row["session_identity"]
             rows.pop(name, None)
             if row["change"] == "upsert":
                 rows[name] = row["user"], row["window"]["end"].minute, row["n"]

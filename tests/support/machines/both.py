@@ -107,7 +107,11 @@ class BothMachines:
         """
         found: dict[str, list[tuple[dict[str, Any], str]]] = {}
         for row in (row for table in out for row in table.to_pylist()):
-            names = [*self.plan.keys, "window", *(["session"] if "session" in row else [])]
+            names = [
+                *self.plan.keys,
+                "window",
+                *(["session_identity"] if "session_identity" in row else []),
+            ]
             marks = row[MARKS]  # the bounds of a window that SQL cannot show, and what was dropped
             exactly = marks["start"], marks["end"], marks["dropped"]
             name = repr([*(row[name] for name in names), exactly])

@@ -9,12 +9,14 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Mapping
-from typing import IO, Any, ClassVar, Final
+from typing import IO, Any, Final, Literal
 
 from beamlike.errors import PipelineTypeError
 from beamlike.extras import missing
 
-_ENDINGS: Final[Mapping[str, str]] = {
+Compression = Literal["auto", "bzip2", "deflate", "zstd", "gzip", "lzma", "uncompressed"]
+
+_ENDINGS: Final[Mapping[str, Compression]] = {
     ".bz2": "bzip2",
     ".deflate": "deflate",
     ".gz": "gzip",
@@ -79,14 +81,14 @@ def inflated(raw: IO[bytes]) -> io.BufferedReader:
 class CompressionTypes:
     """How a file is compressed. Source: Beam ``CompressionTypes``."""
 
-    AUTO: ClassVar[str] = "auto"
+    AUTO: Final = "auto"
     """By the end of the file's name."""
-    BZIP2: ClassVar[str] = "bzip2"
-    DEFLATE: ClassVar[str] = "deflate"
-    ZSTD: ClassVar[str] = "zstd"
-    GZIP: ClassVar[str] = "gzip"
-    LZMA: ClassVar[str] = "lzma"
-    UNCOMPRESSED: ClassVar[str] = "uncompressed"
+    BZIP2: Final = "bzip2"
+    DEFLATE: Final = "deflate"
+    ZSTD: Final = "zstd"
+    GZIP: Final = "gzip"
+    LZMA: Final = "lzma"
+    UNCOMPRESSED: Final = "uncompressed"
 
     @classmethod
     def is_valid_compression_type(cls, compression_type: object) -> bool:
@@ -94,12 +96,14 @@ class CompressionTypes:
         return compression_type in {"auto", "uncompressed", *_MIME}
 
     @classmethod
-    def mime_type(cls, compression_type: str, default: str = "application/octet-stream") -> str:
+    def mime_type(
+        cls, compression_type: Compression, default: str = "application/octet-stream"
+    ) -> str:
         """The MIME type of files that are compressed so."""
         return _MIME.get(compression_type, default)
 
     @classmethod
-    def detect_compression_type(cls, file_path: str) -> str:
+    def detect_compression_type(cls, file_path: str) -> Compression:
         """The compression that the end of a name means."""
         name = file_path.lower()
         return next((kind for end, kind in _ENDINGS.items() if name.endswith(end)), "uncompressed")
@@ -118,7 +122,7 @@ def check_compression(compression_type: object) -> None:
         )
 
 
-def _kind(path: str, compression_type: str) -> str:
+def _kind(path: str, compression_type: Compression) -> str:
     check_compression(compression_type)
     if compression_type == CompressionTypes.AUTO:
         return CompressionTypes.detect_compression_type(path)
@@ -160,7 +164,7 @@ class _Closing:
             self._raw.close()
 
 
-def _wrapped(raw: IO[bytes], path: str, compression_type: str, mode: str) -> Any:
+def _wrapped(raw: IO[bytes], path: str, compression_type: Compression, mode: str) -> Any:
     kind = _kind(path, compression_type)
     if kind == "uncompressed":
         return raw
@@ -180,7 +184,7 @@ def _zstandard(raw: IO[bytes], mode: str, path: str) -> Any:
     return zstandard.ZstdCompressor().stream_writer(raw, closefd=False)
 
 
-def decompressing(raw: IO[bytes], path: str, compression_type: str = "auto") -> Any:
+def decompressing(raw: IO[bytes], path: str, compression_type: Compression = "auto") -> Any:
     """The content of a file that is open.
 
     Args:
@@ -191,6 +195,6 @@ def decompressing(raw: IO[bytes], path: str, compression_type: str = "auto") -> 
     return _wrapped(raw, path, compression_type, "rb")
 
 
-def compressing(raw: IO[bytes], path: str, compression_type: str = "auto") -> Any:
+def compressing(raw: IO[bytes], path: str, compression_type: Compression = "auto") -> Any:
     """A stream into a file that is open, likewise."""
     return _wrapped(raw, path, compression_type, "wb")

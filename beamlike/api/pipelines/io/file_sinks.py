@@ -13,7 +13,7 @@ from posixpath import basename
 from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import uuid4
 
-from beamlike.api.pipelines.io.compression import CompressionTypes, check_compression
+from beamlike.api.pipelines.io.compression import Compression, CompressionTypes, check_compression
 from beamlike.api.pipelines.io.errors import BeamIOError, check_number, check_text
 from beamlike.api.pipelines.io.filesystems import FileSystems
 from beamlike.api.pipelines.io.sinks import Sink, Writer
@@ -152,7 +152,7 @@ class FileBasedSink(Sink):
         num_shards: int = 0,
         shard_name_template: str | None = None,
         mime_type: str = "application/octet-stream",
-        compression_type: str = CompressionTypes.AUTO,
+        compression_type: Compression = CompressionTypes.AUTO,
         *,
         max_records_per_shard: int | None = None,
         max_bytes_per_shard: int | None = None,

@@ -6,7 +6,7 @@ Source: Beam Python ``io.filebasedsource``.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from beamlike.api.pipelines.io.compression import CompressionTypes, check_compression
+from beamlike.api.pipelines.io.compression import Compression, CompressionTypes, check_compression
 from beamlike.api.pipelines.io.errors import BeamIOError, check_text
 from beamlike.api.pipelines.io.file_systems import FileMetadata
 from beamlike.api.pipelines.io.filesystems import FileSystems
@@ -45,7 +45,7 @@ class FileBasedSource(BoundedSource):
         self,
         file_pattern: str | ValueProvider,
         min_bundle_size: int = 0,
-        compression_type: str = CompressionTypes.AUTO,
+        compression_type: Compression = CompressionTypes.AUTO,
         splittable: bool = True,
         validate: bool = True,
     ) -> None:
@@ -143,7 +143,7 @@ class ReadAllFiles(PTransform[PCollection[Any], PCollection[Any]]):
     def __init__(
         self,
         splittable: bool,
-        compression_type: str,
+        compression_type: Compression,
         desired_bundle_size: int,
         min_bundle_size: int,
         source_from_file: Callable[[str], FileBasedSource],

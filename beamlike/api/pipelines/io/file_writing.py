@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.groups import GroupByKey
-from beamlike.api.pipelines.io.compression import CompressionTypes
+from beamlike.api.pipelines.io.compression import Compression, CompressionTypes
 from beamlike.api.pipelines.io.errors import check_number, check_text
 from beamlike.api.pipelines.io.file_names import FileNaming, default_file_naming
 from beamlike.api.pipelines.io.file_sinks import remove_folder
@@ -31,7 +31,7 @@ class SinkMetadata(NamedTuple):
     """How a file is made. Source: Beam ``fileio.FileMetadata``."""
 
     mime_type: str
-    compression_type: str
+    compression_type: Compression
 
 
 class FileSink:

@@ -4,10 +4,10 @@ Source: Beam Python ``io.fileio``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, Final, Literal
 
 from beamlike.api.pipelines.elements import Create, FlatMap
-from beamlike.api.pipelines.io.compression import CompressionTypes
+from beamlike.api.pipelines.io.compression import Compression, CompressionTypes
 from beamlike.api.pipelines.io.errors import BeamIOError
 from beamlike.api.pipelines.io.file_systems import FileMetadata
 from beamlike.api.pipelines.io.filesystems import FileSystems
@@ -20,12 +20,15 @@ from beamlike.errors import PipelineError
 __all__ = ["EmptyMatchTreatment", "MatchAll", "MatchFiles", "ReadMatches", "ReadableFile"]
 
 
+EmptyMatch = Literal["ALLOW", "DISALLOW", "ALLOW_IF_WILDCARD"]
+
+
 class EmptyMatchTreatment:
     """What a pattern means that no file fits. Source: Beam ``EmptyMatchTreatment``."""
 
-    ALLOW: ClassVar[str] = "ALLOW"
-    DISALLOW: ClassVar[str] = "DISALLOW"
-    ALLOW_IF_WILDCARD: ClassVar[str] = "ALLOW_IF_WILDCARD"
+    ALLOW: Final = "ALLOW"
+    DISALLOW: Final = "DISALLOW"
+    ALLOW_IF_WILDCARD: Final = "ALLOW_IF_WILDCARD"
 
     @staticmethod
     def allow_empty_match(pattern: str, setting: str) -> bool:
@@ -62,7 +65,7 @@ class MatchFiles(PTransform[Any, PCollection[FileMetadata]]):
     def __init__(
         self,
         file_pattern: str,
-        empty_match_treatment: str = EmptyMatchTreatment.ALLOW_IF_WILDCARD,
+        empty_match_treatment: EmptyMatch = EmptyMatchTreatment.ALLOW_IF_WILDCARD,
     ) -> None:
         super().__init__()
         self._pattern, self._empty = file_pattern, empty_match_treatment
@@ -86,7 +89,7 @@ class MatchAll(PTransform[PCollection[Any], PCollection[FileMetadata]]):
     Source: Beam ``MatchAll``.
     """
 
-    def __init__(self, empty_match_treatment: str = EmptyMatchTreatment.ALLOW) -> None:
+    def __init__(self, empty_match_treatment: EmptyMatch = EmptyMatchTreatment.ALLOW) -> None:
         super().__init__()
         self._empty = empty_match_treatment
 
@@ -94,7 +97,7 @@ class MatchAll(PTransform[PCollection[Any], PCollection[FileMetadata]]):
         return given | "Match" >> FlatMap(matched, self._empty)
 
 
-def matched(pattern: Any, empty: str) -> Iterable[FileMetadata]:
+def matched(pattern: Any, empty: EmptyMatch) -> Iterable[FileMetadata]:
     """The files that fit a pattern.
 
     Raises:
@@ -118,10 +121,12 @@ class ReadableFile:
         compression: How it is compressed; None: as the end of the name says.
     """
 
-    def __init__(self, metadata: FileMetadata, compression: str | None = None) -> None:
+    def __init__(self, metadata: FileMetadata, compression: Compression | None = None) -> None:
         self.metadata, self._compression = metadata, compression
 
-    def open(self, mime_type: str = "text/plain", compression_type: str | None = None) -> Any:
+    def open(
+        self, mime_type: str = "text/plain", compression_type: Compression | None = None
+    ) -> Any:
         """Its content, without compression, as a file of bytes."""
         kind = compression_type or self._compression or CompressionTypes.AUTO
         return FileSystems.open(self.metadata.path, compression_type=kind)
@@ -153,7 +158,9 @@ class ReadMatches(PTransform[PCollection[Any], PCollection[ReadableFile]]):
     Source: Beam ``ReadMatches``.
     """
 
-    def __init__(self, compression: str | None = None, skip_directories: bool = True) -> None:
+    def __init__(
+        self, compression: Compression | None = None, skip_directories: bool = True
+    ) -> None:
         super().__init__()
         self._compression, self._skip = compression, skip_directories
 
@@ -162,7 +169,7 @@ class ReadMatches(PTransform[PCollection[Any], PCollection[ReadableFile]]):
 
 
 class _Opening(DoFn[Any, ReadableFile]):
-    def __init__(self, compression: str | None, skip: bool) -> None:
+    def __init__(self, compression: Compression | None, skip: bool) -> None:
         self._compression, self._skip = compression, skip
 
     def process(self, element: Any) -> Iterator[ReadableFile]:

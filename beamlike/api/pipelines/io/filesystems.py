@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from beamlike.api.pipelines.io.compression import compressing, decompressing
+from beamlike.api.pipelines.io.compression import Compression, compressing, decompressing
 from beamlike.api.pipelines.io.errors import BeamIOError
 from beamlike.api.pipelines.io.file_systems import (
     FileMetadata,
@@ -119,7 +119,7 @@ class FileSystems:
     def create(
         path: str,
         mime_type: str = "application/octet-stream",
-        compression_type: str = "auto",
+        compression_type: Compression = "auto",
     ) -> Any:
         """A file to write, as bytes. One that is there is replaced."""
         system, path = FileSystems._of(path)
@@ -129,7 +129,7 @@ class FileSystems:
     def open(
         path: str,
         mime_type: str = "application/octet-stream",
-        compression_type: str = "auto",
+        compression_type: Compression = "auto",
     ) -> Any:
         """The content of a file, as bytes."""
         system, path = FileSystems._of(path)

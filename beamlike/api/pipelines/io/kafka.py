@@ -4,7 +4,7 @@ Source: Beam Python ``io.kafka``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NoReturn
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.elements import Map
@@ -80,6 +80,9 @@ _WRITE: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
+Policy = Literal["ProcessingTime", "CreateTime", "LogAppendTime"]
+
+
 class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
     """The records of topics, as pairs of key and value, on Spark.
 
@@ -112,9 +115,9 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
     """
 
     byte_array_deserializer: ClassVar[str] = f"{_JAVA}ByteArrayDeserializer"
-    processing_time_policy: ClassVar[str] = "ProcessingTime"
-    create_time_policy: ClassVar[str] = "CreateTime"
-    log_append_time: ClassVar[str] = "LogAppendTime"
+    processing_time_policy: Final = "ProcessingTime"
+    create_time_policy: Final = "CreateTime"
+    log_append_time: Final = "LogAppendTime"
 
     def __init__(
         self,
@@ -126,7 +129,7 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         max_num_records: int | None = None,
         max_read_time: int | None = None,
         commit_offset_in_finalize: bool = False,
-        timestamp_policy: str = processing_time_policy,
+        timestamp_policy: Policy = processing_time_policy,
         consumer_polling_timeout: int = 2,
         with_metadata: bool = False,
         **ignored: Any,

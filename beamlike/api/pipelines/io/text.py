@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, ClassVar, Final
 
 from beamlike.api.pipelines.coders import StrUtf8Coder
-from beamlike.api.pipelines.io.compression import CompressionTypes
+from beamlike.api.pipelines.io.compression import Compression, CompressionTypes
 from beamlike.api.pipelines.io.errors import check_number
 from beamlike.api.pipelines.io.file_sinks import FileBasedSink
 from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles, ReadsAll
@@ -42,7 +42,7 @@ class TextSource(FileBasedSource):
         self,
         file_pattern: Any,
         min_bundle_size: int = 0,
-        compression_type: str = "auto",
+        compression_type: Compression = "auto",
         strip_trailing_newlines: bool = True,
         coder: Coder = _UTF8,
         buffer_size: int = 8192,
@@ -100,7 +100,7 @@ class TextSink(FileBasedSink):
         num_shards: int = 0,
         shard_name_template: str | None = None,
         coder: Coder = _BYTES,
-        compression_type: str = "auto",
+        compression_type: Compression = "auto",
         header: Any = None,
         footer: Any = None,
         **how: Any,
@@ -164,7 +164,7 @@ class ReadFromText(Reads):
         self,
         file_pattern: "str | ValueProvider",
         min_bundle_size: int = 0,
-        compression_type: str = CompressionTypes.AUTO,
+        compression_type: Compression = CompressionTypes.AUTO,
         strip_trailing_newlines: bool = True,
         coder: Coder = _UTF8,
         validate: bool = True,
@@ -215,7 +215,7 @@ class ReadAllFromText(ReadsAll):
         self,
         min_bundle_size: int = 0,
         desired_bundle_size: int = DEFAULT_DESIRED_BUNDLE_SIZE,
-        compression_type: str = CompressionTypes.AUTO,
+        compression_type: Compression = CompressionTypes.AUTO,
         strip_trailing_newlines: bool = True,
         validate: bool = False,
         coder: Coder = _UTF8,
@@ -286,7 +286,7 @@ class WriteToText(Writes):
         num_shards: int = 0,
         shard_name_template: str | None = None,
         coder: Coder = _BYTES,
-        compression_type: str = CompressionTypes.AUTO,
+        compression_type: Compression = CompressionTypes.AUTO,
         header: Any = None,
         footer: Any = None,
         *,

@@ -11,6 +11,7 @@ from functools import cache, partial
 from typing import Any, Final
 
 from beamlike.api.pipelines.coders import BytesCoder
+from beamlike.api.pipelines.io.compression import Compression
 from beamlike.api.pipelines.io.errors import BeamIOError
 from beamlike.api.pipelines.io.file_sinks import FileBasedSink
 from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles, ReadsAll
@@ -61,7 +62,7 @@ class _Source(FileBasedSource):
         self,
         file_pattern: Any,
         coder: Coder = _BYTES,
-        compression_type: str = "auto",
+        compression_type: Compression = "auto",
         validate: bool = True,
     ) -> None:
         super().__init__(file_pattern, compression_type=compression_type, validate=validate)
@@ -100,7 +101,7 @@ class ReadFromTFRecord(Reads):
         self,
         file_pattern: Any,
         coder: Coder = _BYTES,
-        compression_type: str = "auto",
+        compression_type: Compression = "auto",
         validate: bool = True,
     ) -> None:
         super().__init__()
@@ -119,7 +120,10 @@ class ReadAllFromTFRecord(ReadsAll):
     """
 
     def __init__(
-        self, coder: Coder = _BYTES, compression_type: str = "auto", with_filename: bool = False
+        self,
+        coder: Coder = _BYTES,
+        compression_type: Compression = "auto",
+        with_filename: bool = False,
     ) -> None:
         super().__init__()
         source_of = partial(_Source, coder=coder, compression_type=compression_type, validate=False)
@@ -154,7 +158,7 @@ class WriteToTFRecord(Writes):
         file_name_suffix: Any = "",
         num_shards: int = 0,
         shard_name_template: str | None = None,
-        compression_type: str = "auto",
+        compression_type: Compression = "auto",
         triggering_frequency: float | None = None,
     ) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.io.file_systems import FileMetadata
-from beamlike.api.pipelines.io.fileio import EmptyMatchTreatment, MatchAll
+from beamlike.api.pipelines.io.fileio import EmptyMatch, EmptyMatchTreatment, MatchAll
 from beamlike.api.pipelines.io.sequences import PeriodicImpulse
 from beamlike.api.pipelines.io.text import ReadAllFromText
 from beamlike.api.pipelines.more_coders import FloatCoder
@@ -64,7 +64,7 @@ class MatchContinuously(PTransform[Any, PCollection[FileMetadata]]):
         stop_timestamp: Instant = MAX_TIMESTAMP,
         match_updated_files: bool = False,
         apply_windowing: bool = False,
-        empty_match_treatment: str = EmptyMatchTreatment.ALLOW,
+        empty_match_treatment: EmptyMatch = EmptyMatchTreatment.ALLOW,
     ) -> None:
         super().__init__()
         self._pattern, self._interval = file_pattern, interval

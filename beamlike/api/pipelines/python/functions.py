@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Final, Generic
 import attrs
 
 from beamlike.api.pipelines import dofn, user_timers
-from beamlike.api.pipelines.dofn import ANY_SKEW, Param, ProvidedAsked, TimerAsked
+from beamlike.api.pipelines.dofn import ANY_SKEW
+from beamlike.api.pipelines.params import Param, ProvidedAsked, TimerAsked
 from beamlike.api.pipelines.python.reading import Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import WindowedValue, of_model

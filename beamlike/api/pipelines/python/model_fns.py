@@ -80,16 +80,19 @@ _KNOWN: Final[dict[Any, Any]] = {
 
 
 @attrs.frozen(eq=False)
-class _OfAUser:
+class _OfAUser(windowfns.Reassigning):
     """What both kinds of adapters share: the function, and what it is called in saved state."""
 
     window_fn: WindowFn
 
-    def _windows(self, timestamp: int, value: Any) -> tuple[windows.Window, ...]:
-        context = WindowFn.AssignContext(Timestamp.of_millis(timestamp), own_copy(value))
-        found = self.window_fn.assign(context)
+    def reassign(
+        self, timestamp: int, value: Any, window: windows.Window | None
+    ) -> tuple[windows.Window, ...]:
+        before = None if window is None else of_model(window)
+        context = WindowFn.AssignContext(Timestamp.of_millis(timestamp), own_copy(value), before)
         owner = stable_repr(self.window_fn)
-        return tuple(dict.fromkeys(model_of(window, owner) for window in found))
+        assigned = (model_of(window, owner) for window in self.window_fn.assign(context))
+        return tuple(dict.fromkeys(assigned))
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -106,11 +109,11 @@ class _OfAUser:
 
 
 @attrs.frozen(eq=False)
-class _Assigning(_OfAUser, windowfns.WindowFn):
+class _Assigning(_OfAUser):
     """A user's window function as one of the core."""
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[windows.Window, ...]:
-        return self._windows(timestamp, value)
+        return self.reassign(timestamp, value, None)
 
 
 @attrs.frozen(eq=False)
@@ -118,11 +121,16 @@ class _Merging(_OfAUser, windowfns.MergingWindowFn):
     """A user's window function whose windows merge as one of the core."""
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[windows.IntervalWindow, ...]:
-        found = self._windows(timestamp, value)
-        for window in found:
-            if not isinstance(window, windows.IntervalWindow):
+        return self.reassign(timestamp, value, None)
+
+    def reassign(
+        self, timestamp: int, value: Any, window: windows.Window | None
+    ) -> tuple[windows.IntervalWindow, ...]:
+        assigned = super().reassign(timestamp, value, window)
+        for span in assigned:
+            if not isinstance(span, windows.IntervalWindow):
                 raise WindowError(f"{self} merges windows, and assigned the global one")
-        return found  # type: ignore[return-value]
+        return assigned  # type: ignore[return-value]
 
     def merge(self, windows: Iterable[windows.IntervalWindow]) -> tuple[Merge, ...]:
         context = _Plan(map(of_model, windows), stable_repr(self.window_fn))

@@ -3,7 +3,7 @@
 Source: Beam Python ``utils.windowed_value``.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from beamlike.errors import PipelineError
 from beamlike.model import panes
@@ -39,8 +39,8 @@ class PaneInfoTiming:
             raise PipelineError(f"the timing of a pane is one of {texts}, got {value!r}") from None
 
 
-class _OfTheCore(type):
-    """Makes panes of the core. They are of the class that it makes them in the name of."""
+class _OfTheCore(type(panes.PaneInfo)):  # type: ignore[misc]
+    """Makes panes of the core, and counts all of these as its own."""
 
     def __call__(
         cls,
@@ -56,27 +56,23 @@ class _OfTheCore(type):
         return isinstance(instance, panes.PaneInfo)
 
 
-if TYPE_CHECKING:
+class PaneInfo(panes.PaneInfo, metaclass=_OfTheCore):
+    """Where a pane stands among the panes of its key and window, see `beamlike.PaneInfo`.
 
-    class PaneInfo(panes.PaneInfo):
-        def __init__(
-            self,
-            is_first: bool,
-            is_last: bool,
-            timing: Timing,
-            index: int,
-            nonspeculative_index: int,
-        ) -> None: ...
+    Args:
+        is_first: No pane came before it.
+        is_last: No pane can follow.
+        timing: When it fired, seen from the end of its window.
+        index: How many panes came before it.
+        nonspeculative_index: How many of these were not early; -1 for an early one.
+    """
 
-else:
-
-    class PaneInfo(metaclass=_OfTheCore):
-        """Where a pane stands among the panes of its key and window, see `beamlike.PaneInfo`.
-
-        Args:
-            is_first: No pane came before it.
-            is_last: No pane can follow.
-            timing: When it fired, seen from the end of its window.
-            index: How many panes came before it.
-            nonspeculative_index: How many of these were not early; -1 for an early one.
-        """
+    def __init__(
+        self,
+        is_first: bool,
+        is_last: bool,
+        timing: Timing,
+        index: int,
+        nonspeculative_index: int,
+    ) -> None:
+        """For type checkers and documentation: the metaclass makes a pane of the core."""

@@ -17,7 +17,7 @@ from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import BoundedWindow, TimestampedValue
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
-from beamlike.machine.clocks import Idle
+from beamlike.machine.clocks import Idle, IdleLike
 from beamlike.model.coders import Coder
 from beamlike.model.fingerprint import stable_repr
 from beamlike.runtime.options import MAX_AHEAD
@@ -168,7 +168,7 @@ class FromDataFrame(frames.FromDataFrame):
         watermark: Length | None = None,
         max_ahead: Length | None = MAX_AHEAD,
         idle_after: Length | None = None,
-        idle: Idle | str = Idle.RELEASE,
+        idle: IdleLike = Idle.RELEASE,
         encoded: str | None = None,
         coder: Coder | None = None,
     ) -> None:

@@ -107,7 +107,8 @@ class WindowFn(ABC):
         Args:
             timestamp: The event time of the element.
             element: The element; None where windows are only looked for, as for side inputs.
-            window: Not known here: always None in a pipeline.
+            window: The window that the element is in so far; None where windows are only looked
+                for. An element in several windows is assigned once for each of them.
         """
 
         def __init__(

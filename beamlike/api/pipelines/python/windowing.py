@@ -3,7 +3,7 @@
 Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 """
 
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import Any, Final, Never
 
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.python.durations import Duration
@@ -14,7 +14,13 @@ from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model import triggers, windowfns
 from beamlike.model.keyword_errors import argument_meant
-from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
+from beamlike.model.options import (
+    AccumulationMode,
+    AccumulationModeLike,
+    ClosingBehaviorLike,
+    OnTimeBehaviorLike,
+    TimestampCombinerLike,
+)
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_parts import StrategyParts
@@ -22,8 +28,8 @@ from beamlike.model.strategy_parts import StrategyParts
 __all__ = ["AfterProcessingTime", "TimestampCombiner", "WindowInto", "Windowing"]
 
 
-class _OfTheCore(type):
-    """Makes triggers of the core. They are of the class that it makes them in the name of."""
+class _OfTheCore(type(triggers.AfterProcessingTime)):  # type: ignore[misc]
+    """Makes triggers of the core, and counts all of these as its own."""
 
     def __call__(cls, delay: Length = 0) -> triggers.AfterProcessingTime:
         return triggers.AfterProcessingTime(in_millis(delay, "AfterProcessingTime delay"))
@@ -32,22 +38,18 @@ class _OfTheCore(type):
         return isinstance(instance, triggers.AfterProcessingTime)
 
 
-if TYPE_CHECKING:
+class AfterProcessingTime(triggers.AfterProcessingTime, metaclass=_OfTheCore):
+    """So long after the first element of a pane, see `beamlike.AfterProcessingTime`.
 
-    class AfterProcessingTime(triggers.AfterProcessingTime):
-        def __init__(self, delay: Length = 0) -> None: ...
+    Args:
+        delay: A number of seconds, `Duration`, a ``timedelta`` or text such as ``"1 minute"``.
 
-else:
+    Raises:
+        TimeError: It is negative or no duration.
+    """
 
-    class AfterProcessingTime(metaclass=_OfTheCore):
-        """So long after the first element of a pane, see `beamlike.AfterProcessingTime`.
-
-        Args:
-            delay: A number of seconds, `Duration`, a ``timedelta`` or text such as ``"1 minute"``.
-
-        Raises:
-            TimeError: It is negative or no duration.
-        """
+    def __init__(self, delay: Length = 0) -> None:
+        """For type checkers and documentation: the metaclass makes a trigger of the core."""
 
 
 class TimestampCombiner:
@@ -78,8 +80,8 @@ class Windowing:
         self,
         windowfn: Any,
         triggerfn: triggers.Trigger | None = None,
-        accumulation_mode: AccumulationMode | str | None = None,
-        timestamp_combiner: Combiner | str | None = None,
+        accumulation_mode: AccumulationModeLike | None = None,
+        timestamp_combiner: TimestampCombinerLike | None = None,
         allowed_lateness: Length = 0,
     ) -> None:
         usual = triggerfn is None or triggerfn == triggers.DefaultTrigger()
@@ -143,12 +145,12 @@ class WindowInto(AnyWindowInto):
         self,
         windowfn: WindowFn | windowfns.WindowFn | None = None,
         trigger: triggers.Trigger | None = None,
-        accumulation_mode: AccumulationMode | str | None = None,
-        timestamp_combiner: Combiner | str | None = None,
+        accumulation_mode: AccumulationModeLike | None = None,
+        timestamp_combiner: TimestampCombinerLike | None = None,
         allowed_lateness: Length | None = None,
         *,
-        closing_behavior: ClosingBehavior | str | None = None,
-        on_time_behavior: OnTimeBehavior | str | None = None,
+        closing_behavior: ClosingBehaviorLike | None = None,
+        on_time_behavior: OnTimeBehaviorLike | None = None,
         strategy: WindowingStrategy | None = None,
         **unknown: Never,
     ) -> None:

@@ -23,9 +23,10 @@ from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.options import (
     AccumulationMode,
-    ClosingBehavior,
-    OnTimeBehavior,
-    TimestampCombiner,
+    AccumulationModeLike,
+    ClosingBehaviorLike,
+    OnTimeBehaviorLike,
+    TimestampCombinerLike,
 )
 from beamlike.model.panes import PaneInfo
 from beamlike.model.sessions import Sessions
@@ -63,11 +64,11 @@ class WindowOptions:
     """
 
     trigger: Trigger | None = None
-    accumulation_mode: AccumulationMode | str | None = None
+    accumulation_mode: AccumulationModeLike | None = None
     allowed_lateness: DurationLike | None = None
-    closing_behavior: ClosingBehavior | str | None = None
-    timestamp_combiner: TimestampCombiner | str | None = None
-    on_time_behavior: OnTimeBehavior | str | None = None
+    closing_behavior: ClosingBehaviorLike | None = None
+    timestamp_combiner: TimestampCombinerLike | None = None
+    on_time_behavior: OnTimeBehaviorLike | None = None
 
 
 class TimingVerbs(Verbs[T_co]):

@@ -5,13 +5,14 @@ from typing import Any, NoReturn
 
 import attrs
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.inputs import arrow_type
 from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
+from beamlike.runtime.session_identity import check_renamed
 
 
 @attrs.define(eq=False)
@@ -61,11 +62,17 @@ class _NoSession:
         raise needs_spark(f"SparkSession.{name}")
 
 
+def active_session() -> SparkSession | None:
+    """The session that expressions of Spark are made in."""
+    return SparkSession.getActiveSession()
+
+
 class TableFrame:
     """Stands for a streaming DataFrame in a test that runs without Spark.
 
-    It has the columns of one, by name: `select`, `drop` and ``withColumnRenamed`` make others. What
-    a DataFrame has besides needs expressions, and is refused.
+    It has the columns of one, by name: `select`, `drop` and ``withColumnRenamed`` make others.
+    Expressions of Spark are computed by the session that they were made in, if there is one. What
+    a DataFrame has besides is refused.
 
     Args:
         schema: The names and types of its columns.
@@ -103,9 +110,12 @@ class TableFrame:
 
         Raises:
             ColumnError: There is no such column.
-            UnsupportedError: An expression of Spark.
+            UnsupportedError: An expression of Spark, and no session.
         """
         named = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
+        if not all(isinstance(each, str) for each in named):
+            what = "select of an expression of Spark"
+            return self.by_spark(what, lambda df: df.select(*named))
         chosen = [it for given in named for it in found(self.schema, given, "select")]
         return self.with_fields([(path[-1], path) for path in chosen])
 
@@ -159,6 +169,49 @@ class TableFrame:
 
         return TableFrame(schema, self.inputs, self.query, make)
 
+    def by_spark(self, what: str, change: Callable[[DataFrame], DataFrame]) -> "TableFrame":
+        """Rows that the active session makes of these.
+
+        Args:
+            what: What is asked for, for the error.
+            change: A step that takes rows one by one.
+
+        Raises:
+            UnsupportedError: There is no session.
+        """
+        spark = active_session()
+        if spark is None:
+            raise UnsupportedError(
+                f"{what} needs Spark, and this test runs without it; start a session before, such "
+                'as bl.local_session(), or test with host="spark"'
+            )
+        schema = change(spark.createDataFrame([], self.schema)).schema
+        types = arrow_schema(schema)
+
+        def make(batch: MicroBatch) -> pa.Table:
+            table = self.table(batch)
+            if not table.num_rows:
+                return types.empty_table()
+            rows: Any = spark.createDataFrame(table, self.schema)
+            changed: pa.Table = change(rows).toArrow()
+            return changed.cast(types)
+
+        return TableFrame(schema, self.inputs, self.query, make)
+
+    def filter(self, condition: Any) -> "TableFrame":
+        """The rows for which a condition holds, as ``DataFrame.filter``."""
+        return self.by_spark("DataFrame.filter", lambda df: df.filter(condition))
+
+    where = filter
+
+    def withColumn(self, colName: str, col: Any) -> "TableFrame":
+        """One more column, as ``DataFrame.withColumn``."""
+        return self.by_spark("DataFrame.withColumn", lambda df: df.withColumn(colName, col))
+
+    def withColumns(self, *colsMap: Any) -> "TableFrame":
+        """More columns, as ``DataFrame.withColumns``."""
+        return self.by_spark("DataFrame.withColumns", lambda df: df.withColumns(*colsMap))
+
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__") or not (hasattr(DataFrame, name) or name in self.columns):
             raise AttributeError(f"'DataFrame' object has no attribute {name!r}")
@@ -202,6 +255,7 @@ def found(schema: T.StructType, given: Any, argument: str) -> list[tuple[str, ..
     kind: T.DataType = schema
     for part in path:
         if not isinstance(kind, T.StructType) or part not in kind.names:
+            check_renamed(argument, given, schema.names)
             known = ", ".join(repr(name) for name in schema.names if name != MARKS)
             raise ColumnError(f"{argument}: there is no column {given!r}; the columns are {known}")
         kind = kind[part].dataType

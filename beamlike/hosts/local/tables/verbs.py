@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 from pyspark.sql import types as T
 
 from beamlike.hosts.frames import Frames, How
-from beamlike.hosts.local.tables.frame import TableFrame, found, needs_spark, schema_of
+from beamlike.hosts.local.tables.frame import TableFrame, found, schema_of
 from beamlike.hosts.local.tables.query import PackedTable
 from beamlike.hosts.local.tables.sources import source_rows
 from beamlike.hosts.local.tables.texts import read_double, write_json
 from beamlike.hosts.spark.inputs import Input, type_of
-from beamlike.hosts.spark.verbs import check_array
+from beamlike.hosts.spark.verbs import SparkFrames, check_array
 from beamlike.machine.events import RowProblem
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.output import OutputTable
@@ -132,7 +132,8 @@ class TableFrames(Frames):
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
         match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
         if match is None:
-            raise needs_spark(f"where({condition!r}), which is more than a column of booleans,")
+            what = f"where({condition!r}), which is more than a column of booleans,"
+            return rows.by_spark(what, lambda df: SparkFrames().where(df, condition))
         negated, name = match.groups()
         path = found(rows.schema, name, "where")[0]
 
@@ -145,14 +146,18 @@ class TableFrames(Frames):
         return rows.changed(lambda table: _left_out(table, map(holds, table.to_pylist())))
 
     def select(self, rows: TableFrame, columns: Sequence[Any]) -> TableFrame:
-        return rows.select(*columns, MARKS)
+        if all(isinstance(each, str) for each in columns):
+            return rows.select(*columns, MARKS)
+        what = "select of an expression of Spark"
+        return rows.by_spark(what, lambda df: SparkFrames().select(df, columns))
 
     def with_columns(self, rows: TableFrame, columns: Mapping[str, Any]) -> TableFrame:
-        raise needs_spark("with_columns")
+        return rows.by_spark("with_columns", lambda df: SparkFrames().with_columns(df, columns))
 
     def explode(self, rows: TableFrame, column: Any, as_: str) -> TableFrame:
         if not isinstance(column, str):
-            raise needs_spark("explode of an expression")
+            what = "explode of an expression"
+            return rows.by_spark(what, lambda df: SparkFrames().explode(df, column, as_))
         kind: Any = type_of(rows, column, "column")
         check_array(column, kind)
 
