@@ -4,6 +4,7 @@ from beamlike.machine.events import Drop, Element
 from beamlike.machine.failures import Failure, OnFailure, left_out
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+from beamlike.safe_text import USER_RAISED
 
 
 def windows_of(
@@ -22,6 +23,6 @@ def windows_of(
         return (element.window,)
     try:
         return tuple(window_fn.assign(element.timestamp, element.value))
-    except Exception as cause:
+    except USER_RAISED as cause:
         failure = Failure.of(window_fn, "assign", cause, (element,))
         return left_out(element, failure, on_error, watermark)

@@ -258,5 +258,5 @@ class ScriptedStage:
 
     def named(self, error: UserFunctionError) -> UserFunctionError:
         """The error with the key itself in place of its number."""
-        names = {repr((number,)): key for key, number in self.keys.items()}
-        return error if error.key not in names else error.of_key(names[error.key])
+        keys = {(number,): key for key, number in self.keys.items()}
+        return error if error.known_key not in keys else error.of_key(keys[error.known_key])

@@ -26,6 +26,7 @@ from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.key_clocks import key_clock_of
 from beamlike.api.dataframe.keyed import KeyedSteps
 from beamlike.api.dataframe.regrouping import repeated_by, retracted_by
+from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
@@ -289,6 +290,8 @@ class Stream(KeyedSteps, metaclass=Readable):
         window_input: str | Sequence[str] = (),
         render: Render = "retractions",
         on_error: OnError = "drop",
+        max_failures: float | None = None,
+        reject: Reject | None = None,
         wake_every: DurationLike = WAKE_EVERY,
         lift: bool = False,
         hot_key_fanout: int | None = None,
@@ -356,6 +359,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             self.strategy,
             own,
             on_error=on_error,
+            max_failures=max_failures,
             render=render,
             lift=lift,
             hot_key_fanout=hot_key_fanout,
@@ -372,7 +376,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             per_key = own if self.inputs.is_streaming else None
             options["reports"] = False
         grouped, stage = group_rows(
-            self.inputs,
+            without_rejected(self.inputs, reject),
             self.strategy,
             key=keys,
             aggregate=wanted,

@@ -24,6 +24,7 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
+from beamlike.safe_text import USER_RAISED, safe_repr
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
@@ -204,7 +205,7 @@ class Doing(Do):
                     self._check_answer(answer)
                     values.extend(answer)  # `+=` would add up an array
                     places += [at] * (len(values) - len(places))
-        except Exception as cause:
+        except USER_RAISED as cause:
             raise RaisedFor(bundle[at]) from cause
         if means is Plain.KEPT:
             return [(MAIN, bundle.at([at for at, keeps in enumerate(values) if keeps]))]
@@ -239,7 +240,7 @@ class Doing(Do):
         for at, answer in zip(places, answers, strict=True):
             try:
                 tag, output = self._output(answer, bundle[at])
-            except Exception as cause:
+            except USER_RAISED as cause:
                 raise RaisedFor(bundle[at]) from cause
             found.setdefault(tag, Bundle()).append(output)
         return found.items()
@@ -262,7 +263,7 @@ class Doing(Do):
         self.fn.teardown()
 
     def describe(self, element: Windowed) -> str:
-        return repr(self.unseen(element.value))
+        return safe_repr(self.unseen(element.value))
 
     def unseen(self, value: Any) -> Any:
         """A value without what it sees of side inputs."""

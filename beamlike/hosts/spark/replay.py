@@ -29,6 +29,7 @@ from beamlike.hosts.spark.replay_worker import (
 )
 from beamlike.hosts.spark.scratch import scratch_folder
 from beamlike.hosts.spark.session import local_session
+from beamlike.hosts.spark.worker_errors import as_raised, reported
 from beamlike.hosts.start_timeout import all_processed
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.machine.failures import OnFailure
@@ -148,7 +149,7 @@ class Replayer:
             .parquet(str(self._inbox))
         )
         marked = rows.withWatermark("mark", "0 seconds")
-        packed = marked.mapInArrow(lane_packer, "shard int, blob binary")
+        packed = marked.mapInArrow(reported(lane_packer), "shard int, blob binary")
         out = packed.groupBy("shard").transformWithState(
             Deferred(LaneProcessor(), states_of_lanes), OUTPUT, "append", "EventTime"
         )
@@ -229,10 +230,11 @@ class Replayer:
         hidden = self._inbox / f".{name}"
         pq.write_table(pa.table(columns, schema=_ROWS), hidden)
         hidden.rename(self._inbox / name)
-        if self._files > 1:
-            self._query.processAllAvailable()
-        else:
-            self._query = all_processed(self._query, self._start)
+        with as_raised():
+            if self._files > 1:
+                self._query.processAllAvailable()
+            else:
+                self._query = all_processed(self._query, self._start)
 
 
 @attrs.define

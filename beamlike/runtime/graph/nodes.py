@@ -6,7 +6,7 @@ Those that keep state are `beamlike.runtime.graph.staged`; the others are here.
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from beamlike.errors import PipelineError, TransformError, UnsupportedError
+from beamlike.errors import PipelineError, TransformError, UnsupportedError, because_of
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.failures import Failure
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
@@ -32,6 +32,7 @@ from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, State
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
+from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
 
 Answer = TypeVar("Answer")
 
@@ -107,26 +108,26 @@ class _Doing(Worker):
             yield from self._do.run(bundle)
         except RaisedFor as failure:
             element, cause = failure.element, failure.__cause__
-            assert isinstance(cause, Exception), "it says what was raised"
+            assert isinstance(cause, USER_RAISED), "it says what was raised"
             place = f"{self._do.describe(element)} at {show_instant(element.timestamp)}"
             raise _raised(self.label, cause, place) from cause
         try:
             for tag, output in self._do.finish_bundle():
                 yield tag, Bundle.of([output])
-        except Exception as cause:
+        except USER_RAISED as cause:
             raise _raised(self.label, cause, "finish_bundle") from cause
 
     def _guard(self, what: Callable[[], Answer], name: str) -> Answer:
         try:
             return what()
-        except Exception as cause:
+        except USER_RAISED as cause:
             raise _raised(self.label, cause, name) from cause
 
 
-def _raised(label: str, cause: Exception, place: str) -> Exception:
+def _raised(label: str, cause: UserRaised, place: str) -> Exception:
     if isinstance(cause, TransformError | PipelineError):
         return cause
-    return TransformError(label, f"{type(cause).__name__}: {cause}", place)
+    return because_of(TransformError(label, problem_of(cause), place), cause)
 
 
 class _Assigning(Worker):
@@ -147,7 +148,7 @@ class _Assigning(Worker):
         window_fn = self._node.window_fn
         try:
             return tuple(window_fn.assign(timestamp, value))
-        except Exception as cause:
+        except USER_RAISED as cause:
             failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
             raise failure.error from cause
 

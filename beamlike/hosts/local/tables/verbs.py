@@ -1,7 +1,7 @@
 """What becomes of the rows of a query, as tables: see `beamlike.hosts.frames`."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -113,6 +113,23 @@ def _elements(
     return found
 
 
+def _condition(rows: TableFrame, condition: Any, verb: str) -> Callable[[Row], bool]:
+    """Whether a row meets a condition, which names a column of booleans."""
+    match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
+    if match is None:
+        raise needs_spark(f"{verb}({condition!r}), which is more than a column of booleans,")
+    negated, name = match.groups()
+    path = found(rows.schema, name, verb)[0]
+
+    def holds(row: Row) -> bool:
+        value: Any = row
+        for part in path:
+            value = None if value is None else value[part]
+        return value is not None and bool(value) != bool(negated)
+
+    return holds
+
+
 class TableFrames(Frames):
     """Rows as Arrow tables, in tests without Spark."""
 
@@ -130,19 +147,20 @@ class TableFrames(Frames):
         return source_rows(df, timestamp, delay, max_ahead, part)
 
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
-        match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
-        if match is None:
-            raise needs_spark(f"where({condition!r}), which is more than a column of booleans,")
-        negated, name = match.groups()
-        path = found(rows.schema, name, "where")[0]
-
-        def holds(row: Row) -> bool:
-            value: Any = row
-            for part in path:
-                value = None if value is None else value[part]
-            return value is not None and bool(value) != bool(negated)
-
+        holds = _condition(rows, condition, "where")
         return rows.changed(lambda table: _left_out(table, map(holds, table.to_pylist())))
+
+    def rejecting(self, rows: TableFrame, reject: Mapping[str, Any]) -> TableFrame:
+        meets = {reason: _condition(rows, it, "reject") for reason, it in reject.items()}
+
+        def rejected(table: pa.Table) -> pa.Table:
+            problems = pc.struct_field(table.column(MARKS), "problem").to_pylist()
+            for at, row in enumerate(table.to_pylist()):
+                if problems[at] is None and _is_data(row):
+                    problems[at] = next((why for why, it in meets.items() if it(row)), None)
+            return _with_marks(table, {"problem": pa.array(problems, pa.string())})
+
+        return rows.changed(rejected)
 
     def select(self, rows: TableFrame, columns: Sequence[Any]) -> TableFrame:
         return rows.select(*columns, MARKS)

@@ -17,6 +17,7 @@ from beamlike.machine.columnar.folds.base import (
     objects,
 )
 from beamlike.model.combine import CombineFn
+from beamlike.safe_text import USER_RAISED
 
 
 class Objects(Fold):
@@ -100,5 +101,5 @@ def _raising() -> Iterator[None]:
     """What a function raises inside the block leaves it as `FunctionRaised`."""
     try:
         yield
-    except Exception as cause:
+    except USER_RAISED as cause:
         raise FunctionRaised from cause
