@@ -48,7 +48,7 @@ def outer(error: BaseException) -> BaseException:
     raise AssertionError
 
 
-def sent(error: BaseException) -> str:
+def sent(error: BaseException, before: str = "\n") -> str:
     """What PySpark's worker writes of an error, in UTF-8, and Spark puts around it."""
     with pytest.raises(BaseException) as raised, reporting():  # noqa: PT011
         raise error
@@ -58,7 +58,7 @@ def sent(error: BaseException) -> str:
     written = "".join(lines).encode("utf-8").decode("utf-8")
     return (
         "[STREAM_FAILED] Query [id = 7] terminated with exception: Job aborted: "
-        f"[PYTHON_EXCEPTION] An exception was thrown from the Python worker: \n{written}"
+        f"[PYTHON_EXCEPTION] An exception was thrown from the Python worker: {before}{written}"
         " SQLSTATE: 38000\n\tat org.apache.spark.Thing\n=== Streaming Query ===\nIdentifier: 7"
     )
 
@@ -122,6 +122,14 @@ def test_the_text_is_the_error_the_users_frames_and_the_cause() -> None:
         "=== Streaming Query ===",
         "Identifier: 7",
     ]
+
+
+def test_it_may_begin_in_the_middle_of_a_line() -> None:
+    # Batch jobs have it on a line of its own, streaming queries do not.
+    text = sent(user_error(ValueError("x")), before="")
+    with pytest.raises(UserFunctionError) as raised, as_raised():
+        raise RuntimeError(text)
+    assert isinstance(raised.value.__cause__, ValueError)
 
 
 @pytest.mark.parametrize(

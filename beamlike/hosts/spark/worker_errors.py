@@ -106,7 +106,8 @@ def _with_text(error: Error, text: str) -> Error:
 # -- on the driver ---------------------------------------------------------------------------
 
 _RAISED: Final = re.compile(
-    r"^(beamlike[.\w]*)\.(\w+): (.*?)(?=^ SQLSTATE|^\tat |^=== Streaming|^Driver stack|\Z)",
+    r"(?:^|(?<=: ))(beamlike[.\w]*)\.(\w+): (.*?)"
+    r"(?=^ SQLSTATE|^\tat |^=== Streaming|^Driver stack|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 _FRAME: Final = re.compile(r'^  File "(.*)", line (\d+), in (.*)$')
