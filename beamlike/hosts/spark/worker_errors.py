@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from types import FunctionType, TracebackType
@@ -66,7 +66,7 @@ def reported_group(
 
 def _for_spark(error: BaseException) -> BaseException:
     if isinstance(error, BeamlikeError):
-        notes = _because(error)
+        notes = cause_lines(error)
     else:
         lines = "".join(traceback.format_exception(error)).splitlines()
         if len(lines) <= _FEW_LINES and all(safe_text(line, _LONGEST) == line for line in lines):
@@ -79,7 +79,7 @@ def _for_spark(error: BaseException) -> BaseException:
     return error
 
 
-def _because(error: BeamlikeError) -> list[str]:
+def cause_lines(error: BeamlikeError) -> list[str]:
     """The user's frames and the cause of an error; nothing if the user's code is not the cause."""
     cause = error.__cause__
     lines = [] if cause is None else list(traceback_lines(cause))
@@ -177,9 +177,16 @@ def _restored(kind: type[BeamlikeError], lines: list[str]) -> BeamlikeError:
         return _error(kind, "\n".join(lines))
     end = frames[0] if frames else len(lines) - 1
     error = _error(kind, "\n".join(line for line in lines[:end] if line.strip()))
+    return because_of(error, cause_of(lines[end:]))
+
+
+def cause_of(lines: Sequence[str]) -> BaseException | None:
+    """The exception that these lines are about, see `cause_lines`; None if there are none."""
+    if not lines:
+        return None
     cause = _cause(lines[-1])
-    cause.__traceback__ = _traceback([lines[at] for at in frames])
-    return because_of(error, cause)
+    cause.__traceback__ = _traceback([line for line in lines if _FRAME.match(line)])
+    return cause
 
 
 def _error(kind: type[BeamlikeError], text: str) -> BeamlikeError:
