@@ -4,8 +4,9 @@ Each message says which argument, which value, and what to do instead. Anything 
 is not a `BeamlikeError` is a bug in beamlike.
 """
 
-import reprlib
-from typing import Self
+from typing import Final, Self, TypeVar
+
+from beamlike.safe_text import keep_user_frames, short_problem, short_repr
 
 __all__ = [
     "BeamlikeError",
@@ -25,6 +26,7 @@ __all__ = [
     "StreamAssertionError",
     "TestStreamError",
     "TimeError",
+    "TooManyFailuresError",
     "TranscriptError",
     "TransformError",
     "TriggerError",
@@ -42,6 +44,21 @@ __all__ = [
 
 class BeamlikeError(Exception):
     """Root of all errors that beamlike raises on purpose."""
+
+
+Because = TypeVar("Because", bound=BeamlikeError)
+
+
+def because_of(error: Because, cause: BaseException | None) -> Because:
+    """An error whose cause is what a function of the user's raised.
+
+    Python prints the user's own frames above it, and the cause once more as the last line.
+    """
+    error.__cause__ = cause
+    if cause is not None:
+        keep_user_frames(cause)
+        error.add_note(short_problem(cause))
+    return error
 
 
 class TimeError(BeamlikeError, ValueError):
@@ -134,9 +151,8 @@ class OutgrownError(InputRowError):
         return type(self)(self.aggregate, self.kind, self.problem, place, self.key)
 
     def of_key(self, key: object) -> Self:
-        """The same error with the key in its message, to be raised in its place."""
-        shown = reprlib.repr(key)
-        return type(self)(self.aggregate, self.kind, self.problem, self.place, shown)
+        """This error with the key in its message, to be raised in its place."""
+        return type(self)(self.aggregate, self.kind, self.problem, self.place, short_repr(key))
 
     def __str__(self) -> str:
         place = f"; it was computed for {self.place}" if self.place else ""
@@ -167,17 +183,21 @@ class UserFunctionError(BeamlikeError, RuntimeError):
         place: For which element or elements, and in which window.
         key: The key that they belong to, in words. A machine knows one key only and not its
             name; the caller that has it adds it with `of_key`.
+        known_key: The key that `of_key` was called with. Where keys have other names inside, this
+            finds the key; two keys may look alike in words.
     """
+
+    known_key: object = None
 
     def __init__(self, function: str, problem: str, place: str, key: str | None = None) -> None:
         super().__init__(function, problem, place, key)  # as it is pickled
         self.function, self.problem, self.place, self.key = function, problem, place, key
 
     def of_key(self, key: object) -> Self:
-        """The same error with the key in its message, to be raised in its place."""
-        known = type(self)(self.function, self.problem, self.place, reprlib.repr(key))
-        known.__cause__ = self.__cause__
-        return known
+        """This error with the key in its message, to be raised in its place."""
+        known = type(self)(self.function, self.problem, self.place, short_repr(key))
+        known.known_key = key
+        return because_of(known, self.__cause__)
 
     def __str__(self) -> str:
         key = "" if self.key is None else f", key {self.key}"
@@ -185,6 +205,40 @@ class UserFunctionError(BeamlikeError, RuntimeError):
             f"{self.function} raised {self.problem}; it was called for {self.place}{key}; mend the "
             'function, or leave out what it cannot take with on_error="drop"'
         )
+
+
+class TooManyFailuresError(BeamlikeError, RuntimeError):
+    """Nearly all that a function of the user's was called for has failed, and would be dropped.
+
+    What the function raised is the ``__cause__``.
+
+    Attributes:
+        stage: The name of the grouping.
+        failed: How many elements or panes have failed.
+        called: Of how many.
+        noun: ``elements`` or ``panes``.
+        max_failures: The share that may fail.
+        error: Which function raised what, in words.
+    """
+
+    def __init__(
+        self, stage: str, failed: int, called: int, noun: str, max_failures: float, error: str
+    ) -> None:
+        super().__init__(stage, failed, called, noun, max_failures, error)  # as it is pickled
+        self.stage, self.failed, self.called, self.noun = stage, failed, called, noun
+        self.max_failures, self.error = max_failures, error
+
+    def __str__(self) -> str:
+        return (
+            f"{self.stage!r}: {self.failed} of the last {self.called} {self.noun} of a shard have "
+            f"failed, and max_failures={self.max_failures:g} is the greatest share that may; "
+            f"{self.error}; mend the function and start the query again, or set max_failures=1 to "
+            "drop all that fails"
+        )
+
+
+USERS_FAULT: Final = (OutgrownError, TooManyFailuresError, UserFunctionError)
+"""Errors whose cause is a function or a value of the user's."""
 
 
 class UserStateError(BeamlikeError, ValueError):
@@ -245,7 +299,7 @@ class SessionOverflowError(BeamlikeError, RuntimeError):
     def __str__(self) -> str:
         start, end = self.window
         return (
-            f"the session from {start} ms to {end} ms of key {reprlib.repr(self.key)} has "
+            f"the session from {start} ms to {end} ms of key {short_repr(self.key)} has "
             f"{self.limit} element{'s' * (self.limit != 1)} already, which is max_size; make "
             'it larger, or choose what is dropped with overflow_strategy="drop_oldest" or '
             '"drop_newest"'

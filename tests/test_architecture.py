@@ -28,6 +28,7 @@ HARNESS = ROOT / "testing"  # installed as beamlike.testing
 
 # From the ground up. A module imports from its own layer and from those before it.
 LAYERS: tuple[tuple[str, ...], ...] = (
+    ("safe_text",),
     ("errors",),
     ("extras",),
     ("model",),

@@ -24,6 +24,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import InstantLike, event_time_ms, instant_ms, show_duration
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
+from beamlike.safe_text import USER_RAISED, problem_of
 
 GivenWindow = Bounds | str
 """A window as rows show it: its bounds (ms), or ``"global"``."""
@@ -352,7 +353,7 @@ def _event_time(extract: Callable[[Any], int] | None, value: Any, given: Instant
         return event_time_ms(given, "process timestamp")
     try:
         extracted = extract(value)
-    except Exception as cause:
-        problem = f"{type(cause).__name__}: {cause}"
+    except USER_RAISED as cause:
+        problem = problem_of(cause)
         raise UserFunctionError(stable_repr(extract), problem, f"element {value!r}") from cause
     return event_time_ms(extracted, f"what {stable_repr(extract)} returned")

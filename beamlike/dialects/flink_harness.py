@@ -19,6 +19,7 @@ from beamlike.model.time import MAX_TIMESTAMP, InstantLike, event_time_ms, insta
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.runtime.script import Output, Run
+from beamlike.safe_text import USER_RAISED, problem_of
 
 WindowFunction = Callable[[Any, Window, Any], Any]
 """From a key, a window and what came of its elements to the value of a row."""
@@ -218,7 +219,7 @@ class Harness:
             return pane.value
         try:
             return function(key, pane.window, pane.value)
-        except Exception as cause:
-            problem = f"{type(cause).__name__}: {cause}"
+        except USER_RAISED as cause:
+            problem = problem_of(cause)
             place = f"key {key!r}, window {pane.window}"
             raise UserFunctionError(stable_repr(function), problem, place) from cause

@@ -68,6 +68,10 @@ class Frames(ABC):
         """Rows for which a condition does not hold are left out, and still move the watermark."""
 
     @abstractmethod
+    def rejecting(self, rows: Frame, reject: Mapping[str, Any]) -> Frame:
+        """Rows that meet a condition are marked with its reason; the next grouping drops them."""
+
+    @abstractmethod
     def select(self, rows: Frame, columns: Sequence[Any]) -> Frame:
         """Other columns."""
 

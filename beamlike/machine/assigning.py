@@ -7,6 +7,7 @@ from beamlike.machine.failures import Failure, OnFailure, left_out
 from beamlike.model.copies import is_of_user, own_copy
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+from beamlike.safe_text import USER_RAISED
 
 
 def assigned(window_fn: WindowFn, timestamp: int, value: Any) -> tuple[Window, ...]:
@@ -31,6 +32,6 @@ def windows_of(
         return (element.window,)
     try:
         return assigned(window_fn, element.timestamp, element.value)
-    except Exception as cause:
+    except USER_RAISED as cause:
         failure = Failure.of(window_fn, "assign", cause, (element,))
         return left_out(element, failure, on_error, watermark)

@@ -185,7 +185,8 @@ class Drop:
 
     ``watermark`` is the input watermark (ms) when it happened, None if it happened where the
     watermark is not known: before the elements reached the machine. ``count`` says how many
-    elements were lost, and ``error`` what the function of the user's raised, in words.
+    elements were lost, and ``error`` what the function of the user's raised, in words. ``cause`` is
+    the exception itself, within the step in which it was raised.
     """
 
     element: Item | None
@@ -196,6 +197,7 @@ class Drop:
     watermark: int | None = attrs.field(default=None, eq=False)
     count: int = 1
     error: str | None = attrs.field(default=None, eq=False)
+    cause: BaseException | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def value(self) -> Any:

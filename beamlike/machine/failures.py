@@ -7,20 +7,22 @@ a mistake of the function that returned it. So does an accumulator or a result t
 hold, where a host has the combine function check that.
 """
 
-import reprlib
 from collections.abc import Sequence
 from enum import Enum
-from typing import Literal
+from typing import Literal, TypeVar
 
 import attrs
 
-from beamlike.errors import OutgrownError, UserFunctionError
+from beamlike.errors import OutgrownError, UserFunctionError, because_of
 from beamlike.machine.events import Drop, DropReason, Element, Item, Lifted
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+from beamlike.safe_text import UserRaised, problem_of, safe_str, short_repr
+
+Happened = TypeVar("Happened")
 
 
 class OnFailure(Enum):
@@ -44,7 +46,7 @@ class Failure:
     """
 
     function: str
-    cause: Exception
+    cause: UserRaised
     items: Sequence[Item] = ()
     window: Window | None = None
 
@@ -53,15 +55,16 @@ class Failure:
         cls,
         owner: WindowFn | CombineFn,
         method: str,
-        cause: Exception,
+        cause: UserRaised,
         items: Sequence[Item] = (),
         window: Window | None = None,
     ) -> "Failure":
         """The failure of a method of a window function or a combine function."""
         if isinstance(owner, Together):
-            function = f"{method} of the aggregates {', '.join(owner.parts)}"
+            function = f"{owner.method_name(method)} of the aggregates {', '.join(owner.parts)}"
         else:
-            function = f"{owner}.{method}"
+            named = owner.method_name(method) if isinstance(owner, CombineFn) else method
+            function = f"{safe_str(owner)}.{named}" if named else safe_str(owner)
         return cls(function, cause, items, window)
 
     def __str__(self) -> str:
@@ -71,7 +74,7 @@ class Failure:
 
     @property
     def _problem(self) -> str:
-        return f"{type(self.cause).__name__}: {self.cause}"
+        return problem_of(self.cause)
 
     @property
     def error(self) -> UserFunctionError | OutgrownError:
@@ -84,8 +87,7 @@ class Failure:
             error = self.cause.at(place)
         else:
             error = UserFunctionError(self.function, self._problem, place)
-        error.__cause__ = self.cause
-        return error
+        return because_of(error, self.cause)
 
 
 def left_out(
@@ -101,7 +103,22 @@ def left_out(
     """
     if on_error is OnFailure.FAIL:
         raise failure.error from failure.cause
-    return Drop(element, failure.window, DropReason.FAILED, watermark=watermark, error=str(failure))
+    return Drop(
+        element,
+        failure.window,
+        DropReason.FAILED,
+        watermark=watermark,
+        error=str(failure),
+        cause=failure.cause,
+    )
+
+
+def without_cause(event: Happened) -> Happened:
+    """What is kept of an effect or a trace event: no exception, which cannot be sent, and whose
+    frames keep all that they hold."""
+    if isinstance(event, Drop) and event.cause is not None:
+        return attrs.evolve(event, cause=None)
+    return event
 
 
 def _shown(items: Sequence[Item]) -> str:
@@ -111,4 +128,4 @@ def _shown(items: Sequence[Item]) -> str:
     at = f"{show_instant(item.timestamp)} ({item.timestamp} ms)"
     if isinstance(item, Lifted):
         return f"{how_many(item.count, 'element')} combined before, the last one at {at}"
-    return f"the element {reprlib.repr(item.value)} at {at}"
+    return f"the element {short_repr(item.value)} at {at}"

@@ -36,6 +36,7 @@ from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, expiry
+from beamlike.safe_text import USER_RAISED
 
 Join = Literal["left", "inner", "view"]
 """How a main value meets the content of its side window, see `SideInputs`."""
@@ -296,7 +297,7 @@ class _Step:
                 side = side_input_window(window, inputs.side_window_fn)
             except WindowingError:
                 raise  # the two do not go together, whatever the element
-            except Exception as cause:
+            except USER_RAISED as cause:
                 failure = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
                 self.effects.append(left_out(element, failure, inputs.on_error, self.watermark))
                 continue

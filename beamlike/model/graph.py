@@ -12,9 +12,11 @@ import attrs
 
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.combine import CombineFn
+from beamlike.model.options import MAX_FAILURES
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
+from beamlike.safe_text import USER_RAISED, safe_repr
 
 MAIN: Final = ""
 """The tag of the output that has no other name."""
@@ -76,12 +78,12 @@ class Do(ABC):
         for element in bundle:
             try:
                 yield from self.process(element)
-            except Exception as cause:
+            except USER_RAISED as cause:
                 raise RaisedFor(element) from cause
 
     def describe(self, element: Windowed) -> str:
         """An element as its owner knows it, for the message when `process` fails."""
-        return repr(element.value)
+        return safe_repr(element.value)
 
     def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
         """After the last element of each bundle: what was kept back."""
@@ -198,12 +200,14 @@ class StatefulParDoNode(Node):
         fn: The function.
         tagged: Whether an element comes out as a pair of the tag of its output and its value.
         drops_failures: Whether what the function raises for is dropped; else it fails the run.
+        max_failures: The greatest share of its calls that may fail, where that is dropped.
     """
 
     windowing: WindowingStrategy
     fn: StatefulFn
     tagged: bool = False
     drops_failures: bool = False
+    max_failures: float = MAX_FAILURES
 
 
 def in_order(ends: Sequence[Node]) -> list[Node]:

@@ -172,3 +172,8 @@ def option(
     except ValueError:
         known = ", ".join(repr(member.value) for member in kind)
         raise WindowingError(f"{argument} must be one of {known}, got {value!r}") from None
+
+
+MAX_FAILURES: Final = 0.9
+"""The share of calls of a user's function that may fail before a query stops, where what fails is
+dropped."""

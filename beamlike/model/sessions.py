@@ -6,7 +6,6 @@ element as Flink's ``EventTimeSessionWindows.withDynamicGap``. Beam has no bound
 none that an event ends.
 """
 
-import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -26,6 +25,7 @@ from beamlike.model.time import (
 )
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
 from beamlike.model.windows import IntervalWindow
+from beamlike.safe_text import short_repr
 
 GapOf = Callable[[Any], DurationLike]
 """From an element's value to the gap after it, more than 0."""
@@ -170,7 +170,7 @@ class Sessions(MergingWindowFn):
         if not isinstance(answer, bool):
             raise WindowError(
                 f"{stable_repr(self.ends_with)} must say True or False of an element that may end "
-                f"a session, but returned {answer!r} for the value {reprlib.repr(value)}"
+                f"a session, but returned {answer!r} for the value {short_repr(value)}"
             )
         return answer
 
@@ -183,7 +183,7 @@ class Sessions(MergingWindowFn):
         if gap == 0:
             raise WindowError(
                 f"the gap of a session must be a duration of more than 0, but "
-                f"{stable_repr(gap_of)} returned {answer!r} for the value {reprlib.repr(value)}; "
+                f"{stable_repr(gap_of)} returned {answer!r} for the value {short_repr(value)}; "
                 'return one such as "10 minutes" or 600000 (milliseconds)'
             )
         return gap if self.max_duration is None else min(gap, self.max_duration)

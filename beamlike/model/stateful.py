@@ -12,6 +12,7 @@ import attrs
 from beamlike.model.bundle import Windowed
 from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.windows import Window
+from beamlike.safe_text import UserRaised
 
 
 class TimerControl(Protocol):
@@ -123,7 +124,7 @@ class StatefulFn(ABC):
         """Whether something comes out in place of what raises, see `failed`."""
         return False
 
-    def failed(self, element: Windowed, error: Exception) -> Iterable[tuple[str, Windowed]] | None:
+    def failed(self, element: Windowed, error: UserRaised) -> Iterable[tuple[str, Windowed]] | None:
         """What comes out for an element that `process` raised for; None: that is a failure.
 
         What the call has changed is undone.

@@ -7,14 +7,15 @@ Read in this order. Scripts: `script` (the steps of a test, and the record of a 
 reference machine runs it, key by key), `by_clock` (scripts of elements with both of their times).
 The data: `columns` (accumulators as Arrow columns), `typed` (values of Python in them), `checked`
 (combine functions that say which element is too much, and a user's own), `operation` (what a stage
-does, and how its values lie among columns), `options` (what it can be given besides its windows),
-`changes` (what may differ at the next start), `plan` (what a worker knows, and the aggregation of a
-grouping), `look_up` (a main input that looks into a side input), `per_key` (a function with states
-and timers over rows), `values` (which value a window function is given), `row_metadata` (the hidden
-column of rows between stages), `output` (panes and drops as rows), `session_identity` (what names a
-session in rows), `store` (saved state), `logs` (what shards log), `jumps` (whether rows make a
-watermark jump), `canonical` (the types of rows from outside), `arrivals` (elements out of tables,
-also combined ones), `lift` (rows that are combined before they reach their shard).
+does, and how its values lie among columns), `failing` (which share of calls fails), `options` (what
+it can be given besides its windows), `changes` (what may differ at the next start), `plan` (what a
+worker knows, and the aggregation of a grouping), `look_up` (a main input that looks into a side
+input), `per_key` (a function with states and timers over rows), `values` (which value a window
+function is given), `row_metadata` (the hidden column of rows between stages), `output` (panes and
+drops as rows), `session_identity` (what names a session in rows), `store` (saved state), `logs`
+(what shards log), `jumps` (whether rows make a watermark jump), `canonical` (the types of rows from
+outside), `arrivals` (elements out of tables, also combined ones), `lift` (rows that are combined
+before they reach their shard).
 
 The work, by either machine: `clock` (where the clocks of a shard stand), `end_events` (which rows
 end their session), `shard` (one shard's step, key by key), `key_numbers` (keys as numbers),

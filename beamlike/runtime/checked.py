@@ -6,7 +6,6 @@ step is done once more with these functions, whose refusal the reference machine
 failure of a function of the user's: see `beamlike.machine.failures`.
 """
 
-import reprlib
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +17,7 @@ from beamlike.machine.columnar.folds import from_objects
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.base import Around
 from beamlike.runtime.columns import AccumulatorColumns, converted
+from beamlike.safe_text import short_repr
 
 
 @attrs.frozen
@@ -73,7 +73,7 @@ class Checked(Around):
         return accumulator
 
     def _outgrown(self, value: Any, error: OutgrownError) -> OutgrownError:
-        shown = str(value) if isinstance(value, int | Decimal) else reprlib.repr(value)
+        shown = str(value) if isinstance(value, int | Decimal) else short_repr(value)
         return OutgrownError(f"aggregate {self.name!r}", error.kind, f"it would be {shown}")
 
 

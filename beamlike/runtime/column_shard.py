@@ -21,6 +21,7 @@ from beamlike.machine.columnar.next_timers import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.end_events import in_columns
+from beamlike.runtime.failing import Failing
 from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
 from beamlike.runtime.part_folds import arrivals_of, fold_of_part
 from beamlike.runtime.plan import Plan
@@ -136,6 +137,11 @@ class ColumnShard:
             gone = np.concatenate([it.gone for it in written])
             pages.replace(rows, gone, below([it.new for it in written]))
             index.contents = pages.contents
+        if index.failing != Failing():
+            panes = sum(len(it.key) for one in made for it in one.panes)
+            rows_given = sum(table.num_rows for table in arrivals)
+            given = (rows_given, panes, (), self.plan.max_failures, self.plan.name)
+            index.failing = index.failing.after(*given)
         if touched or to != index.at:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))

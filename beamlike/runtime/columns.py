@@ -19,6 +19,7 @@ from beamlike.errors import CombineError
 from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.equality import is_same
 from beamlike.model.combine import Stamped
+from beamlike.safe_text import USER_RAISED, problem_of, safe_repr
 
 
 class AccumulatorColumns(ABC):
@@ -267,9 +268,9 @@ class PickledColumn(AccumulatorColumns):
 def _pickled(accumulator: Any) -> bytes:
     try:
         pickled: bytes = cloudpickle.dumps(accumulator)
-    except Exception as error:
+    except USER_RAISED as error:
         raise CombineError(
-            f"the accumulator {accumulator!r} cannot be pickled, and has to wait for the next "
-            f"micro-batch: {type(error).__name__}: {error}; let the function keep plain values"
+            f"the accumulator {safe_repr(accumulator)} cannot be pickled, and has to wait for the "
+            f"next micro-batch: {problem_of(error)}; let the function keep plain values"
         ) from error
     return pickled

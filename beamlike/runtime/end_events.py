@@ -13,6 +13,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.values import Picked, read_by
+from beamlike.safe_text import USER_RAISED, safe_repr
 
 
 def in_columns(strategy: WindowingStrategy) -> WindowingStrategy:
@@ -77,6 +78,6 @@ def _is_end(window_fn: Sessions, value: object) -> bool:
         return window_fn.is_end(value)
     except (WindowError, UserFunctionError):
         raise
-    except Exception as cause:
+    except USER_RAISED as cause:
         # The reference machine then finds for which elements it raises.
-        raise WindowError(f"{window_fn} raised {cause!r}") from cause
+        raise WindowError(f"{window_fn} raised {safe_repr(cause)}") from cause

@@ -1,6 +1,5 @@
 """Which jump the watermark of a stage does in a micro-batch; see `beamlike.machine.jumps`."""
 
-import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.runtime.logs import readable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.index import ShardStatus
+from beamlike.safe_text import short_repr
 
 _GAPS: Final = 16
 """So many gaps between event times are remembered of some rows, the largest."""
@@ -39,7 +39,7 @@ def delivered_by(source: int, times: Ints, last: str) -> Delivered:
 
 def row_words(keys: Mapping[str, Any], timestamp: int) -> str:
     """A row by the names and values of its key and its event time (ms)."""
-    words = [f"{name}={reprlib.repr(value)}" for name, value in keys.items()]
+    words = [f"{name}={short_repr(value)}" for name, value in keys.items()]
     return ", ".join((*words, f"at {show_instant(timestamp)}"))[:_EXAMPLE]
 
 

@@ -18,6 +18,7 @@ from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window, bounds
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
+from beamlike.safe_text import problem_of, safe_repr
 
 _LOGGER: Final = logging.getLogger("beamlike.panes")
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
@@ -91,7 +92,7 @@ def readable(column: pa.ChunkedArray) -> list[Any]:
 
 def log_key_by_key(stage: str, cause: BaseException) -> None:
     """A warning: the columnar machine could not do a micro-batch, so it is done key by key."""
-    problem = f"{type(cause).__name__}: {cause}"
+    problem = problem_of(cause)
     _LOGGER.warning("%s: a micro-batch is stepped key by key, because of %s", stage, problem)
 
 
@@ -100,10 +101,10 @@ def log_effects(stage: str, effects: Iterable[tuple[Any, Effect]]) -> None:
     panes = logs_all()
     for key, effect in effects:
         if isinstance(effect, Drop):
-            _log_drop(stage, f"key={key!r}", _shown(effect.window), effect.reason.value)
+            _log_drop(stage, f"key={safe_repr(key)}", _shown(effect.window), effect.reason.value)
         elif panes:
             info = {"timing": effect.info.timing.value, "index": effect.info.index}
-            _log_pane(stage, f"key={key!r}", _shown(effect.window), info)
+            _log_pane(stage, f"key={safe_repr(key)}", _shown(effect.window), info)
 
 
 def log_merges(stage: str, merges: Iterable[tuple[Mapping[str, Any], Merged]]) -> None:

@@ -11,6 +11,7 @@ from beamlike.machine.events import (
     TraceEvent,
     going_back,
 )
+from beamlike.machine.failures import without_cause
 from beamlike.machine.reference.state import KeyState, earliest_correction
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.options import AccumulationMode
@@ -140,13 +141,15 @@ class MemoryStage:
         happened: list[TraceEvent] = []
         state = self._states.get(key) or self._unseen
         try:
-            after, effects = self._machine.step(state, event, happened.append)
+            after, effects = self._machine.step(
+                state, event, lambda traced: happened.append(without_cause(traced))
+            )
         except UserFunctionError as error:
             # The machine does not know the key's name.
             raise error.of_key(key) from error.__cause__
         if happened:
             self._story.append((number, key, happened))
-        self._outputs += [Output(number, key, effect) for effect in effects]
+        self._outputs += [Output(number, key, without_cause(effect)) for effect in effects]
         return after
 
 

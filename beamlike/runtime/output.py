@@ -42,6 +42,7 @@ from beamlike.runtime.row_metadata import (
 from beamlike.runtime.session_identity import SESSION_IDENTITY, session_identity
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.store.state import Key
+from beamlike.safe_text import LONGEST, safe_repr, safe_text
 
 PANE = pa.struct(
     [
@@ -74,7 +75,7 @@ def show_json(value: Any) -> Any:
         return str(value)
     if isinstance(value, bytes):
         return value.hex()
-    return repr(value)
+    return safe_repr(value)
 
 
 @attrs.frozen
@@ -192,7 +193,7 @@ class OutputTable:
             "window": drop.window and _span(drop.window),
             "nearest_session": drop.nearest_session and _span(drop.nearest_session),
             "count": drop.count,
-            "error": drop.error,
+            "error": None if drop.error is None else safe_text(drop.error, 2 * LONGEST),
             "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),
         }
         return _Row(key, drop.window, {"kind": DROPPED_ROW, "dropped": dropped})

@@ -15,14 +15,21 @@ from beamlike.machine.side_input import SideInputs
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.combine.corrected import Corrected
-from beamlike.model.options import AccumulationMode
+from beamlike.model.options import MAX_FAILURES, AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.changes import LAYOUTS, continues, strategy_words
 from beamlike.runtime.checked import Checked
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.operation import Operation
-from beamlike.runtime.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
+from beamlike.runtime.options import (
+    BUCKETS,
+    SHARDS,
+    STAGE,
+    MachineName,
+    OnError,
+    Render,
+)
 from beamlike.runtime.script import Machine
 
 LAYOUT_VERSION: Final = LAYOUTS[-1]
@@ -163,6 +170,7 @@ class PlanOptions(TypedDict, total=False):
     record: int
     clock: int | None
     key_clock: SourceClock | None
+    max_failures: float
 
 
 @attrs.frozen(slots=False)
@@ -193,6 +201,9 @@ class Plan:
 
     ``key_clock`` says how each key's own elements move a watermark of its own; None: there is one
     watermark for all keys.
+
+    ``max_failures`` is the share of calls of the user's functions that may fail, where what fails
+    is dropped, see `beamlike.runtime.failing`.
     """
 
     strategy: WindowingStrategy
@@ -215,6 +226,7 @@ class Plan:
     record: int = 0
     clock: int | None = None
     key_clock: SourceClock | None = None
+    max_failures: float = MAX_FAILURES
 
     @property
     def needs_ticks(self) -> bool:

@@ -27,7 +27,7 @@ from beamlike.model.windows import bounds
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import OnError
-from beamlike.runtime.plan import Aggregation, Part, Plan
+from beamlike.runtime.plan import Aggregation, Part, Plan, PlanOptions
 from beamlike.runtime.script import Arrive, Machine, Script
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.typed import as_column, columns_of
@@ -219,7 +219,9 @@ class ScriptedStage:
             part, kind = _part_of(fn, [element.value for _, element in elements])
             on: OnError = "drop" if on_error is OnFailure.DROP else "fail"
             values = {"value": kind}
-            plan = ScriptedPlan(does, key, values, (part,), shards=1, buckets=1, on_error=on)
+            # As in memory, all that fails is dropped, however much that is.
+            options: PlanOptions = {"shards": 1, "buckets": 1, "on_error": on, "max_failures": 1.0}
+            plan = ScriptedPlan(does, key, values, (part,), **options)
             return cls(plan, keys, groups=True)
         machine = PassThrough(does, on_error) if isinstance(does, WindowFn) else does
         nothing = WindowingStrategy.unwindowed()
@@ -258,5 +260,5 @@ class ScriptedStage:
 
     def named(self, error: UserFunctionError) -> UserFunctionError:
         """The error with the key itself in place of its number."""
-        names = {repr((number,)): key for key, number in self.keys.items()}
-        return error if error.key not in names else error.of_key(names[error.key])
+        keys = {(number,): key for key, number in self.keys.items()}
+        return error if error.known_key not in keys else error.of_key(keys[error.known_key])

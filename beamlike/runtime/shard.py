@@ -11,7 +11,7 @@ micro-batch without data. And panes of a grouping before arrive before the water
 them out, and are not late.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -29,11 +29,13 @@ from beamlike.machine.events import (
     Merged,
     TraceEvent,
 )
+from beamlike.machine.failures import without_cause
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_correction, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.key_clocks import KeyClocks
@@ -67,6 +69,8 @@ class Shard:
 
     def __init__(self, plan: Plan, *, checks: bool = False) -> None:
         self.plan = plan
+        self.logged: set[Hashable] = set()
+        """Which failures were logged, each once; a host may share it among its tasks."""
         self.machine = plan.checking_machine if checks else plan.machine
         self.layout = StateLayout(plan)
         self._schema = with_bucket(self.layout.schema)
@@ -105,6 +109,7 @@ class Shard:
         if touched:
             effects, merges = self._step_buckets(store, touched, bundles, index, begin, to)
             index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
+            effects = self._judged(effects, bundles, index)
         if touched or to != index.at:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
@@ -157,6 +162,32 @@ class Shard:
         pages.replace(rows, gone, pa.concat_tables(encoded))
         index.contents = pages.contents
         return effects, merges
+
+    def _judged(
+        self,
+        effects: list[KeyedEffect],
+        bundles: dict[int, dict[Key, list[Item]]],
+        index: Index,
+    ) -> list[KeyedEffect]:
+        """The effects as they are kept, once their failures are logged and judged.
+
+        Raises:
+            TooManyFailuresError: Nearly all have failed.
+        """
+        failed = failures_of(effects)
+        if not failed and index.failing == Failing():
+            return effects
+        for _, drop in failed:
+            log_failure(self.plan.name, drop, self.logged)
+        items = (it for keys in bundles.values() for of_key in keys.values() for it in of_key)
+        index.failing = index.failing.after(
+            sum(map(size_of, items)),
+            panes_in(effects),
+            failed,
+            self.plan.max_failures,
+            self.plan.name,
+        )
+        return [(key, without_cause(effect)) for key, effect in effects]
 
     def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Item]]]:
         """What arrives by bucket and key, in order of arrival."""

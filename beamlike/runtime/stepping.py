@@ -1,6 +1,6 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
 
@@ -63,9 +63,14 @@ class Stepper:
         self.columns, self._output = in_columns, ColumnOutput(plan)
         self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
         self._checking = Shard(plan, checks=True)
+        self.share_logged(set())
         self._recorder = Recorder(plan, plan.record) if plan.record else None
         self._passes = 1
         """How many the last step by the columnar machine took."""
+
+    def share_logged(self, logged: set[Hashable]) -> None:
+        """Have failures logged once by all steppers that share a set."""
+        self._logged = self._key_by_key.logged = self._checking.logged = logged
 
     def step(
         self,
@@ -155,7 +160,11 @@ class Stepper:
             else:
                 out, trial = self._in_passes(self.columns, store, by_columns)
         except ONE_BY_ONE as error:
-            log_key_by_key(self.plan.name, error.__cause__ or error)
+            cause = error.__cause__ or error
+            known = (self.plan.name, type(cause).__name__)
+            if known not in self._logged:  # else each micro-batch with a bad row would say so
+                self._logged.add(known)
+                log_key_by_key(self.plan.name, cause)
             trial = Trial(store)
             out = by_key(self._checking, trial)
         trial.keep()

@@ -5,7 +5,6 @@ of rows in a row for each shard, those of all nodes of a pipeline as a map in a 
 its last stage. Spark adds them up while these rows pass by.
 """
 
-import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -22,14 +21,20 @@ from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
 from beamlike.runtime.store.index import ShardStatus
+from beamlike.safe_text import safe_text, short_repr
 
+REJECTED: Final = "rejected"
+"""What all reasons of a query's author count as."""
 COUNTED: Final = (
     *(("panes", timing.value) for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)),
     *(("dropped", reason) for reason in (*(known.value for known in DropReason), *BAD_ROWS)),
+    ("dropped", REJECTED),
     ("retractions", ""),
 )
 """What Spark's query progress counts: panes by timing, dropped elements by reason, and how many of
 the rows withdraw an earlier pane."""
+
+_REASONS: Final = frozenset(reason for what, reason in COUNTED if what == "dropped")
 
 STOOD: Final = (
     *("elements", "merges", "windows_open"),
@@ -143,7 +148,9 @@ class Tally:
             if not pc.any(dropped).as_py():  # nearly always
                 continue
             for row in _dropped(table.filter(dropped), plan.name):
-                found["dropped", row[MARKS]["dropped"]["reason"]] += row[MARKS]["dropped"]["count"]
+                reason = row[MARKS]["dropped"]["reason"]
+                counted = ("dropped", reason if reason in _REASONS else REJECTED)
+                found[counted] += row[MARKS]["dropped"]["count"]
                 example = example or _row_in_words(plan, row)
         return cls._of(found, elements, example, status, jump)
 
@@ -195,10 +202,10 @@ def _in_words(key: Any, drop: Drop) -> str:
     """One dropped element: why, with which key, out of which window."""
     words = [drop.reason.value]
     if drop.window is not None:  # else it never had a key
-        words += [f"key={reprlib.repr(key)}", f"window {drop.window}"]
+        words += [f"key={short_repr(key)}", f"window {drop.window}"]
     if drop.timestamp is not None:
         words.append(f"at {show_instant(drop.timestamp)}")
-    return ", ".join(words)[:_EXAMPLE]
+    return safe_text(", ".join(words))[:_EXAMPLE]
 
 
 def _withdrawing(table: pa.Table) -> int:
@@ -222,13 +229,15 @@ def _row_in_words(plan: Plan, row: Mapping[str, Any]) -> str:
     """The same of a dropped row, whose key has columns with names."""
     dropped = row[MARKS]["dropped"]
     words = [dropped["reason"]]
-    words += (f"{name}={reprlib.repr(row[name])}" for name in plan.keys)
+    words += (f"{name}={short_repr(row[name])}" for name in plan.keys)
     if dropped["window"]:
         start, end = (_instant(dropped["window"][side]) for side in ("start", "end"))
         words.append(f"window [{start}, {end})")
     if dropped["timestamp"]:
         words.append(f"at {_instant(dropped['timestamp'])}")
-    return ", ".join(words)[:_EXAMPLE]
+    if dropped["error"]:
+        words.append(dropped["error"])
+    return safe_text(", ".join(words))[:_EXAMPLE]
 
 
 def _instant(instant: datetime | None) -> str:

@@ -1,14 +1,12 @@
 """Where a query of a test runs: in this process, or as a streaming query of Spark."""
 
-import re
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from beamlike import errors
 from beamlike.errors import TestStreamError, UnsupportedError
 from beamlike.hosts.describing import Described, describing
 from beamlike.hosts.start_timeout import all_processed
@@ -20,13 +18,6 @@ if TYPE_CHECKING:
 
 Job = Callable[..., Any]
 """A function of frames that returns the frame of a query, or a `Stream`."""
-
-_RAISED: Final = re.compile(r"beamlike\.errors\.(\w+): (.*)")
-_KINDS: Final = {
-    it.__name__: it
-    for it in (errors.InputRowError, errors.StateError, errors.CombineError, errors.WindowError)
-}
-"""Errors that are made of a message alone, and that stop a query."""
 
 
 class QueryRun(ABC):
@@ -270,9 +261,10 @@ class SparkRun(QueryRun):
 
     def end(self) -> list["pa.Table"]:
         from beamlike.hosts.spark.drain import drain
+        from beamlike.hosts.spark.worker_errors import as_raised
 
         self._query.stop()
-        with _as_raised():
+        with as_raised():
             drain(self._writer, self._checkpoint)
         return self._taken()
 
@@ -282,7 +274,9 @@ class SparkRun(QueryRun):
         return self._settle()
 
     def _settle(self) -> list["pa.Table"]:
-        with _as_raised():
+        from beamlike.hosts.spark.worker_errors import as_raised
+
+        with as_raised():
             self._query = all_processed(self._query, self._writer.start)
         return self._taken()
 
@@ -294,16 +288,3 @@ class SparkRun(QueryRun):
         self._query.stop()
         self._script.close()
         shutil.rmtree(self._home, ignore_errors=True)
-
-
-@contextmanager
-def _as_raised() -> Iterator[None]:
-    """Raise what a worker has raised, of which Spark only hands on the words."""
-    try:
-        yield
-    except Exception as failure:
-        found = _RAISED.search(str(failure))
-        kind = None if found is None else _KINDS.get(found[1])
-        if found is None or kind is None:
-            raise
-        raise kind(found[2]) from failure

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
 import attrs
 
-from beamlike.errors import TestStreamError
+from beamlike.errors import USERS_FAULT, TestStreamError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
 from beamlike.model.time import (
     MAX_TIMESTAMP,
@@ -249,8 +249,10 @@ class QueryTest:
             raise TestStreamError(f"the query takes nothing any more: {self._over}")
         try:
             came = [table.to_pylist() for table in run()]
-        except Exception:
+        except Exception as error:
             self._over = "it stopped with an error; restart() lets it go on from its checkpoint"
+            if isinstance(error, USERS_FAULT):  # how it got there is of no use to them
+                raise error.with_traceback(None) from error.__cause__
             raise
         first, *later = came or [[]]
         before, self._watermark = self._watermark, self._run.watermark

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.errors import PipelineError, TestStreamError
+from beamlike.errors import USERS_FAULT, PipelineError, TestStreamError
 from beamlike.machine.events import Element
 from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.step import Grouping
@@ -134,7 +134,10 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             )
         failing = option(OnFailure, on_error, "on_error")
         script = tuple(_keyed(step) for step in self.steps)
-        run = _run_on(host, strategy, combine, script, failing, spark)
+        try:
+            run = _run_on(host, strategy, combine, script, failing, spark)
+        except USERS_FAULT as error:  # how it got there is of no use to them
+            raise error.with_traceback(None) from error.__cause__
         ran_by_itself(Asserted("", run, strategy, combine))
         return Results(run, strategy, combine)
 

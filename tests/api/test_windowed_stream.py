@@ -142,6 +142,7 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
         "dropped_bad_timestamp": 0,
         "dropped_far_future": 0,
         "dropped_bad_value": 0,
+        "dropped_rejected": 0,
     }
 
 

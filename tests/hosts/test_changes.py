@@ -94,11 +94,13 @@ EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
         (plan(on_time_behavior="fire_if_non_empty"), plan()),
         (plan(**RETRACTING), plan(**RETRACTING, unchanged="omit")),
     ],
-    "`render`, `output`, `on_error`, `carry`, `name`, `machine`, `lift`, `record`": [
+    "`render`, `output`, `on_error`, `max_failures`, `reject`, `carry`, `name`, `machine`, `lift`, "
+    "`record`": [
         (plan(**RETRACTING), plan(more={"render": "upserts", "name": "totals"}, **RETRACTING)),
         (plan(), plan(more={"on_error": "fail", "machine_name": "reference", "lift": True})),
         (plan(), plan(more={"values": {**plan().values, "carried": pa.string()}})),
         (plan(more={"record": 1_000}), plan()),
+        (plan(more={"max_failures": 0.5}), plan()),
     ],
     "`window`": [
         (plan(), plan(window_fn=FixedWindows(5))),

@@ -124,7 +124,7 @@ def test_a_function_without_an_answer_for_an_empty_pane_is_named_with_its_key(ho
     with pytest.raises(TransformError) as failure:
         pipeline.run(host=host)
 
-    assert str(failure.value).endswith("in max.extract for window [00:00:00, 00:01:00), key 'a'")
+    assert str(failure.value).endswith("in max for window [00:00:00, 00:01:00), key 'a'")
     assert (
         "the pane is empty, as an on-time pane may be when everything came out before it: say "
         'on_time_behavior="fire_if_non_empty"'

@@ -1,12 +1,13 @@
 """Functions of the user's that raise, on every host: what is dropped, and what is reported."""
 
+import traceback
 from typing import Any
 
 import pytest
 
 from beamlike import AfterCount, FixedWindows, Repeatedly, Sessions
 from beamlike.errors import UserFunctionError, WindowingError
-from beamlike.model.combine import Mean, Sum
+from beamlike.model.combine import CombineFn, Mean, Sum
 from beamlike.testing import Results, TestStream, dropped, early_pane, emit_exactly, on_time_pane
 
 MINUTE = ("00:00:00", "00:01:00")
@@ -141,3 +142,28 @@ def test_there_is_no_third_choice() -> None:
         WITH_A_WORD.run(window=FixedWindows("1 minute"), on_error="ignore")
 
     assert str(refused.value) == "on_error must be one of 'fail', 'drop', got 'ignore'"
+
+
+@pytest.mark.parametrize(
+    "host", ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
+)
+def test_a_scenario_drops_all_that_fails_however_much_it_is(host: Any) -> None:
+    class Misspelt(CombineFn):
+        def create(self) -> int:
+            return 0
+
+        def add(self, accumulator: int, values: Any, timestamps: Any) -> int:
+            return accumulator + sum(valeus)  # type: ignore[name-defined] # noqa: F821
+
+        def merge(self, first: int, second: int) -> int:
+            return first + second
+
+    stream = TestStream().add_elements_at_time("12:01:00", *(("a", n) for n in range(30)))
+    stream = stream.advance_watermark_to_infinity()
+    options: dict[str, Any] = {"window": FixedWindows("1 hour"), "aggregate": Misspelt()}
+    assert len(stream.run(host=host, on_error="drop", **options).drops) == 30
+    with pytest.raises(UserFunctionError) as raised:
+        stream.run(host=host, **options)
+    assert isinstance(raised.value.__cause__, NameError)
+    frames = traceback.extract_tb(raised.value.__cause__.__traceback__)
+    assert [(frame.filename, frame.name) for frame in frames] == [(__file__, "add")]

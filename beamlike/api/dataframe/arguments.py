@@ -6,8 +6,9 @@ from typing import Final
 
 from beamlike.errors import ColumnError, StateError, WindowingError
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.options import whole_number
+from beamlike.model.options import MAX_FAILURES, whole_number
 from beamlike.model.time import DurationLike, duration_ms
+from beamlike.runtime.options import OnError
 
 A_KEY: Final = 'the names of its columns, such as key=["user"], or key=[] for a single group'
 """What to write where a key is missing."""
@@ -123,3 +124,29 @@ def folder(argument: str, given: str | PathLike[str]) -> str:
     if not isinstance(given, str | PathLike):
         raise StateError(f"{argument} must be the folder of a query's checkpoint, got {given!r}")
     return fspath(given)
+
+
+def checked_share(max_failures: object, on_error: OnError, lifts: bool = False) -> float:
+    """The share of calls that may fail; the default if none is given.
+
+    Raises:
+        WindowingError: It is not a share, or nothing would ask for it.
+    """
+    if max_failures is None:
+        return MAX_FAILURES
+    if on_error == "fail":
+        raise WindowingError(
+            f'max_failures={max_failures!r} says how much may be dropped, and with on_error="fail" '
+            "nothing is; leave one of the two out"
+        )
+    if lifts:
+        raise WindowingError(
+            f"max_failures={max_failures!r} counts what shards are given row by row, and lift and "
+            "hot_key_fanout combine rows before; leave one or the other out"
+        )
+    is_number = isinstance(max_failures, int | float) and not isinstance(max_failures, bool)
+    if not is_number or not 0 <= max_failures <= 1:  # type: ignore[operator]
+        raise WindowingError(
+            f"max_failures must be a share from 0 to 1, such as 0.5, got {max_failures!r}"
+        )
+    return float(max_failures)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from beamlike.api.dataframe.arguments import (
     A_KEY,
     check_choice,
+    checked_share,
     column_names,
     counted,
     positive_duration,
@@ -16,6 +17,7 @@ from beamlike.api.dataframe.arguments import (
 from beamlike.api.dataframe.branches import Branch, Inputs, own_columns
 from beamlike.api.dataframe.declared import TIMES
 from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
+from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
 from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
 from beamlike.api.dataframe.warning import warn_of_numbers
@@ -47,6 +49,8 @@ class KeyedSteps(RowSteps):
         returns: "str | T.StructType",
         *,
         on_error: OnError = "drop",
+        max_failures: float | None = None,
+        reject: Reject | None = None,
         wake_every: DurationLike = WAKE_EVERY,
         shards: int = SHARDS,
         buckets: int = BUCKETS,
@@ -82,6 +86,7 @@ class KeyedSteps(RowSteps):
                 fit ``returns``, and leaves states and timers as they were before the call. The
                 dropped row names the key and the window, and ``error`` the method, the exception
                 and the timer that called it. ``"fail"`` fails the query.
+            max_failures: As `beamlike.windowed`, and ``reject`` likewise.
             wake_every: As `Stream.group`, for timers of processing time.
             shards: As `Stream.group`, and ``buckets`` likewise.
             name: The name in drops and in the query's progress. Default: ``per key``, then
@@ -127,13 +132,15 @@ class KeyedSteps(RowSteps):
         from beamlike.hosts.spark.per_key import read_schema
 
         warn_of_numbers("Stream.apply_per_key", wake_every=wake_every)
-        return self._applied(
+        options = _options(self.inputs, on_error, shards, buckets, name, "per key")
+        options["max_failures"] = checked_share(max_failures, on_error)
+        return self._with(without_rejected(self.inputs, reject))._applied(
             column_names(key, "key"),
             self.inputs.columns,
             fn,
             read_schema(self.inputs.frame, returns),
             wake_every,
-            _options(self.inputs, on_error, shards, buckets, name, "per key"),
+            options,
         )
 
     @by_name("Stream.deduplicate", WindowingError, key=A_KEY)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import check_choice, check_name, counted
+from beamlike.api.dataframe.arguments import check_choice, check_name, checked_share, counted
 from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
 from beamlike.api.dataframe.stage_plan import StagePlan, explained
@@ -100,6 +100,7 @@ def stage_options(
     name: str,
     *,
     on_error: OnError,
+    max_failures: float | None,
     render: Render,
     lift: bool,
     hot_key_fanout: int | None,
@@ -121,6 +122,7 @@ def stage_options(
         "shards": counted("shards", shards),
         "buckets": counted("buckets", buckets),
         "on_error": on_error,
+        "max_failures": checked_share(max_failures, on_error, lift or hot_key_fanout is not None),
         "name": name,
         "render": render,
         "machine_name": machine,

@@ -31,6 +31,7 @@ from beamlike.api.dataframe.regrouping import (
     stamped_by,
     warn_of_times,
 )
+from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
@@ -302,6 +303,8 @@ class Stream(KeyedSteps, metaclass=Readable):
         window_input: str | Sequence[str] = (),
         render: Render = "retractions",
         on_error: OnError = "drop",
+        max_failures: float | None = None,
+        reject: Reject | None = None,
         wake_every: DurationLike = WAKE_EVERY,
         lift: bool = False,
         hot_key_fanout: int | None = None,
@@ -369,6 +372,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             self.strategy,
             own,
             on_error=on_error,
+            max_failures=max_failures,
             render=render,
             lift=lift,
             hot_key_fanout=hot_key_fanout,
@@ -385,7 +389,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             per_key = own if self.inputs.is_streaming else None
             options["reports"] = False
         grouped, stage = group_rows(
-            self.inputs,
+            without_rejected(self.inputs, reject),
             self.strategy,
             key=keys,
             aggregate=wanted,

@@ -15,6 +15,7 @@ from beamlike.api.dataframe.arguments import (
     positive_duration,
 )
 from beamlike.api.dataframe.branches import Branch, Inputs
+from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.api.dataframe.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
@@ -67,6 +68,8 @@ def windowed(
     output: Output = "panes",
     render: Render = "retractions",
     on_error: OnError = "drop",
+    max_failures: float | None = None,
+    reject: Reject | None = None,
     carry: str | Sequence[str] = (),
     name: str = STAGE,
     wake_every: DurationLike = WAKE_EVERY,
@@ -158,6 +161,14 @@ def windowed(
         on_error: What to do with a row without key or readable timestamp, with a value that
             cannot be read, for which a function of your own raises, or that makes an aggregate
             outgrow its type: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.
+        max_failures: With ``"drop"``, the greatest share of calls of your own functions that may
+            fail, so that a misspelt name does not look like no data. Each shard counts its
+            elements and its panes from a failure on; of 20 or more, a greater share stops the
+            query with what the function raised. Default 0.9; 1 never stops it.
+        reject: Conditions by reason: ``{"negative": "price < 0"}``, as SQL or columns. A row that
+            meets one is dropped for that reason, whatever ``on_error`` says. The first one that it
+            meets counts. It still moves the watermark. For a row without key or readable
+            timestamp that remains the reason.
         carry: Columns that a dropped row's ``element`` shows besides the key and the inputs of the
             aggregates, so that it can be found again or sent once more. Needs ``output`` ``"all"``
             or ``"dropped"``.
@@ -196,8 +207,8 @@ def windowed(
         ``watermark`` at that time, ``missed_ms``, its own ``window``, the
         ``nearest_session`` that it missed, ``count`` (1 for a row), ``error`` of a function of
         your own, and ``element`` as JSON. The reason is ``expired``, ``closed``, ``failed``,
-        ``null_key``, ``bad_key``, ``null_timestamp``, ``bad_timestamp``, ``far_future`` or
-        ``bad_value``. An instant that SQL cannot show is null.
+        ``null_key``, ``bad_key``, ``null_timestamp``, ``bad_timestamp``, ``far_future``,
+        ``bad_value``, or one of ``reject``. An instant that SQL cannot show is null.
 
     Raises:
         WindowingError: The windowing is invalid, as in Beam; ``carry`` without dropped rows, or
@@ -241,6 +252,7 @@ def windowed(
         strategy,
         name,
         on_error=on_error,
+        max_failures=max_failures,
         render=render,
         lift=lift,
         hot_key_fanout=hot_key_fanout,
@@ -267,7 +279,7 @@ def windowed(
     rows = frames.source_rows(df, timestamp, delay, ahead)
     options["source"] = bind.source_of(df, timestamp, delay, ahead)
     grouped, _ = group_rows(
-        Inputs((Branch(rows, None, timestamp),)),
+        without_rejected(Inputs((Branch(rows, None, timestamp),)), reject),
         strategy,
         key=keys,
         aggregate=wanted,

@@ -19,6 +19,7 @@ from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
 from beamlike.model.copies import own_copies
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.safe_text import USER_RAISED, safe_str
 
 __all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
 
@@ -132,7 +133,7 @@ class _OfAll(model.Collect):
     def extract(self, accumulator: tuple[Any, ...]) -> Any:
         try:
             return self.made_of(accumulator)
-        except Exception as cause:
+        except USER_RAISED as cause:
             if accumulator:
                 raise
             raise empty_pane(cause) from cause
@@ -148,6 +149,9 @@ class _OfAll(model.Collect):
         adds = self.fn is sum and kind is int and not self.args and not self.kwargs
         return model.Sum() if adds else self
 
+    def method_name(self, method: str) -> str:
+        return "" if method == "extract" else method
+
     def __str__(self) -> str:
         return stable_repr(self.fn)
 
@@ -162,9 +166,9 @@ def of_nothing(fn: model.CombineFn) -> Any:
         return fn.extract(fn.create())
     try:
         return fn.made_of(fn.create())
-    except Exception as cause:
+    except USER_RAISED as cause:
         raise ValueError(
-            f"{cause}; there are no elements, and {fn} knows no answer for that: write "
+            f"{safe_str(cause)}; there are no elements, and {fn} knows no answer for that: write "
             "without_defaults(), or take a function that does"
         ) from cause
 

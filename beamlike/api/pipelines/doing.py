@@ -17,6 +17,7 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
+from beamlike.safe_text import USER_RAISED, safe_repr
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
@@ -201,7 +202,7 @@ class Doing(Do):
                     self._check_answer(answer)
                     values.extend(answer)  # `+=` would add up an array
                     places += [at] * (len(values) - len(places))
-        except Exception as cause:
+        except USER_RAISED as cause:
             raise RaisedFor(bundle[at]) from cause
         if means is Plain.KEPT:
             return [(MAIN, bundle.at([at for at, keeps in enumerate(values) if keeps]))]
@@ -236,7 +237,7 @@ class Doing(Do):
         for at, answer in zip(places, answers, strict=True):
             try:
                 tag, output = self._output(answer, bundle[at])
-            except Exception as cause:
+            except USER_RAISED as cause:
                 raise RaisedFor(bundle[at]) from cause
             found.setdefault(tag, Bundle()).append(output)
         return found.items()
@@ -259,7 +260,7 @@ class Doing(Do):
         self.fn.teardown()
 
     def describe(self, element: Windowed) -> str:
-        return repr(element.value)
+        return safe_repr(element.value)
 
     def _call(
         self, element: Windowed, args: tuple[Any, ...], kwargs: Mapping[str, Any]

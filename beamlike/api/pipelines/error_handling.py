@@ -25,6 +25,7 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError
+from beamlike.safe_text import safe_repr, safe_text
 
 __all__ = ["CollectingErrorHandler", "ErrorHandler", "ExceptionHandling", "Handling"]
 
@@ -153,8 +154,8 @@ class _DeadLetter:
                 how.on_failure_callback(error, element)
             except Exception:
                 logging.getLogger(__name__).warning("on_failure_callback", exc_info=True)
-        lines = traceback.format_exception(error)
-        return TaggedOutput(how.dead_letter_tag, (element, (type(error), repr(error), lines)))
+        lines = [safe_text(line) for line in traceback.format_exception(error)]
+        return TaggedOutput(how.dead_letter_tag, (element, (type(error), safe_repr(error), lines)))
 
 
 def _one(_element: Any) -> int:

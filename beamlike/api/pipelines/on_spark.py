@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from beamlike.api.dataframe.arguments import counted
+from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
@@ -82,14 +82,17 @@ class RunningResult(PipelineResult):
         """Wait for the end, or for so long; the state then.
 
         Raises:
-            StreamingQueryException: The query failed; in its message what a function raised.
+            TransformError: A function of the user's raised, as `Pipeline.run`.
+            StreamingQueryException: The query failed for another reason.
             TimeError: The duration cannot be read.
         """
         # Parts of seconds too, whatever its type hint says; but no 0.
         seconds: Any = None
         if duration is not None:
             seconds = max(1, duration_ms(duration, "duration")) / 1000
-        with advising():
+        from beamlike.hosts.spark.worker_errors import as_raised
+
+        with with_own_types(), as_raised(), advising():
             self.query.awaitTermination(seconds)
         return self.state
 
@@ -182,9 +185,9 @@ def run_on_spark(
 
     from beamlike.hosts.spark.graph.frames import clock_of, is_stream
     from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-    from beamlike.hosts.spark.graph.raised import as_raised
     from beamlike.hosts.spark.graph.running import run_bounded, start
     from beamlike.hosts.spark.session import local_session
+    from beamlike.hosts.spark.worker_errors import as_raised
     from beamlike.runtime.graph.layers import Layers
 
     sources = [node for node in nodes if isinstance(node, ReadNode)]
@@ -205,7 +208,7 @@ def run_on_spark(
         )
     layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
     if not is_stream(layers):
-        with as_raised() if writes else nullcontext():
+        with as_raised():
             found = run_bounded(spark, layers, sinks, shards=options.groups)
         run = PipelineRun({}, _named(found.lost, layers.nodes), found.metrics)
         return PipelineResult(run, _counted(found, layers.nodes))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, ClassVar, Generic, Self, get_args
 
+from beamlike.api.dataframe.arguments import checked_share
 from beamlike.api.pipelines.calling import Calling
 from beamlike.api.pipelines.checked import CheckedDoing
 from beamlike.api.pipelines.checks import check_collection
@@ -24,8 +25,9 @@ from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, T
 from beamlike.api.pipelines.views import argument_type, check_side_inputs, looking
-from beamlike.errors import PipelineError, PipelineTypeError
+from beamlike.errors import PipelineError, PipelineTypeError, WindowingError
 from beamlike.model.graph import MAIN, ParDoNode
+from beamlike.model.options import MAX_FAILURES
 from beamlike.runtime.options import OnError
 
 __all__ = ["ParDo"]
@@ -45,6 +47,8 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     hinted_as = "ParDo"
     drops_failures: bool = False
     """Whether what a function with states raises for is dropped, see `with_on_error`."""
+    max_failures: float = MAX_FAILURES
+    """The greatest share of calls that may fail, see `with_on_error`."""
     instead: "Instead | None" = None
     """What comes out in place of what raises, of a function with states."""
 
@@ -75,7 +79,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         """
         return WithOutputs(self, tags, main, allow_unknown_tags)
 
-    def with_on_error(self, on_error: OnError) -> Self:
+    def with_on_error(self, on_error: OnError, max_failures: float | None = None) -> Self:
         """The same for a function with states and timers, with another choice when it raises.
 
         ``"fail"``, the default, fails the run and names the transform, the method, the element or
@@ -87,9 +91,13 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
 
         Args:
             on_error: ``"fail"`` or ``"drop"``.
+            max_failures: With ``"drop"``, the greatest share of calls that may fail. Each shard
+                counts from a failure on; of 20 calls or more, a greater share fails the run with
+                what the function raised. Default 0.9; 1 never does. A run in memory has no shards,
+                and does not count.
 
         Raises:
-            PipelineError: It is neither.
+            PipelineError: It is neither; the share is not one from 0 to 1, or given with "fail".
         """
         if on_error not in get_args(OnError):
             raise PipelineError(
@@ -98,6 +106,10 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             )
         changed = copy(self)
         changed.drops_failures = on_error == "drop"
+        try:
+            changed.max_failures = checked_share(max_failures, on_error)
+        except WindowingError as error:
+            raise PipelineError(str(error)) from None
         return changed
 
     def with_exception_handling(
@@ -189,6 +201,7 @@ def expanded(
             transform.kwargs,
             tags,
             drops_failures=transform.drops_failures,
+            max_failures=transform.max_failures,
             instead=transform.instead,
         )
     if transform.drops_failures:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from beamlike.errors import TransformError
+from beamlike.errors import TransformError, because_of
 
 
 @contextmanager
@@ -21,12 +21,12 @@ def with_own_types() -> Iterator[None]:
         kind = None if cause is None else _of_both(type(cause))  # type: ignore[arg-type]
         if kind is None:
             raise
-        raise kind(error.label, error.problem, error.place) from cause
+        raise because_of(kind(error.label, error.problem, error.place), cause) from cause
 
 
 @cache
 def _of_both(kind: type[BaseException]) -> type[TransformError] | None:
-    if issubclass(TransformError, kind):
+    if issubclass(TransformError, kind) or not issubclass(kind, Exception):
         return None
     try:
         made = type("TransformError", (TransformError, kind), {"__module__": __name__})

@@ -20,10 +20,12 @@ from beamlike.errors import PipelineError
 from beamlike.model.bundle import Windowed
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, ParDoNode, StatefulParDoNode
+from beamlike.model.options import MAX_FAILURES
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+from beamlike.safe_text import UserRaised
 
-Instead = Callable[[Any, Exception], TaggedOutput | None]
+Instead = Callable[[Any, UserRaised], TaggedOutput | None]
 """What comes out for an element that a function raised for; None: that is a failure."""
 
 _OF_CALLBACKS = (
@@ -119,7 +121,7 @@ class StatefulDoing(StatefulFn):
     def answers_failures(self) -> bool:
         return self._instead is not None
 
-    def failed(self, element: Windowed, error: Exception) -> Iterable[tuple[str, Windowed]] | None:
+    def failed(self, element: Windowed, error: UserRaised) -> Iterable[tuple[str, Windowed]] | None:
         if self._instead is None:
             return None
         base = attrs.evolve(element, value=self.shown(element.value))
@@ -218,6 +220,7 @@ def remembering(
     tags: frozenset[str] | None,
     *,
     drops_failures: bool = False,
+    max_failures: float = MAX_FAILURES,
     instead: Instead | None = None,
 ) -> PCollection[Any]:
     """The collection of everything that a function with states and timers answers without a tag.
@@ -225,6 +228,7 @@ def remembering(
     Args:
         args: See `StatefulDoing`, and the other arguments likewise.
         drops_failures: See `StatefulParDoNode`.
+        max_failures: See `StatefulParDoNode`.
 
     Raises:
         PipelineError: The windows merge, the elements are no pairs, or the function is refused.
@@ -249,7 +253,9 @@ def remembering(
     if views:
         given = looking(given, views, _See(), f"{label}/Views")
     tagged = tags is None or bool(tags)
-    node = StatefulParDoNode(label, (given.edge,), windowing, doing, tagged, drops_failures)
+    node = StatefulParDoNode(
+        label, (given.edge,), windowing, doing, tagged, drops_failures, max_failures
+    )
     is_bounded = given.is_bounded and not fn.is_unbounded_per_element
     outputs: PCollection[Any] = pipeline.add(node, windowing, is_bounded)
     if not tagged:

@@ -1,21 +1,20 @@
 """The Spark host: streaming through ``transformWithState``, and bounded DataFrames.
 
 What steps a shard is `beamlike.runtime`; here is how Spark calls it. Read in this order: `pack`
-(rows to blobs), `unpack` (blobs to rows), `daemon` and `workers` (how a Python worker comes to be,
-and what it does once), `deferred`, `processor` and `query` (a shard as a group of Spark's, imported
-where its rows are), `nearby` (copies of its state that the workers of an executor share),
-`observing` (what shards count, as metrics), `fanout` (groups that combine the rows of hot keys
-first), `ticks` (micro-batches without data), `scripted_time` (watermarks and a clock from the
-script of a test).
-The edges: `inputs` (columns of a DataFrame and their types), `equality` (types whose values are
-compared as Spark compares them), `pane_conditions` (which panes a condition leaves), `aggregates`
-(what each aggregate needs of them), `corrections` (and where rows withdraw others), `bind` (from
-the columns of a DataFrame to a plan), `per_key` (likewise of a function with states and timers),
-`verbs` (what becomes of rows, in SQL; stars and generators in expressions), `session` (a Spark
-session that fits), `scratch` (folders that go with the process), `replay` and `replay_worker`
-(scripts on a real query, on the driver and on the workers), `drain` (an end for all windows),
-`repartition` (saved state over other partitions). Whole pipelines of Python functions are in
-`graph`.
+(rows to blobs), `unpack` (blobs to rows), `worker_errors` (what a worker raises, as text and back),
+`daemon` and `workers` (how a Python worker comes to be, and what it does once), `deferred`,
+`processor` and `query` (a shard as a group of Spark's, imported where its rows are), `nearby`
+(copies of its state that the workers of an executor share), `observing` (what shards count, as
+metrics), `fanout` (groups that combine the rows of hot keys first), `ticks` (micro-batches without
+data), `scripted_time` (watermarks and a clock from the script of a test). The edges: `inputs`
+(columns of a DataFrame and their types), `equality` (types whose values are compared as Spark
+compares them), `pane_conditions` (which panes a condition leaves), `aggregates` (what each
+aggregate needs of them), `corrections` (and where rows withdraw others), `bind` (from the columns
+of a DataFrame to a plan), `per_key` (likewise of a function with states and timers), `verbs` (what
+becomes of rows, in SQL; stars and generators in expressions), `session` (a Spark session that
+fits), `scratch` (folders that go with the process), `replay` and `replay_worker` (scripts on a real
+query, on the driver and on the workers), `drain` (an end for all windows), `repartition` (saved
+state over other partitions). Whole pipelines of Python functions are in `graph`.
 """
 
 from beamlike.extras import needs

@@ -16,6 +16,7 @@ from pyspark.sql import Row
 from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from beamlike.hosts.spark.worker_errors import reporting
 from beamlike.hosts.spark.workers import ease_worker
 
 
@@ -68,16 +69,19 @@ class Deferred(StatefulProcessor):
         return self._processor
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
-        return self._opened().rows(key, rows, timerValues)
+        with reporting():
+            yield from self._opened().rows(key, rows, timerValues)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: Any, expiredTimerInfo: Any
     ) -> Iterator[Row]:
-        return self._opened().timer(key, timerValues)
+        with reporting():
+            yield from self._opened().timer(key, timerValues)
 
     def close(self) -> None:
         if self._processor is not None:
-            self._processor.close()
+            with reporting():
+                self._processor.close()
 
 
 def blobs_of(handle: StatefulProcessorHandle, *place: str) -> Any:

@@ -193,8 +193,11 @@ def drain(writer: "DataStreamWriter", path: str) -> None:
 
 
 def _run(query: "StreamingQuery") -> None:
+    from beamlike.hosts.spark.worker_errors import as_raised
+
     try:
-        query.awaitTermination()
+        with as_raised():
+            query.awaitTermination()
     finally:
         query.stop()
 

@@ -117,7 +117,7 @@ def arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:
 def has_arrow_type(kind: T.DataType) -> bool:
     """Whether Arrow has the type of a column; of intervals of months, for one, it has none."""
     try:
-        to_arrow_type(kind, **_IN_UTC)
+        to_arrow_type(kind, **IN_UTC)
     except PySparkException:
         return False
     return True

@@ -41,7 +41,7 @@ from beamlike.runtime.jumps import delivered_from_json, delivered_rows, delivere
 from beamlike.runtime.lift import Lifter, lifter_of
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import DROPPED_ROW, REPORT, STAGE_MARKS
+from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.state import Key
 
@@ -312,10 +312,12 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
         }
         for row in refused.to_pylist()
     ]
-    if plan.on_error == "fail":
+    # What the query's author rejects is dropped in any case.
+    bad = [row for row in rows if row["reason"] in BAD_ROWS]
+    if bad and plan.on_error == "fail":
         raise InputRowError(
-            f"{len(rows)} row(s) cannot be grouped; the first: {rows[0]['reason']} in "
-            f'{rows[0]["element"]}. Repair the input, or use on_error="drop" to have such rows '
+            f"{len(bad)} row(s) cannot be grouped; the first: {bad[0]['reason']} in "
+            f'{bad[0]["element"]}. Repair the input, or use on_error="drop" to have such rows '
             "delivered as dropped"
         )
     return _out(plan, OutputTable(plan).refused(rows))

@@ -1,7 +1,7 @@
 """The stateful processors of Spark: a shard is a group, its blobs are the group's state."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -32,6 +32,8 @@ _ROW: Final = Row("blob", *METRICS, *EXAMPLES)
 _UNCOUNTED: Final = (None,) * len((*METRICS, *EXAMPLES))
 
 _INDEX = -1
+_LOGGED: Final = set[Hashable]()
+"""Which failures this worker has logged: each once, however many tasks it does."""
 
 
 def beam_watermark(spark_watermark: int) -> int:
@@ -179,6 +181,7 @@ class ShardProcessor(GroupProcessor):
         super().open(handle, state)
         self._store = SparkStore(state, nearby=nearby_of_worker(self._copies))
         self._stepper, self._output = stepper_of(self._plan), OutputBlobs()
+        self._stepper.share_logged(_LOGGED)
 
     def step(
         self,

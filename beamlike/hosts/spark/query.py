@@ -19,6 +19,7 @@ from beamlike.hosts.spark.processor import STEPPED, ShardProcessor
 from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import output_blob, unpacked_schema, unpacker
+from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.machine.clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
@@ -46,7 +47,7 @@ class Packed:
 
 def _pack(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     packed = [
-        given.rows.mapInArrow(packer(plan, at, given.assign), PACKED)
+        given.rows.mapInArrow(reported(packer(plan, at, given.assign)), PACKED)
         for at, given in enumerate(inputs)
     ]
     return reduce(DataFrame.unionByName, packed)
@@ -63,7 +64,7 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
         plan = attrs.evolve(plan, clock=time.clock)
     packed = _pack(inputs, plan)
     if time is not None:
-        moves = time.clock_rows.mapInArrow(clock_packer(plan), PACKED)
+        moves = time.clock_rows.mapInArrow(reported(clock_packer(plan)), PACKED)
         packed = packed.unionByName(moves)
     elif plan.needs_ticks:
         packed = packed.unionByName(_ticked(packed.sparkSession, plan, wake_every_ms))
@@ -81,15 +82,17 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
 
 
 def _ticked(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
-    return ticks(spark, every_ms).mapInArrow(tick_packer(plan), PACKED)
+    return ticks(spark, every_ms).mapInArrow(reported(tick_packer(plan)), PACKED)
 
 
 def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     """The output of a grouping over data that ends: the watermark goes straight to infinity."""
     packed = _pack(inputs, plan)
     if plan.fanout:
-        packed = packed.groupBy("shard").applyInArrow(bounded_fanout(plan), PACKED)
-    stepped = packed.groupBy("shard").applyInArrow(bounded_shard(plan), "blob binary")
+        packed = packed.groupBy("shard").applyInArrow(reported_group(bounded_fanout(plan)), PACKED)
+    stepped = packed.groupBy("shard").applyInArrow(
+        reported_group(bounded_shard(plan)), "blob binary"
+    )
     return _unpacked(stepped, plan)
 
 
@@ -113,5 +116,5 @@ def _unpacked(blobs: DataFrame, plan: Plan) -> DataFrame:
     """The output rows, see `beamlike.runtime.output`."""
     schema = unpacked_schema(OutputTable(plan).schema)
     spark_schema = from_arrow_schema(schema, prefer_timestamp_ntz=True)
-    rows = blobs.mapInArrow(unpacker(schema), spark_schema)
+    rows = blobs.mapInArrow(reported(unpacker(schema)), spark_schema)
     return rows.withColumn(MARKS, F.get(MARKS, 0))

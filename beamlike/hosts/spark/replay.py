@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from beamlike.errors import UnsupportedError, UserFunctionError
+from beamlike.errors import UnsupportedError, UserFunctionError, because_of
 from beamlike.hosts.spark.deferred import Deferred, states_of_lanes
 from beamlike.hosts.spark.replay_worker import (
     LANE_ROWS,
@@ -29,6 +29,7 @@ from beamlike.hosts.spark.replay_worker import (
 )
 from beamlike.hosts.spark.scratch import scratch_folder
 from beamlike.hosts.spark.session import local_session
+from beamlike.hosts.spark.worker_errors import as_raised, cause_of, reported
 from beamlike.hosts.start_timeout import all_processed
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.machine.failures import OnFailure
@@ -77,8 +78,8 @@ def run_on_spark(
         UnsupportedError: The strategy's state has no layout on Spark, the script moves the
             watermark of a side input, or its watermarks lie further apart than Spark's time
             reaches.
-        UserFunctionError: A function of the user's raised, and that is to be reported. What it
-            raised stays in Spark's worker: the error has no ``__cause__``.
+        UserFunctionError: A function of the user's raised, and that is to be reported. Its cause is
+            of the type of what was raised, with the user's frames.
     """
     stage = (strategy, combine, script)
     return _replayer(spark).run([stage], spark_watermark=True, on_error=on_error)[0]
@@ -148,7 +149,7 @@ class Replayer:
             .parquet(str(self._inbox))
         )
         marked = rows.withWatermark("mark", "0 seconds")
-        packed = marked.mapInArrow(lane_packer, "shard int, blob binary")
+        packed = marked.mapInArrow(reported(lane_packer), "shard int, blob binary")
         out = packed.groupBy("shard").transformWithState(
             Deferred(LaneProcessor(), states_of_lanes), OUTPUT, "append", "EventTime"
         )
@@ -229,10 +230,11 @@ class Replayer:
         hidden = self._inbox / f".{name}"
         pq.write_table(pa.table(columns, schema=_ROWS), hidden)
         hidden.rename(self._inbox / name)
-        if self._files > 1:
-            self._query.processAllAvailable()
-        else:
-            self._query = all_processed(self._query, self._start)
+        with as_raised():
+            if self._files > 1:
+                self._query.processAllAvailable()
+            else:
+                self._query = all_processed(self._query, self._start)
 
 
 @attrs.define
@@ -274,7 +276,8 @@ class _Lane:
         for row in sorted(rows, key=lambda row: row.step):
             effect = cloudpickle.loads(row.effect)
             if isinstance(effect, UserFunctionError):
-                raise self.stage.named(effect)
+                cause = cause_of(getattr(effect, "__notes__", ()))
+                raise because_of(self.stage.named(effect), cause) from cause
             shown = self.stage.shown([((row.key,), effect)])
             found += (Output(row.step, key, it) for key, it in shown)
         return Run(self.script, tuple(found))

@@ -19,6 +19,7 @@ from beamlike.errors import StateError, UserFunctionError
 from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.processor import SparkStore, register_watermark_timer
+from beamlike.hosts.spark.worker_errors import cause_lines
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -139,7 +140,9 @@ class LaneProcessor(Processor):
             stepper = stepper_of(self._plan(lane))
             return stepper.effects(store, arrivals, updates, clock)
         except UserFunctionError as error:
-            # It ends its own script. Raised here, it would end the query, and all the others.
+            # It ends its own script. Raised here, it would end the query, and all the others. Its
+            # cause may be of a class that only this process has.
+            error.__notes__ = cause_lines(error)
             return error
 
     def _plan(self, lane: int) -> Plan:

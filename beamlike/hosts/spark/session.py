@@ -49,6 +49,7 @@ SETTINGS: "dict[str, bool | float | int | str | None]" = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 """Of a session on one machine, whatever its cores and its memory."""
+_LOG = Path(__file__).with_name("log4j2.properties")
 AVAILABLE_NOW_WRAPPER = "spark.sql.streaming.triggerAvailableNowWrapper.enabled"
 
 
@@ -175,6 +176,8 @@ def local_session(
     check_environment()
     from pyspark.sql import SparkSession
 
+    from beamlike.hosts.spark.worker_errors import show_reason_last
+
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     settings = dict(SETTINGS)
@@ -182,8 +185,12 @@ def local_session(
     if running is not None and running._sc._jsc is not None:  # what getOrCreate then returns
         del settings[SESSION_ZONE]
     builder = SparkSession.builder.master(f"local[{cores}]").appName(app_name)
+    java = [SHORT_LIVED] if short_lived else []
+    if not {"SPARK_CONF_DIR", "SPARK_HOME"} & os.environ.keys():  # else it may have a log set up
+        java.append(f'"-Dlog4j2.configurationFile={_LOG.as_uri()}"')
+    if java:
+        builder = builder.config("spark.driver.extraJavaOptions", " ".join(java))
     if short_lived:
-        builder = builder.config("spark.driver.extraJavaOptions", SHORT_LIVED)
         builder = builder.config(map=_COMPILES_NOTHING)
     spark = (
         builder.config("spark.sql.shuffle.partitions", cores)
@@ -192,6 +199,7 @@ def local_session(
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
+    show_reason_last()
     if not _python_sources_end(spark.version):
         spark.conf.set(AVAILABLE_NOW_WRAPPER, "true")
     return spark

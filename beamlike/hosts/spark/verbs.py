@@ -45,6 +45,15 @@ class SparkFrames(Frames):
         kind = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
         return rows.withColumn(MARKS, F.col(MARKS).withField("kind", kind))
 
+    def rejecting(self, rows: DataFrame, reject: "Mapping[str, Column | str]") -> DataFrame:
+        problem = mark("problem")
+        for reason, condition in reject.items():
+            meets = F.expr(condition) if isinstance(condition, str) else condition
+            check_expression(rows, meets)
+            rejected = is_data() & F.coalesce(meets, F.lit(False))
+            problem = F.coalesce(problem, F.when(rejected, F.lit(reason)))
+        return rows.withColumn(MARKS, F.col(MARKS).withField("problem", problem))
+
     def select(self, rows: DataFrame, columns: "Sequence[Column | str]") -> DataFrame:
         return rows.select(*selected(rows, columns), MARKS)
 

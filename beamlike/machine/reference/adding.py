@@ -10,6 +10,7 @@ from beamlike.machine.reference.running import Blamed
 from beamlike.machine.reference.state import WindowState
 from beamlike.model.combine import CombineFn
 from beamlike.model.windows import Window
+from beamlike.safe_text import USER_RAISED, UserRaised
 
 
 def add(
@@ -70,7 +71,7 @@ def _accumulate(
         else:
             accumulator = _added(combine, accumulator, cast(list[Element], items))
         return combine.compact(accumulator)
-    except Exception as cause:
+    except USER_RAISED as cause:
         together = Failure.of(combine, "add", cause, items, window)
         return _one_by_one(work, current, arrived, together)
 
@@ -101,14 +102,14 @@ def _one_by_one(
     combine, window = work.combine, together.window
     failed: list[tuple[Arrival, Failure]] = []
 
-    def note(method: str, cause: Exception, *blamed: Arrival) -> None:
+    def note(method: str, cause: UserRaised, *blamed: Arrival) -> None:
         for one in blamed:
             failed.append((one, Failure.of(combine, method, cause, (one[1],), window)))
 
     method, accumulator = "create", None
     try:
         accumulator = combine.create() if current is None else current.accumulator
-    except Exception as cause:
+    except USER_RAISED as cause:
         note(method, cause, *arrived)
         raise Failed(failed) from cause
     for one in arrived:
@@ -117,7 +118,7 @@ def _one_by_one(
             grown = _grown(combine, accumulator, (one[1],))
             method = "compact"
             accumulator = combine.compact(grown)
-        except Exception as cause:
+        except USER_RAISED as cause:
             note(method, cause, one)
     if not failed and not work.drops_failures:
         failed = [(one, together) for one in arrived]

@@ -113,12 +113,14 @@ class StepContext:
         missed_by: int | None = None,
         nearest_session: Window | None = None,
         count: int | None = None,
-        error: str | None = None,
+        failure: Failure | None = None,
     ) -> None:
         if count is None:
             count = item.count if isinstance(item, Lifted) else 1
+        error, cause = (None, None) if failure is None else (str(failure), failure.cause)
+        watermark = self.watermark
         self.record_drop(
-            Drop(item, window, reason, missed_by, nearest_session, self.watermark, count, error)
+            Drop(item, window, reason, missed_by, nearest_session, watermark, count, error, cause)
         )
 
     def record_drop(self, drop: Drop) -> None:

@@ -10,6 +10,7 @@ from beamlike.errors import TriggerError
 from beamlike.machine.reference.running import Blamed, Now, Running
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -75,8 +76,8 @@ class Custom(Running):
     ) -> Answer:
         try:
             return method(*args, **more)
-        except Exception as cause:
-            problem = f"{type(cause).__name__}: {cause}"
+        except USER_RAISED as cause:
+            problem = problem_of(cause)
             raise TriggerError(f"{self.name}.{method.__name__} raised {problem}") from cause
 
     # -- events ------------------------------------------------------------------------------
@@ -86,11 +87,11 @@ class Custom(Running):
         try:
             arrived = self.trigger.arrived(count, ((e.timestamp, e.value) for e in now.elements))
             kept = self.trigger.on_elements(kept, arrived, now)
-        except Exception as cause:
+        except USER_RAISED as cause:
             kept = self._one_by_one(kept, count, now, cause)
         return self.saved(kept, finished=state.finished)
 
-    def _one_by_one(self, kept: Any, count: int, now: Now, together: Exception) -> Any:
+    def _one_by_one(self, kept: Any, count: int, now: Now, together: UserRaised) -> Any:
         """The same, with an eye on each element.
 
         Raises:
@@ -99,13 +100,13 @@ class Custom(Running):
         """
         elements = list(now.elements)
         if len(elements) != count:
-            problem = f"{type(together).__name__}: {together}"
+            problem = problem_of(together)
             raise TriggerError(f"{self.name}.{self.trigger.asked} raised {problem}") from together
         for element in elements:
             try:
                 arrived = self.trigger.arrived(1, ((element.timestamp, element.value),))
                 kept = self.trigger.on_elements(kept, arrived, now)
-            except Exception as cause:
+            except USER_RAISED as cause:
                 raise Blamed(f"{self.name}.{self.trigger.asked}", element, cause) from cause
         return kept
 

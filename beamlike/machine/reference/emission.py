@@ -14,6 +14,7 @@ from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBeha
 from beamlike.model.panes import Timing, next_pane
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow, Window, bounds
+from beamlike.safe_text import USER_RAISED, UserRaised
 
 
 def is_ready(work: StepContext, window: Window) -> bool:
@@ -69,7 +70,7 @@ def expire(work: StepContext, window: Window, before: int) -> None:
         if isinstance(emitted, Failure):
             if forgets:
                 work.drop(
-                    None, window, DropReason.FAILED, count=state.new_elements, error=str(emitted)
+                    None, window, DropReason.FAILED, count=state.new_elements, failure=emitted
                 )
             else:
                 work.windows[window] = attrs.evolve(
@@ -106,7 +107,7 @@ def _emit(
     try:
         # Before anything comes out: without it the pane cannot be emitted either.
         left = state.accumulator if keeps else combine.create()
-    except Exception as cause:
+    except USER_RAISED as cause:
         return _failed(work, window, "create", cause)
     info = next_pane(
         state.last_pane,
@@ -120,7 +121,7 @@ def _emit(
         return state if keeps else attrs.evolve(state, accumulator=left)
     try:
         value = combine.extract(state.accumulator)
-    except Exception as cause:
+    except USER_RAISED as cause:
         return _failed(work, window, "extract", cause)
     if strategy.unchanged is Unchanged.OMIT and _stands(state, window, value):
         if work.tracing:
@@ -134,7 +135,7 @@ def _emit(
     if keeps and combine.evicts:
         try:
             left = combine.after_pane(left)
-        except Exception as cause:
+        except USER_RAISED as cause:
             return _failed(work, window, "after_pane", cause)
     hold = state.element_hold
     timestamp = window.max_timestamp if hold is None else min(hold, window.max_timestamp)
@@ -165,7 +166,7 @@ def _emit(
     )
 
 
-def _failed(work: StepContext, window: Window, method: str, cause: Exception) -> Failure:
+def _failed(work: StepContext, window: Window, method: str, cause: UserRaised) -> Failure:
     failure = Failure.of(work.combine, method, cause, (), window)
     if not work.drops_failures:
         work.fail(failure)

@@ -12,6 +12,7 @@ from beamlike.model.options import LateCheck
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.safe_text import USER_RAISED
 
 
 def deadline_before_merging(strategy: WindowingStrategy, window: Window, timestamp: int) -> int:
@@ -92,7 +93,7 @@ class _Nearly:
                     else window_fn.merge(iter({*self._live, window}))
                 )
                 into = next((merge.into for merge in plan if window in merge.sources), None)
-            except Exception as cause:
+            except USER_RAISED as cause:
                 if not self._work.drops_failures:
                     self._work.fail(Failure.of(window_fn, "merge", cause, (element,), window))
                 return None  # it is being dropped as it is

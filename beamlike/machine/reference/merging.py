@@ -10,6 +10,7 @@ from beamlike.model.options import TimestampCombiner
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.safe_text import USER_RAISED, UserRaised
 
 
 def merging_fn(strategy: WindowingStrategy) -> MergingWindowFn | None:
@@ -55,7 +56,7 @@ def _plan(
 ) -> tuple[Merge, ...]:
     try:
         return _merges(work, window_fn, arrivals)
-    except Exception as cause:
+    except USER_RAISED as cause:
         # Live windows have merged already, so an arriving one causes the failure. Each is tried
         # with them; if none fails alone, they fail together.
         alone = {window: _alone(work, window_fn, window, arrivals) for window, _ in arrivals}
@@ -85,10 +86,10 @@ def _merges(
 
 def _alone(
     work: StepContext, window_fn: MergingWindowFn, window: Window, arrivals: list[Arrival]
-) -> Exception | None:
+) -> UserRaised | None:
     try:
         _merges(work, window_fn, [one for one in arrivals if one[0] == window])
-    except Exception as cause:
+    except USER_RAISED as cause:
         return cause
     return None
 
@@ -110,7 +111,7 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
             accumulator = work.combine.merge(accumulator, part.accumulator)
         if len(merged) > 1:
             accumulator = work.combine.compact(accumulator)
-    except Exception as cause:
+    except USER_RAISED as cause:
         callers = [one for one in arrivals if one[0] in merge.sources]
         if work.drops_failures and not callers:
             return False

@@ -13,6 +13,7 @@ import attrs
 from beamlike.machine.events import Element, Item
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.trigger_context import TriggerContext
+from beamlike.safe_text import UserRaised
 
 FINISHED = TriggerState(finished=True)
 
@@ -20,7 +21,7 @@ FINISHED = TriggerState(finished=True)
 class Blamed(Exception):
     """A function of the user's in a trigger raised for an element."""
 
-    def __init__(self, function: str, element: Element, cause: Exception) -> None:
+    def __init__(self, function: str, element: Element, cause: UserRaised) -> None:
         super().__init__(function)
         self.function = function
         self.element = element

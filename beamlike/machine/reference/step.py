@@ -183,7 +183,7 @@ def _without(work: StepContext, arrivals: Sequence[Arrival], failed: Failed) -> 
     if not work.drops_failures:
         work.fail(failed.arrivals[0][1])
     for (window, item), failure in failed.arrivals:
-        work.drop(item, window, DropReason.FAILED, error=str(failure))
+        work.drop(item, window, DropReason.FAILED, failure=failure)
     # By identity: equal elements that arrive together may be judged apart.
     gone = {id(arrival) for arrival, _ in failed.arrivals}
     return [arrival for arrival in arrivals if id(arrival) not in gone]

@@ -21,6 +21,7 @@ from beamlike.model.state_specs import (
     SetStateSpec,
     StateSpec,
 )
+from beamlike.safe_text import USER_RAISED, problem_of, safe_repr, short_repr
 
 Spec = TypeVar("Spec", bound=StateSpec)
 
@@ -62,14 +63,15 @@ def encoded(spec: StateSpec, coder: Coder, value: Any) -> bytes:
     """
     try:
         made = coder.encode(value)
-    except Exception as cause:
+    except USER_RAISED as cause:
         raise CoderError(
-            f"{coder} of the state {spec.name!r} cannot take {value!r}: {type(cause).__name__}: "
-            f"{cause}; declare a coder that fits its values"
+            f"{coder} of the state {spec.name!r} cannot take {safe_repr(value)}: "
+            f"{problem_of(cause)}; declare a coder that fits its values"
         ) from cause
     if type(made) is not bytes:
         raise CoderError(
-            f"{coder} of the state {spec.name!r} must make bytes, and made {made!r} of {value!r}; "
+            f"{coder} of the state {spec.name!r} must make bytes, and made {short_repr(made)} "
+            f"of {safe_repr(value)}; "
             "declare a coder that fits its values"
         )
     return made

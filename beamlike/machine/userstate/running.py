@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
-from beamlike.errors import UserFunctionError, UserStateError
+from beamlike.errors import UserFunctionError, UserStateError, because_of
 from beamlike.machine.events import Drop, DropReason, Effect, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.state import KeyState, WindowState
@@ -25,6 +25,7 @@ from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn
 from beamlike.model.time import MAX_TIMESTAMP, show_instant
 from beamlike.model.windows import Window, expiry, window_of
+from beamlike.safe_text import USER_RAISED, UserRaised, problem_of, safe_repr
 
 GC_DELAY: Final = 1
 """How long after its last timer a window is forgotten (ms). Source: Beam ``GC_DELAY_MS``."""
@@ -258,7 +259,7 @@ class Running:
             lambda call: self._fn.process(call, windowed),
             element.timestamp,
             self._fn.words,
-            lambda: f"the element {self._fn.shown(value)!r} at {at}",
+            lambda: f"the element {safe_repr(self._fn.shown(value))} at {at}",
             element,
         )
 
@@ -278,18 +279,18 @@ class Running:
         def shown() -> str:
             return words if isinstance(words, str) else words()
 
-        def failure(cause: Exception) -> UserFunctionError:
+        def failure(cause: UserRaised) -> UserFunctionError:
             return _failure(function, cause, f"{shown()}, window {live.window}")
 
         try:
             self._fn.start_bundle()
-        except Exception as cause:
+        except USER_RAISED as cause:
             raise failure(cause) from cause  # no element is to blame: it would fail for all
         try:
             outputs = tuple(answer(call))
             if before is not None:
                 live.saved()  # what its coder cannot take, is found here
-        except Exception as cause:
+        except USER_RAISED as cause:
             if before is None:
                 raise failure(cause) from cause
             live.go_back(before)
@@ -300,7 +301,7 @@ class Running:
                 return
             if not drops:
                 raise failure(cause) from cause
-            problem = f"{function} raised {type(cause).__name__}: {cause}"
+            problem = f"{function} raised {problem_of(cause)}"
             if element is None:  # the dropped row has none to show
                 problem += f"; it was called for {shown()}"
             self.effects.append(
@@ -310,6 +311,7 @@ class Running:
                     DropReason.FAILED,
                     watermark=self._watermark,
                     error=problem,
+                    cause=cause,
                 )
             )
             return
@@ -338,7 +340,7 @@ class Running:
     def _saved(self, live: LiveWindow) -> Saved:
         try:
             return live.saved()
-        except Exception as cause:
+        except USER_RAISED as cause:
             place = f"its states after the step, window {live.window}"
             raise _failure(self._fn.words, cause, place) from cause
 
@@ -349,7 +351,6 @@ def _windowed(live: LiveWindow, element: Element) -> Windowed:
     return Windowed(value, element.timestamp, (live.window,), info)
 
 
-def _failure(function: str, cause: Exception, place: str) -> UserFunctionError:
-    error = UserFunctionError(function, f"{type(cause).__name__}: {cause}", place)
-    error.__cause__ = cause
-    return error
+def _failure(function: str, cause: UserRaised, place: str) -> UserFunctionError:
+    error = UserFunctionError(function, problem_of(cause), place)
+    return because_of(error, cause)

@@ -120,6 +120,11 @@ class CombineFn(metaclass=ReadableABC):
         value = self.extract(self.create())
         return EmptyPane(value, operation in _SCIO_FAILS_ON_EMPTY, operation)
 
+    def method_name(self, method: str) -> str:
+        """What a method is called where its author wrote it, for messages; empty for a plain
+        function."""
+        return method
+
     def __str__(self) -> str:
         return stable_repr(self)
 
@@ -143,6 +148,9 @@ class Around(CombineFn):
 
     def extract(self, accumulator: Any) -> Any:
         return self.of.extract(accumulator)
+
+    def method_name(self, method: str) -> str:
+        return self.of.method_name(method)
 
     @property
     def evicts(self) -> bool:

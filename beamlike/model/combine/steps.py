@@ -8,8 +8,16 @@ import attrs
 from beamlike.model.combine.base import CombineFn
 from beamlike.model.copies import own_copies, own_copy
 from beamlike.model.fingerprint import stable_repr
+from beamlike.safe_text import USER_RAISED, UserRaised, safe_str
 
 _METHODS: Final = ("create_accumulator", "add_input", "merge_accumulators", "extract_output")
+
+_NAMES: Final = {
+    "create": "create_accumulator",
+    "add": "add_input",
+    "merge": "merge_accumulators",
+    "extract": "extract_output",
+}
 
 
 class InSteps(Protocol):
@@ -70,7 +78,7 @@ class Stepwise(CombineFn):
     def extract(self, accumulator: Any) -> Any:
         try:
             return self.made_of(accumulator)
-        except Exception as cause:
+        except USER_RAISED as cause:
             if not self._may_be_empty(accumulator):
                 raise
             raise empty_pane(cause, "may be empty") from cause
@@ -87,6 +95,9 @@ class Stepwise(CombineFn):
         """The result, or what the function itself raises if it knows none."""
         return self.fn.extract_output(own_copy(accumulator), *self.args, **self.kwargs)
 
+    def method_name(self, method: str) -> str:
+        return _NAMES.get(method, method)
+
     def __str__(self) -> str:
         return stable_repr(self.fn)
 
@@ -98,7 +109,7 @@ def as_combine_fn(given: Any) -> CombineFn | None:
     return Stepwise(given) if in_steps(given) and not isinstance(given, type) else None
 
 
-def empty_pane(cause: Exception, is_empty: str = "is empty") -> ValueError:
+def empty_pane(cause: UserRaised, is_empty: str = "is empty") -> ValueError:
     """The error of a function that has no result for no elements.
 
     Args:
@@ -106,7 +117,7 @@ def empty_pane(cause: Exception, is_empty: str = "is empty") -> ValueError:
         is_empty: How sure it is that there are none.
     """
     return ValueError(
-        f"{cause}; the pane {is_empty}, as an on-time pane may be when everything came out before "
-        'it: say on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a '
-        "function that knows an answer for no values"
+        f"{safe_str(cause)}; the pane {is_empty}, as an on-time pane may be when everything came "
+        'out before it: say on_time_behavior="fire_if_non_empty" where the collection is windowed, '
+        "or take a function that knows an answer for no values"
     )

@@ -52,6 +52,10 @@ class Together(CombineFn):
             fn.extract(part) for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
         )
 
+    def method_name(self, method: str) -> str:
+        names = {fn.method_name(method) for fn, _ in self.parts.values()} - {""}
+        return " or ".join(sorted(names)) or method
+
     @property
     def evicts(self) -> bool:
         return any(fn.evicts for fn, _ in self.parts.values())

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from beamlike.errors import PipelineError, TransformError
+from beamlike.errors import PipelineError, TransformError, because_of
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import Do, RaisedFor
 from beamlike.model.time import show_instant
 from beamlike.runtime.graph.worker import Tagged, Worker
+from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
 
 Contents = Sequence[Sequence[Any]]
 """The items of each side input, in the order of the node's side inputs."""
@@ -50,23 +51,23 @@ class FunctionWorker(Worker):
                 yield from self._do.run(bundle)
             except RaisedFor as failure:
                 element, cause = failure.element, failure.__cause__
-                assert isinstance(cause, Exception), "it says what was raised"
+                assert isinstance(cause, USER_RAISED), "it says what was raised"
                 place = f"{self._do.describe(element)} at {show_instant(element.timestamp)}"
                 raise _raised(self.label, cause, place) from cause
         try:
             for tag, output in self._do.finish_bundle():
                 yield tag, Bundle.of([output])
-        except Exception as cause:
+        except USER_RAISED as cause:
             raise _raised(self.label, cause, "finish_bundle") from cause
 
     def _guard(self, method: Callable[[], Answer], name: str) -> Answer:
         try:
             return method()
-        except Exception as cause:
+        except USER_RAISED as cause:
             raise _raised(self.label, cause, name) from cause
 
 
-def _raised(label: str, cause: Exception, place: str) -> Exception:
+def _raised(label: str, cause: UserRaised, place: str) -> Exception:
     if isinstance(cause, TransformError | PipelineError):
         return cause
-    return TransformError(label, f"{type(cause).__name__}: {cause}", place)
+    return because_of(TransformError(label, problem_of(cause), place), cause)

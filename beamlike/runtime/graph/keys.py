@@ -24,6 +24,7 @@ import attrs
 from beamlike.errors import BeamlikeError, PipelineError, StateError
 from beamlike.model.coders import Coder, Coders, type_name
 from beamlike.runtime.graph.wire import decoded, encoded
+from beamlike.safe_text import USER_RAISED, problem_of
 
 _NO_CODERS: Final = Coders()
 _TEXT: Final = b'"s'
@@ -82,11 +83,11 @@ def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
         return _whole(json.loads(blob), coders)
     except BeamlikeError:
         raise
-    except Exception as cause:
+    except USER_RAISED as cause:
         shown = blob.decode(errors="backslashreplace")
         raise StateError(
             f"the key {shown} was kept by an earlier run, and cannot be made again here: "
-            f"{type(cause).__name__}: {cause}; bring back the class as it was, or start the query "
+            f"{problem_of(cause)}; bring back the class as it was, or start the query "
             "with a new checkpoint"
         ) from cause
 

@@ -33,6 +33,7 @@ from beamlike.runtime.graph.staged import GroupingWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
+from beamlike.safe_text import USER_RAISED
 
 
 def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
@@ -102,7 +103,7 @@ class _Assigning(Worker):
             if isinstance(window_fn, Reassigning):
                 return tuple(window_fn.reassign(timestamp, value, before))
             return assigned(window_fn, timestamp, value)
-        except Exception as cause:
+        except USER_RAISED as cause:
             failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
             raise failure.error from cause
 

@@ -11,6 +11,7 @@ import cloudpickle
 
 from beamlike.errors import UnpicklableError
 from beamlike.model.graph import Node, ReadNode
+from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
 
 _DEEPEST: Final = 12
 """How far inside of a function is looked for what it holds."""
@@ -56,21 +57,21 @@ def check_sendable(node: Node) -> None:
             raise _held_by(node, error) from error
 
 
-def _refusal(thing: Any) -> Exception | None:
+def _refusal(thing: Any) -> UserRaised | None:
     try:
         cloudpickle.dumps(thing)
-    except Exception as error:
+    except USER_RAISED as error:
         return error
     return None
 
 
-def _held_by(node: Node, error: Exception) -> UnpicklableError:
+def _held_by(node: Node, error: UserRaised) -> UnpicklableError:
     place, held = "it", cast(Any, node)
     for name, value in _way(node):
         place, held = name, value
     return UnpicklableError(
         f"{node.label!r} cannot go to another process: {place} is {_SHORT.repr(held)}, and "
-        f"{type(error).__name__}: {error}; make it where it is used, in setup() of a DoFn or "
+        f"{problem_of(error)}; make it where it is used, in setup() of a DoFn or "
         "inside of the function"
     )
 

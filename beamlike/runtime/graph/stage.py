@@ -1,7 +1,5 @@
 """A node that keeps state, on a shard: from the tables that arrive to the bundle that comes out."""
 
-import reprlib
-from ast import literal_eval
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -19,6 +17,7 @@ from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coders
 from beamlike.model.combine import Mean
 from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulParDoNode
+from beamlike.model.options import MAX_FAILURES
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 from beamlike.runtime.changes import strategy_words, unnumbered
@@ -152,6 +151,7 @@ def plan_of(
                 (typed, result), values = found, kind
                 part = Part("value", node.combine, 0, typed, result)
         parts = [part]
+    share = node.max_failures if isinstance(node, StatefulParDoNode) else MAX_FAILURES
     return Plan(
         strategy,
         {"key": pa.binary()},
@@ -163,6 +163,7 @@ def plan_of(
         name=node.label,
         clocks=clocks,
         does=_Does(machine, node, wire, typed),
+        max_failures=share,
     )
 
 
@@ -250,7 +251,7 @@ class Stage:
         Raises:
             UserFunctionError: A function of the user's raised.
         """
-        with self._keys_named(tables):
+        with self._keys_named():
             stepped = self._stepper.attempt(
                 store,
                 lambda columns, trial, passes: self._of_columns(
@@ -348,26 +349,15 @@ class Stage:
         return ((self.key_of(blob), merged) for (blob,), merged in merges)
 
     @contextmanager
-    def _keys_named(self, tables: Sequence[pa.Table]) -> Iterator[None]:
+    def _keys_named(self) -> Iterator[None]:
         """What fails inside the block says the key itself, and not its bytes."""
         try:
             yield
         except UserFunctionError as error:
-            blobs = (blob for table in tables for blob in table.column("key_key").to_pylist())
-            by_name = {reprlib.repr((blob,)): blob for blob in blobs}
-            blob = by_name.get(error.key or "") or _blob_in(error.key or "")
-            if blob is None:
-                raise
-            raise error.of_key(self.key_of(blob)) from error.__cause__
-
-
-def _blob_in(words: str) -> bytes | None:
-    """The key in the text of a key, where nothing of it was cut off."""
-    try:
-        (blob,) = literal_eval(words)
-    except (SyntaxError, TypeError, ValueError):
-        return None
-    return blob if isinstance(blob, bytes) else None
+            match error.known_key:
+                case (bytes() as blob,):
+                    raise error.of_key(self.key_of(blob)) from error.__cause__
+            raise
 
 
 class _Keys(dict[int, Hashable]):

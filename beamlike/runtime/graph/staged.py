@@ -1,13 +1,18 @@
 """Nodes that keep state: each has a machine, and a stage that keeps its state by key."""
 
-import reprlib
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
 
-from beamlike.errors import BeamlikeError, PipelineError, TransformError, UserFunctionError
+from beamlike.errors import (
+    BeamlikeError,
+    PipelineError,
+    TransformError,
+    UserFunctionError,
+    because_of,
+)
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
@@ -20,6 +25,7 @@ from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
+from beamlike.safe_text import USER_RAISED, problem_of
 
 
 @attrs.frozen
@@ -114,8 +120,7 @@ class StagedWorker(Worker, Recorded):
             outputs = self._stage.play(step)
         except UserFunctionError as error:
             # The stage knows the key by another name.
-            by_name = {reprlib.repr(known): key for known, key in self._keys.items()}
-            raise error.of_key(by_name[error.key or ""]) from error.__cause__
+            raise error.of_key(self._keys[error.known_key]) from error.__cause__
         for output in outputs:
             key = self._keys[output.key]
             if isinstance(output.effect, Drop):
@@ -278,9 +283,9 @@ class StatefulParDoWorker(StagedWorker):
             kept = list(self._fn.finish_bundle())
         except BeamlikeError:
             raise
-        except Exception as cause:
-            problem = f"{type(cause).__name__}: {cause}"
-            raise TransformError(self.label, problem, "finish_bundle") from cause
+        except USER_RAISED as cause:
+            error = TransformError(self.label, problem_of(cause), "finish_bundle")
+            raise because_of(error, cause) from cause
         found = Bundle()
         for tag, it in kept:
             value = (tag, it.value) if self._tagged else it.value

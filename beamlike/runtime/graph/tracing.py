@@ -21,6 +21,7 @@ from beamlike.machine.events import (
     OnEvent,
     TraceEvent,
 )
+from beamlike.machine.failures import without_cause
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
@@ -110,12 +111,12 @@ class _TracedMachine:
         phase, key = _PHASES[type(event)], self.key
 
         def record(traced: TraceEvent) -> None:
-            self.trace.append((phase, key, traced))
+            self.trace.append((phase, key, without_cause(traced)))
             if on_event is not None:
                 on_event(traced)
 
         after, effects = self._machine.step(state, event, record)
-        self.outputs += ((phase, key, effect) for effect in effects)
+        self.outputs += ((phase, key, without_cause(effect)) for effect in effects)
         return after, effects
 
     def next_timers(self, state: KeyState) -> NextTimers:

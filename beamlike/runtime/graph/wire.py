@@ -9,7 +9,6 @@ the class has become since.
 import copyreg
 import io
 import pickle
-import reprlib
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from functools import cached_property, lru_cache
@@ -21,6 +20,7 @@ import cloudpickle
 from beamlike.errors import BeamlikeError, CoderError, StateError
 from beamlike.machine.equality import is_same
 from beamlike.model.coders import Coder, Coders, registry, type_name
+from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
 _UNSENDABLE = (
     "cannot go to another process: {problem}; bring out plain values, or declare a coder for its "
@@ -160,16 +160,16 @@ def encoded(value: Any, coder: Coder, *, checks: bool = True) -> bytes:
             doing = "encode"
             if _is_what_it_was(back, value, made, coder):
                 return made
-    except Exception as cause:
-        problem = f"{coder}.{doing} raised {type(cause).__name__}: {cause}"
-        raise CoderError(f"{problem} for {reprlib.repr(value)}") from cause
+    except USER_RAISED as cause:
+        problem = f"{coder}.{doing} raised {problem_of(cause)}"
+        raise CoderError(f"{problem} for {short_repr(value)}") from cause
     if not isinstance(made, bytes):
         raise CoderError(
-            f"{coder}.encode must return bytes, and returned {reprlib.repr(made)} for "
-            f"{reprlib.repr(value)}"
+            f"{coder}.encode must return bytes, and returned {short_repr(made)} for "
+            f"{short_repr(value)}"
         )
     raise CoderError(
-        f"{reprlib.repr(value)} comes back from {coder} as {reprlib.repr(back)}, which is not "
+        f"{short_repr(value)} comes back from {coder} as {short_repr(back)}, which is not "
         "equal to it; let decode make what encode was given"
     )
 
@@ -201,11 +201,11 @@ def decoded(name: str, blob: bytes, coders: Coders | None = None) -> Any:
         )
     try:
         return coder.decode(blob)
-    except Exception as cause:
+    except USER_RAISED as cause:
         raise StateError(
             _UNREADABLE.format(
                 what=f"a {name}",
-                problem=f"{coder}.decode raised {type(cause).__name__}: {cause}",
+                problem=f"{coder}.decode raised {problem_of(cause)}",
                 help="declare a coder that reads what the earlier one wrote",
             )
         ) from cause
@@ -229,9 +229,9 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             self.dump(value)
         except BeamlikeError:
             raise
-        except Exception as cause:
-            problem = f"{type(cause).__name__}: {cause}"
-            problem_of_value = f"{reprlib.repr(value)} {_UNSENDABLE.format(problem=problem)}"
+        except USER_RAISED as cause:
+            problem = problem_of(cause)
+            problem_of_value = f"{short_repr(value)} {_UNSENDABLE.format(problem=problem)}"
             raise CoderError(problem_of_value) from cause
         self.clear_memo()  # the next one is read without this one
 
@@ -296,11 +296,11 @@ class _Unpickler(pickle.Unpickler):
             return self.load()
         except BeamlikeError:
             raise
-        except Exception as cause:
+        except USER_RAISED as cause:
             raise StateError(
                 _UNREADABLE.format(
                     what=f"a {self._making}",
-                    problem=f"{type(cause).__name__}: {cause}",
+                    problem=problem_of(cause),
                     help="bring back the class as it was",
                 )
             ) from cause

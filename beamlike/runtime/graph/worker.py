@@ -12,8 +12,10 @@ from beamlike.errors import (
     BeamlikeError,
     PipelineError,
     StateError,
+    TooManyFailuresError,
     TransformError,
     UserFunctionError,
+    because_of,
 )
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
@@ -95,10 +97,11 @@ class Worker(ABC):
                 raise cause from cause.__cause__
             key = "" if error.key is None else f", key {error.key}"
             problem = f"{error.problem} in {error.function}"
-            raise TransformError(self.label, problem, f"{error.place}{key}") from cause
+            failure = TransformError(self.label, problem, f"{error.place}{key}")
+            raise because_of(failure, cause) from cause
         except UnfitKeyError as error:
             raise PipelineError(f"{self.label!r}: {error}") from error
-        except (TransformError, PipelineError):
+        except (TransformError, PipelineError, TooManyFailuresError):
             raise
         except StateError as error:
             raise StateError(f"{self.label!r}: {error}") from error

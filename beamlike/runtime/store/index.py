@@ -14,6 +14,7 @@ from beamlike.machine.clocks import Clocks, SourceClock, next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.pages import Contents
@@ -75,6 +76,8 @@ class Index:
                    watermark of its own
     ``key_clock``  how these followed their elements     never
                    until now; None: in no step yet
+    ``failing``    calls of the user's functions since   when they have been judged
+                   one failed, see `Failing`
     ``merges``     not at all: windows that became part  with the step
                    of another in the step that is made
     ``known``      not at all: the greatest event time   with the step
@@ -93,6 +96,7 @@ class Index:
     side: Any
     own: Any = attrs.field(kw_only=True)
     key_clock: SourceClock | None = attrs.field(default=None, kw_only=True)
+    failing: Failing = attrs.field(default=Failing(), kw_only=True)
     merges: int = attrs.field(default=0, kw_only=True)
     known: tuple[int | None, ...] = attrs.field(default=(), kw_only=True)
     silent: tuple[str, ...] = attrs.field(default=(), kw_only=True)
@@ -124,6 +128,8 @@ class Index:
         columns = [deadlines(table, name).copy() for name in _PER_BUCKET]
         own = digests_of_keys(table)
         index = cls(Clock.from_json(header), header["output"], contents, *columns, own=own)
+        if _FAILING in header:
+            index.failing = Failing.from_json(header[_FAILING])
         if _KEY_CLOCK in header:
             index.key_clock = SourceClock.from_json(header[_KEY_CLOCK])
             changed = changed or index.key_clock != plan.key_clock
@@ -179,6 +185,7 @@ class Index:
         if plan.key_clock is not None:
             table = table.append_column(_OWN, pa.array(self.own))
             of_keys[_KEY_CLOCK] = plan.key_clock.to_json()
+        failing = {} if self.failing == Failing() else {_FAILING: self.failing.to_json()}
         header = {
             "plan": plan.identity,
             "about": plan.about,
@@ -186,6 +193,7 @@ class Index:
             "contents": self.contents.to_json(),
             **self.at.to_json(),
             **of_keys,
+            **failing,
         }
         return pack_blob(table, header | {_SEAL: _seal(table, header)})
 
@@ -245,3 +253,4 @@ _SEAL = "digest"
 _PER_BUCKET = ("event", "timer", "hold", "side")
 _OWN = "own"
 _KEY_CLOCK = "key_clock"
+_FAILING = "failing"

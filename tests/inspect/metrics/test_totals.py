@@ -55,7 +55,7 @@ def test_a_batch_is_written_as_open_metrics() -> None:
     totals.started("the query", "the run", "sales")
     totals.progressed(reading(0))
     dropped = {"closed": 0, "failed": 0, "null_key": 0, "null_timestamp": 0, "bad_timestamp": 0}
-    dropped |= {"far_future": 0, "bad_value": 0, "expired": 3, "bad_key": 1}
+    dropped |= {"far_future": 0, "bad_value": 0, "expired": 3, "bad_key": 1, "rejected": 0}
     panes = {"early": 2, "on_time": 1, "late": 0}
 
     shown = open_metrics(totals.families())

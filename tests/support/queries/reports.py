@@ -10,7 +10,7 @@ _COUNTED: Final = (
     *("panes_early", "panes_on_time", "panes_late"),
     *("dropped_expired", "dropped_closed", "dropped_failed", "dropped_null_key"),
     *("dropped_bad_key", "dropped_null_timestamp", "dropped_bad_timestamp"),
-    *("dropped_far_future", "dropped_bad_value"),
+    *("dropped_far_future", "dropped_bad_value", "dropped_rejected"),
     *("retractions", "elements", "merges", "windows_open"),
 )
 _UNKNOWN: Final = ("watermark", "deadline", "clock_deadline", "drop_example")

@@ -1,7 +1,7 @@
 """What becomes of the rows of a query, as tables: see `beamlike.hosts.frames`."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -113,6 +113,23 @@ def _elements(
     return found
 
 
+def _condition(rows: TableFrame, condition: Any, verb: str) -> Callable[[Row], bool] | None:
+    """Whether a row meets a condition that names a column of booleans; None if it says more."""
+    match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
+    if match is None:
+        return None
+    negated, name = match.groups()
+    path = found(rows.schema, name, verb)[0]
+
+    def holds(row: Row) -> bool:
+        value: Any = row
+        for part in path:
+            value = None if value is None else value[part]
+        return value is not None and bool(value) != bool(negated)
+
+    return holds
+
+
 class TableFrames(Frames):
     """Rows as Arrow tables, in tests without Spark."""
 
@@ -130,20 +147,27 @@ class TableFrames(Frames):
         return source_rows(df, timestamp, delay, max_ahead, part)
 
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
-        match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
-        if match is None:
+        holds = _condition(rows, condition, "where")
+        if holds is None:
             what = f"where({condition!r}), which is more than a column of booleans,"
             return rows.by_spark(what, lambda df: SparkFrames().where(df, condition))
-        negated, name = match.groups()
-        path = found(rows.schema, name, "where")[0]
-
-        def holds(row: Row) -> bool:
-            value: Any = row
-            for part in path:
-                value = None if value is None else value[part]
-            return value is not None and bool(value) != bool(negated)
-
         return rows.changed(lambda table: _left_out(table, map(holds, table.to_pylist())))
+
+    def rejecting(self, rows: TableFrame, reject: Mapping[str, Any]) -> TableFrame:
+        meets = {reason: _condition(rows, it, "reject") for reason, it in reject.items()}
+        tests = {reason: holds for reason, holds in meets.items() if holds is not None}
+        if len(tests) < len(meets):
+            what = "reject= with more than columns of booleans"
+            return rows.by_spark(what, lambda df: SparkFrames().rejecting(df, reject))
+
+        def rejected(table: pa.Table) -> pa.Table:
+            problems = pc.struct_field(table.column(MARKS), "problem").to_pylist()
+            for at, row in enumerate(table.to_pylist()):
+                if problems[at] is None and _is_data(row):
+                    problems[at] = next((why for why, holds in tests.items() if holds(row)), None)
+            return _with_marks(table, {"problem": pa.array(problems, pa.string())})
+
+        return rows.changed(rejected)
 
     def select(self, rows: TableFrame, columns: Sequence[Any]) -> TableFrame:
         if all(isinstance(each, str) for each in columns):

@@ -21,6 +21,7 @@ from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.ticks import ticks
+from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
@@ -235,7 +236,9 @@ def ending(layers: Layers) -> tuple[list[Messages], list["DataFrame"]]:
     messages, frames = _ending(layers)
     entries = [frame.entry(layers, at) for at, frame in frames]
     sent = [(entry.rows, entry.take) for entry in entries]
-    return messages, [rows.mapInArrow(sender(layers, take), MESSAGE) for rows, take in sent if take]
+    return messages, [
+        rows.mapInArrow(reported(sender(layers, take)), MESSAGE) for rows, take in sent if take
+    ]
 
 
 def _ending(layers: Layers) -> tuple[list[Messages], list[tuple[int, Frame]]]:
@@ -288,7 +291,7 @@ class Shown:
     def rows_in(self, left: "DataFrame", number: int = 0) -> "DataFrame":
         """These rows in what leaves a pipeline, by their number among all that are shown."""
         blobs = left.where(F.col(SHOWN) == number).select("blob")
-        return blobs.mapInArrow(_unpack, self.words)
+        return blobs.mapInArrow(reported(_unpack), self.words)
 
 
 def _unpack(batches: Batches) -> Batches:

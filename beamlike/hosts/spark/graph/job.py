@@ -14,6 +14,7 @@ import pyarrow as pa
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.stages import LEFT, MESSAGE, fused_stage, output_stage
 from beamlike.hosts.spark.pack import Batches
+from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.plan import spread_shards
@@ -45,10 +46,10 @@ def answers_of_job(
     ids = spread_shards(shards)
     for at in range(layers.depth):
         walk = _by_step(fused_stage(layers, at, shards, buckets))
-        groups = rows.mapInArrow(walk, f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
+        groups = rows.mapInArrow(reported(walk), f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
         layer = Layer(layers, at + 1, shards, buckets, notes=True)
-        rows = groups.applyInArrow(_steps_of_shard(layer, ids), _STEPPED)
-    left = rows.mapInArrow(_by_step(output_stage(layers)), f"{_STEP}, {LEFT}")
+        rows = groups.applyInArrow(reported_group(_steps_of_shard(layer, ids)), _STEPPED)
+    left = rows.mapInArrow(reported(_by_step(output_stage(layers))), f"{_STEP}, {LEFT}")
     found: dict[int, list[bytes]] = defaultdict(list)
     for row in left.select("step", "blob").collect():
         found[row.step].append(bytes(row.blob))

@@ -16,7 +16,6 @@ from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
-from beamlike.hosts.spark.graph.raised import as_raised
 from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
@@ -29,6 +28,7 @@ from beamlike.hosts.spark.graph.stages import (
 from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
+from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
 from beamlike.hosts.start_timeout import all_processed
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.failures import OnFailure
@@ -88,7 +88,7 @@ def stepped_through(
         sent = _each(entries, walk, _SENT).groupBy("shard")
         layer = Layer(layers, at + 1, shards, buckets, notes)
         if bounded:
-            stepped = sent.applyInArrow(stepper(layer, ids), MESSAGE)
+            stepped = sent.applyInArrow(reported_group(stepper(layer, ids)), MESSAGE)
         else:
             processor = LayerProcessor(layer, ids, may_copy(entries[0].rows.sparkSession))
             stepped = sent.transformWithState(
@@ -106,7 +106,7 @@ def stepped_through(
 
 def _each(entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: str) -> "DataFrame":
     """All entries through a function for ``mapInArrow``."""
-    frames = (entry.rows.mapInArrow(step(entry.take), schema) for entry in entries)
+    frames = (entry.rows.mapInArrow(reported(step(entry.take)), schema) for entry in entries)
     return reduce(lambda some, more: some.unionByName(more), frames)
 
 

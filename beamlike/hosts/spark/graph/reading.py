@@ -1,6 +1,5 @@
 """Rows of a DataFrame as elements of a pipeline, on Spark's workers."""
 
-import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
@@ -29,6 +28,7 @@ from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
 from beamlike.runtime.tally import Tally
+from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
 AT: Final = "__beamlike_at"
 """The column of event time (ms) that is added to the rows."""
@@ -112,8 +112,8 @@ class Reader:
         for place, row in enumerate(rows):
             try:
                 values.append(self.coder.decode(row[column]))
-            except Exception as cause:  # of this row: no other is lost for it
-                why = f"{type(cause).__name__}: {cause}"
+            except USER_RAISED as cause:  # of this row: no other is lost for it
+                why = problem_of(cause)
                 named = dict(zip(names, row, strict=True))
                 lost[place] = _unreadable(named, RowProblem.BAD_VALUE, why)
         return values, lost
@@ -122,7 +122,7 @@ class Reader:
         """What the event times of rows say."""
         last = int(np.argmax(times))
         named = dict(zip(names, rows[last], strict=True))
-        words = f"{reprlib.repr(named)} at {show_instant(int(times[last]))}"
+        words = f"{short_repr(named)} at {show_instant(int(times[last]))}"
         return delivered_by(self.node, times, words)
 
     def _untimely(self, row: dict[str, Any], *, is_ahead: bool | None) -> Drop:

@@ -18,6 +18,7 @@ from beamlike.machine.columnar.folds.base import (
 )
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.isolated import isolated
+from beamlike.safe_text import USER_RAISED
 
 
 class Objects(Fold):
@@ -101,5 +102,5 @@ def _raising() -> Iterator[None]:
     """What a function raises inside the block leaves it as `FunctionRaised`."""
     try:
         yield
-    except Exception as cause:
+    except USER_RAISED as cause:
         raise FunctionRaised from cause

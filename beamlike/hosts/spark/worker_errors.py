@@ -1,0 +1,248 @@
+"""What a worker raises, as text for Spark, and as an exception again on the driver.
+
+Spark hands on the text of what a Python worker raises, and repeats it in its log and in exceptions
+of its own. So the text is short: the error, the user's own frames, and on its last line the cause,
+as Python writes it. It is always UTF-8: Spark waits for ever for a text that is not.
+"""
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import wraps
+from types import FunctionType, TracebackType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from beamlike.errors import BeamlikeError, TransformError, UserFunctionError, because_of
+from beamlike.safe_text import USER_RAISED, safe_str, safe_text, short_problem, traceback_lines
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Batches = Iterator[pa.RecordBatch]
+
+Error = TypeVar("Error", bound=BaseException)
+
+_LONGEST: Final = 4_000
+_FEW_LINES: Final = 40
+
+# -- in a worker -----------------------------------------------------------------------------
+
+
+@contextmanager
+def reporting() -> Iterator[None]:
+    """Raise what fails in the block as Spark can hand it on."""
+    try:
+        yield
+    except (GeneratorExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise _for_spark(error) from None
+
+
+def reported(function: "Callable[[Batches], Batches]") -> "Callable[[Batches], Batches]":
+    """A function for ``mapInArrow`` whose failures Spark can hand on."""
+
+    def run(batches: "Batches") -> "Batches":
+        with reporting():
+            yield from function(batches)
+
+    return run
+
+
+def reported_group(
+    function: "Callable[[pa.Table], pa.Table]",
+) -> "Callable[[pa.Table], pa.Table]":
+    """A function for ``applyInArrow`` whose failures Spark can hand on."""
+
+    def run(group: "pa.Table") -> "pa.Table":
+        with reporting():
+            return function(group)
+
+    return run
+
+
+def _for_spark(error: BaseException) -> BaseException:
+    if isinstance(error, BeamlikeError):
+        notes = cause_lines(error)
+    else:
+        lines = "".join(traceback.format_exception(error)).splitlines()
+        if len(lines) <= _FEW_LINES and all(safe_text(line, _LONGEST) == line for line in lines):
+            return error
+        notes = [safe_text(line, _LONGEST) for line in lines[-_FEW_LINES:]]
+    # PySpark then writes the error without a traceback. This process ends with it.
+    os.environ["SPARK_HIDE_TRACEBACK"] = "1"
+    error = _with_text(error, safe_text(safe_str(error), _LONGEST))
+    error.__notes__ = notes
+    return error
+
+
+def cause_lines(error: BeamlikeError) -> list[str]:
+    """The user's frames and the cause of an error; nothing if the user's code is not the cause."""
+    cause = error.__cause__
+    lines = [] if cause is None else list(traceback_lines(cause))
+    if cause is None or not (lines or isinstance(error, UserFunctionError | TransformError)):
+        return []
+    kind = type(cause)
+    module = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
+    return [*lines, module + kind.__qualname__ + short_problem(cause).removeprefix(kind.__name__)]
+
+
+def _with_text(error: Error, text: str) -> Error:
+    """An error of the same type that says this."""
+    try:
+        if str(error) == text:
+            return error
+    except USER_RAISED:
+        pass  # it gets a text of its own
+    kind = type(error)
+    named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    saying: type[Error] = type(kind.__name__, (kind,), {**named, "__str__": lambda self: text})
+    return saying.__new__(saying, text)
+
+
+# -- on the driver ---------------------------------------------------------------------------
+
+_RAISED: Final = re.compile(
+    r"(?:^|(?<=: ))(beamlike[.\w]*)\.(\w+): (.*?)"
+    r"(?=^ SQLSTATE|^\tat |^=== Streaming|^Driver stack|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_FRAME: Final = re.compile(r'^  File "(.*)", line (\d+), in (.*)$')
+_FUNCTION: Final = re.compile(r"(.*?) raised (.*); it was called for (.*); mend the function", re.S)
+
+
+@contextmanager
+def as_raised() -> Iterator[None]:
+    """Raise what a worker raised in the block, in place of what Spark makes of it.
+
+    Raises:
+        BeamlikeError: Of the class that was raised. If a function of the user's is its cause, that
+            is of the type of what was raised, if the driver knows it, with the user's frames.
+    """
+    try:
+        yield
+    except Exception as failure:
+        error = _raised(str(failure))
+        if error is None:
+            raise
+        raise error from error.__cause__
+
+
+def show_reason_last() -> None:
+    """Have exceptions of failed queries end with what a worker raised.
+
+    Spark puts the state and the plan of the query below the reason. What is raised stays a
+    ``StreamingQueryException``.
+    """
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    for name in ("awaitTermination", "processAllAvailable"):
+        waiting = getattr(StreamingQuery, name)
+        if not hasattr(waiting, "__wrapped__"):
+            setattr(StreamingQuery, name, _ending_with_reason(waiting))
+
+
+def _ending_with_reason(waiting: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(waiting)
+    def wait(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return waiting(*args, **kwargs)
+        except Exception as failure:
+            text = str(failure)
+            found = _RAISED.search(text)
+            if found is None or not hasattr(failure, "_desc"):
+                raise
+            failure._desc = text[: found.end()].rstrip()
+            raise failure.with_traceback(None) from None
+
+    return wait
+
+
+def _raised(text: str) -> BeamlikeError | None:
+    for module, name, block in _RAISED.findall(text):
+        kind = getattr(sys.modules.get(module), name, None)
+        if isinstance(kind, type) and issubclass(kind, BeamlikeError):
+            return _restored(kind, block.rstrip().splitlines())
+    return None
+
+
+def _restored(kind: type[BeamlikeError], lines: list[str]) -> BeamlikeError:
+    frames = [at for at, line in enumerate(lines) if _FRAME.match(line)]
+    has_cause = bool(frames) or issubclass(kind, UserFunctionError | TransformError)
+    if not has_cause or len(lines) < 2:
+        return _error(kind, "\n".join(lines))
+    end = frames[0] if frames else len(lines) - 1
+    error = _error(kind, "\n".join(line for line in lines[:end] if line.strip()))
+    return because_of(error, cause_of(lines[end:]))
+
+
+def cause_of(lines: Sequence[str]) -> BaseException | None:
+    """The exception that these lines are about, see `cause_lines`; None if there are none."""
+    if not lines:
+        return None
+    cause = _cause(lines[-1])
+    cause.__traceback__ = _traceback([line for line in lines if _FRAME.match(line)])
+    return cause
+
+
+def _error(kind: type[BeamlikeError], text: str) -> BeamlikeError:
+    if issubclass(kind, TransformError):
+        label, _, rest = text.partition(" raised ")
+        problem, _, place = rest.rpartition(" for ")
+        return kind(label.strip("'"), problem, place)
+    if issubclass(kind, UserFunctionError) and (found := _FUNCTION.match(text)):
+        place, comma, key = found[3].rpartition(", key ")
+        return kind(found[1], found[2], place, key) if comma else kind(found[1], found[2], key)
+    try:
+        return _with_text(kind(text), text)
+    except TypeError:  # it needs more than a text
+        return _with_text(kind.__new__(kind, text), text)
+
+
+def _cause(line: str) -> BaseException:
+    """The exception that Python would write as this line."""
+    name, _, text = line.partition(": ")
+    module, _, qualified = name.rpartition(".")
+    places = (module,) if module else ("builtins", "__main__")
+    for place in places:
+        kind = getattr(sys.modules.get(place), qualified, None)
+        if isinstance(kind, type) and issubclass(kind, BaseException):
+            with suppress(Exception):  # its class may want more than a text
+                return _with_text(kind.__new__(kind, text), text)
+    named = {"__module__": module or "__main__"}
+    unknown: type[Exception] = type(qualified, (Exception,), named)
+    return unknown(text)
+
+
+_NOWHERE: Final = b"\xff"
+"""Instructions without a place: Python then takes the line of a frame as it is said, and underlines
+nothing. Source: ``Objects/locations.md`` of CPython."""
+
+
+def _fail() -> float:
+    return 1 / 0
+
+
+def _traceback(frames: list[str]) -> TracebackType | None:
+    """A traceback through these places, the innermost last."""
+    trace: TracebackType | None = None
+    for line in reversed(frames):
+        if (found := _FRAME.match(line)) is None:
+            continue
+        code = _fail.__code__.replace(
+            co_filename=found[1],
+            co_name=found[3],
+            co_qualname=found[3],
+            co_linetable=_NOWHERE * len(_fail.__code__.co_code),
+        )
+        try:
+            FunctionType(code, {"__name__": "worker"})()
+        except ZeroDivisionError as error:
+            inner = error.__traceback__.tb_next if error.__traceback__ else None
+            if inner is not None:
+                trace = TracebackType(trace, inner.tb_frame, 0, int(found[2]))
+    return trace

@@ -1,0 +1,148 @@
+"""Which share of a shard's elements and panes fails, so that an error of code does not look like no
+data.
+
+A row that a function of the user's raises for is dropped, and the query goes on. A misspelt name in
+that function drops every row. So each shard judges its calls in lots, of elements and of panes
+apart. A lot begins with a failure and has `LOT` calls or more; it is a part of the saved state.
+"""
+
+import logging
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from beamlike.errors import TooManyFailuresError, because_of
+from beamlike.machine.events import Drop, DropReason, Effect, Lifted, Pane
+from beamlike.safe_text import problem_of, traceback_lines
+
+LOT: Final = 20
+"""So many calls are judged together at least: a few bad rows that come first stop nothing."""
+
+_LOGGER: Final = logging.getLogger("beamlike.panes")
+
+
+@attrs.frozen
+class Calls:
+    """Calls of the user's functions, and how many of them failed."""
+
+    made: int = 0
+    failed: int = 0
+
+    def with_more(self, made: int, failed: int) -> "Calls":
+        """These and more. Nothing is counted before the first failure."""
+        if not failed and not self.failed:
+            return self
+        return Calls(self.made + max(made, failed), self.failed + failed)
+
+
+@attrs.frozen
+class Failing:
+    """The lots of a shard that are not full yet."""
+
+    elements: Calls = Calls()
+    panes: Calls = Calls()
+
+    @classmethod
+    def from_json(cls, counts: Sequence[int]) -> "Failing":
+        """The lots as `to_json` has them.
+
+        Raises:
+            ValueError: These are not four numbers.
+        """
+        made, failed, panes, failed_panes = counts
+        if not all(type(count) is int for count in counts):
+            raise ValueError(f"its counts of failures are {counts}")
+        return cls(Calls(made, failed), Calls(panes, failed_panes))
+
+    def to_json(self) -> list[int]:
+        """Calls and failures for elements, then for panes."""
+        return [*attrs.astuple(self.elements), *attrs.astuple(self.panes)]
+
+    def after(
+        self,
+        elements: int,
+        panes: int,
+        failed: Sequence[tuple[Any, Drop]],
+        max_failures: float,
+        stage: str,
+    ) -> "Failing":
+        """The lots after a step; a full one begins anew.
+
+        Args:
+            elements: How many elements were given to the shard.
+            panes: How many panes came out.
+            failed: What was dropped because a function raised, by key.
+            max_failures: The greatest share that may fail.
+            stage: The name of the grouping.
+
+        Raises:
+            TooManyFailuresError: More than that has failed.
+        """
+        of_panes = sum(drop.element is None for _, drop in failed)
+        of_elements = sum(drop.count for _, drop in failed if drop.element is not None)
+        lots = []
+        for calls, noun in (
+            (self.elements.with_more(elements, of_elements), "elements"),
+            (self.panes.with_more(panes + of_panes, of_panes), "panes"),
+        ):
+            if calls.made < LOT:
+                lots.append(calls)
+                continue
+            if calls.failed > max_failures * calls.made:
+                raise _too_many(calls, noun, max_failures, stage, failed)
+            lots.append(Calls())
+        return Failing(*lots)
+
+
+def log_failure(stage: str, drop: Drop, logged: set[Hashable]) -> None:
+    """A warning with the user's traceback, once for each function and type of what it raises.
+
+    Args:
+        stage: The name of the grouping.
+        drop: What is dropped, with the exception.
+        logged: What was logged before.
+    """
+    if drop.cause is None:
+        return
+    function = (drop.error or "").partition(" raised ")[0]
+    known = (stage, function, type(drop.cause).__name__)
+    if known in logged:
+        return
+    logged.add(known)
+    lines = [*traceback_lines(drop.cause), problem_of(drop.cause)]
+    _LOGGER.warning(
+        "%s: %s raised; what it raises for is dropped as failed, and this is said once:\n%s",
+        stage,
+        function,
+        "\n".join(lines),
+    )
+
+
+def _too_many(
+    calls: Calls, noun: str, max_failures: float, stage: str, failed: Sequence[tuple[Any, Drop]]
+) -> TooManyFailuresError:
+    drop = next((drop for _, drop in failed), None)
+    error = TooManyFailuresError(
+        stage, calls.failed, calls.made, noun, max_failures, (drop and drop.error) or ""
+    )
+    return because_of(error, None if drop is None else drop.cause)
+
+
+def failures_of(effects: Iterable[tuple[Any, Effect]]) -> list[tuple[Any, Drop]]:
+    """What was dropped because a function of the user's raised, by key."""
+    return [
+        (key, effect)
+        for key, effect in effects
+        if isinstance(effect, Drop) and effect.reason is DropReason.FAILED
+    ]
+
+
+def panes_in(effects: Iterable[tuple[Any, Effect]]) -> int:
+    """How many panes came out, without those that withdraw others."""
+    return sum(isinstance(effect, Pane) and not effect.retraction for _, effect in effects)
+
+
+def size_of(item: Any) -> int:
+    """How many elements arrive as one."""
+    return item.count if isinstance(item, Lifted) else 1
