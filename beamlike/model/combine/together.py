@@ -1,6 +1,6 @@
 """Several combine functions over one pane."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import attrs
@@ -51,6 +51,9 @@ class Together(CombineFn):
         return tuple(
             fn.extract(part) for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
         )
+
+    def combines_early(self, types: Set[type]) -> bool:
+        return all(fn.combines_early(types) for fn, _ in self.parts.values())
 
     @property
     def evicts(self) -> bool:

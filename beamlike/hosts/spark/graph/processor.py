@@ -32,7 +32,8 @@ from beamlike.model.graph import (
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.graph.keyed import together
+from beamlike.runtime.arrivals import elements_of
+from beamlike.runtime.graph.keyed import noted_of, together
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.graph.nodes import worker_of
@@ -145,7 +146,8 @@ class Layer:
         )
         for at, placed in self.stages.items():
             stage = placed.stage
-            tables = together(received.arriving.get(at, ()), self.layers.wire)
+            arrived = received.arriving.get(at, ())
+            tables = together(arrived, self.layers.wire)
             clocks = [
                 received.clock[source] for source in placed.sources if source in received.clock
             ]
@@ -157,17 +159,18 @@ class Layer:
             jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:
                 log_jump(self.layers.nodes[at].label, jump)
-            elements = sum(table.num_rows for table in tables)
+            elements = sum(map(elements_of, tables))
             drops, panes = stepped.drops, stepped.out.panes
             after.count(at, Tally.of(elements, drops, panes, stepped.status, jump))
             self._log(at, stepped)
             after.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             if stepped.out:
                 after.out[at, MAIN].extend(stepped.out)
-            after.reached.append(Reached(at, shard, stepped.output_watermark))
+            reached = Reached(at, shard, stepped.output_watermark, stepped.output_before)
+            after.reached.append(reached)
             if stage.notes:
                 stands = stepped.status.watermark
-                given = list(stage.given(tables))
+                given = list(stage.given(noted_of(arrived, self.layers.wire)))
                 noted = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
                 after.noted.append(noted)
         return after
