@@ -50,6 +50,9 @@ def why_one_by_one(strategy: WindowingStrategy, combine: CombineFn) -> str | Non
         return str(error)
     if strategy.may_lose_data is not None:
         return "its trigger may finish, and what comes after that is dropped one by one"
+    window_fn = strategy.window_fn
+    if strategy.is_merging and isinstance(window_fn, Sessions) and window_fn.ends_with is not None:
+        return f"{window_fn} ends sessions where all of their elements are known"
     if combine.evicts:
         return f"{combine} decides after each pane which elements stay"
     return None

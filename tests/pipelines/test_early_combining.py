@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import beamlike.beam as beam
 from beamlike.api.pipelines.combinefn import combine_fn
 from beamlike.api.pipelines.grouping import grouped
+from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.hosts.spark.graph.scripts import messages_of
@@ -402,6 +403,28 @@ def test_a_fanout_where_each_element_is_needed_is_refused() -> None:
 
     with pytest.raises(PipelineError, match=r"has a fanout, .*'earliest' needs the time of each"):
         _ = pairs | needy | combine
+
+
+@pytest.mark.parametrize(
+    ("combine", "fanout"),
+    [
+        (lambda pairs: pairs.with_hot_key_fanout(3).sum_by_key(), Fanout(3)),
+        (lambda pairs: pairs.with_hot_key_fanout(len).with_name("n").count_by_key(), Fanout(len)),
+        (lambda pairs: pairs.map(lambda pair: pair[1]).with_fanout(2).count_by_value(), Fanout(2)),
+        (lambda pairs: pairs.map(lambda pair: pair[1]).with_fanout(2).sum(), Fanout(2)),
+        (lambda pairs: pairs.with_hot_key_fanout(3).map_values(abs).sum_by_key(), None),
+        (lambda pairs: pairs.with_fanout(1).sum_by_key(), None),
+    ],
+)
+def test_a_fanout_of_scio_is_that_of_the_next_verb(
+    combine: Callable[[Any], Any], fanout: Fanout | None
+) -> None:
+    sc = ScioContext()
+    combined = combine(sc.parallelize([("a", 1), ("b", 2)]))
+
+    nodes = combined.pipeline.nodes
+
+    assert [node.fanout for node in nodes if isinstance(node, GroupNode)] == [fanout]
 
 
 def test_a_fanout_is_that_of_the_copy_alone() -> None:

@@ -35,6 +35,7 @@ __all__ = [
     "CombinePerKey",
     "CombineValues",
     "GroupByKey",
+    "check_fanout",
 ]
 
 
@@ -149,7 +150,7 @@ class CombinePerKey(_Combining[R]):
 
         Source: Beam Python ``CombinePerKey.with_hot_key_fanout``.
         """
-        _check_fanout(fanout, "with_hot_key_fanout")
+        check_fanout(fanout, "with_hot_key_fanout")
         return self._with_fanout(None if fanout == 1 else Fanout(fanout))
 
     def _with_fanout(self, fanout: Fanout | None) -> Self:
@@ -174,7 +175,16 @@ class CombinePerKey(_Combining[R]):
         return grouped(given, self.combine, fanout=self.fanout)
 
 
-def _check_fanout(fanout: Any, method: str) -> None:
+def check_fanout(fanout: Any, method: str) -> None:
+    """Refuse what is not a fanout.
+
+    Args:
+        fanout: What a user gave.
+        method: The method that it was given to. The fanout of hot keys may be a function.
+
+    Raises:
+        PipelineError: It is not a number of 1 or more and not such a function.
+    """
     number = isinstance(fanout, int) and not isinstance(fanout, bool) and fanout >= 1
     if not number and not (callable(fanout) and method == "with_hot_key_fanout"):
         raise PipelineError(f"{method} needs a number of 1 or more, got {fanout!r}; leave it out")
@@ -272,7 +282,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
 
         Source: Beam Python ``CombineGlobally.with_fanout``.
         """
-        _check_fanout(fanout, "with_fanout")
+        check_fanout(fanout, "with_fanout")
         copy = self._copy()
         copy.fanout = None if fanout == 1 else Fanout(fanout)
         return copy
