@@ -14,14 +14,15 @@ on request), `contexts` (what they are given beside the element), `views` (side 
 are given), `userstate` (the states and timers that functions declare), `stateful_doing` (how such
 functions are called), `combinefn` (Beam's combine functions), `combine_fns` (the built-in ones),
 `combine_types` (what they take and make), `grouping` (what all that group are made of), `outputs`
-(of transforms with several). Then Beam's transforms: `pardo`, `elements`, `windowing`, `groups`,
-`cogroups`, `combiners`, `approximate`, `pairs`, `times`, `rows`, `strings`, `logging_transforms`,
-`stateful`, `keyed_batches`, `buffered_batches`, `batch_sizes`, `batches`, `deduplicating`; `apart`
-and `error_handling` (elements that fail). For functions of users: `shared` (objects that they
-share) and `retrying` (calls that are tried again). From outside and to the outside: `on_spark`
-(which query a pipeline becomes), `coders`, `more_coders` and `row_coder` (values as bytes),
-`frames` (DataFrames) and `named` (inputs and outputs of jobs). What Beam Python counts in seconds
-is in `python`, files and other sources and sinks are in `io`, Scio's verbs are in `scio`.
+(of transforms with several), `defaults` (what is made of no elements). Then Beam's transforms:
+`pardo`, `elements`, `windowing`, `groups`, `cogroups`, `combiners`, `approximate`, `pairs`,
+`times`, `rows`, `strings`, `logging_transforms`, `stateful`, `keyed_batches`, `buffered_batches`,
+`batch_sizes`, `batches`, `deduplicating`; `apart` and `error_handling` (elements that fail). For
+functions of users: `shared` (objects that they share) and `retrying` (calls that are tried again).
+From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders`,
+`more_coders` and `row_coder` (values as bytes), `frames` (DataFrames) and `named` (inputs and
+outputs of jobs). What Beam Python counts in seconds is in `python`, files and other sources and
+sinks are in `io`, Scio's verbs are in `scio`.
 """
 
 # Transforms are given what is made of other transforms: Map(...).with_exception_handling(), and

@@ -9,8 +9,6 @@ from beamlike.errors import PipelineError
 from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windowfns import GlobalWindows
 
-__all__ = ["WithDefaults", "check_defaults"]
-
 
 class WithDefaults(PTransform[Any, Any]):
     """Makes something of all elements of a window, and of none unless it has no defaults."""

@@ -3,7 +3,8 @@
 Read in this order: `wire` (values as bytes), `keys` (keys as bytes), `metrics` (what users'
 functions count), `worker` (the methods of a node), `pacing` (nodes that pace those after them),
 `staged` (nodes that keep state), `nodes` (the others, and which is which). In shards: `keyed`
-(elements by key, as tables), `tracing` (what happens inside of groupings), `stage` (a node on a
-shard). As a chain of operators: `sending` (functions as bytes), `messages` (what travels), `layers`
-(how a graph is cut).
+(elements by key, as tables), `tracing` (what happens inside of groupings), `pane_elements` (what
+panes become), `stage` (a node on a shard). As a chain of operators: `sending` (functions as bytes),
+`messages` (what travels), `layers` (how a graph is cut), `early` (elements combined before they
+reach their shard).
 """

@@ -9,7 +9,7 @@ Source: Beam's combiner lifting, ``CombinePerKey.with_hot_key_fanout``.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.model.bundle import Spans
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.runtime.arrivals import by_shard
@@ -124,17 +123,14 @@ class EarlyCombiner:
         """
         plan, hashes = self._plan, hashes_of(blobs)
         early = self._early(keyed, blobs, bound)
-        late = np.nonzero(~early)[0]
         to_shards = list[tuple[int, pa.Table]]()
-        if self._notes:
+        if not early.all() or self._notes:
             table = keyed_table(keyed, blobs, hashes, self._wire)
-            to_shards += by_shard(as_noted(table), plan.shards, plan.buckets)
-        if len(late):
-            some, keys = _some_of(keyed, late.tolist()), [blobs[row] for row in late.tolist()]
-            table = keyed_table(some, keys, hashes[late], self._wire)
-            to_shards += by_shard(table, plan.shards, plan.buckets)
-        if not early.any():
-            return Combined(to_shards)
+            if not early.any():
+                return Combined([*by_shard(table, plan.shards, plan.buckets)])
+            if self._notes:
+                to_shards += by_shard(as_noted(table), plan.shards, plan.buckets)
+            to_shards += by_shard(table.filter(pa.array(~early)), plan.shards, plan.buckets)
         lifted = self._lifted(keyed, blobs, hashes, np.nonzero(early)[0], bound)
         position = self._fanout_of(keyed, blobs, lifted, part)
         is_hot = position >= 0
@@ -191,13 +187,13 @@ class EarlyCombiner:
         bound: WatermarkBound,
     ) -> pa.Table:
         """One combined element of each key and window, with the ``hash`` of its key."""
-        if keyed.declared is None or self._plan.values["value"] == HeldValues.positions:
+        if self._plan.values["value"] == HeldValues.positions:
             # As they would come to another process.
             self._held.values = self._wire.all_through(list(keyed.values))
             values = pa.array(rows, HeldValues.positions)
         else:
             values = pa.array(keyed.values, self._plan.values["value"]).take(pa.array(rows))
-        every, number = len(rows) == len(blobs), pa.int64()
+        picked, number = pa.array(rows), pa.int64()
         columns = {
             "key_key": pa.array(blobs, pa.binary()),
             "ts": pa.array(keyed.timestamps, number),
@@ -205,8 +201,7 @@ class EarlyCombiner:
             "end": pa.array(keyed.windows.ends, number),
             "hash": pa.array(hashes),
         }
-        if not every:
-            picked = pa.array(rows)
+        if len(rows) < len(blobs):
             columns = {name: column.take(picked) for name, column in columns.items()}
         table = pa.table(columns | {"value_value": values})
         watermark = bound.watermark if self._plan.strategy.is_merging else None
@@ -229,12 +224,3 @@ class EarlyCombiner:
             )
         ]
         return np.array(positions, np.int64)
-
-
-def _some_of(keyed: Keyed, rows: Sequence[int]) -> Keyed:
-    def picked(column: Sequence[Any]) -> list[Any]:
-        return [column[row] for row in rows]
-
-    spans = Spans(picked(keyed.windows.starts), picked(keyed.windows.ends))
-    keys, values, timestamps = map(picked, (keyed.keys, keyed.values, keyed.timestamps))
-    return Keyed(keys, values, timestamps, spans, picked(keyed.first), keyed.declared)

@@ -101,6 +101,8 @@ def key_blobs(keys: Sequence[Any], coders: Coders) -> list[bytes]:
         # Equal keys of one of these types have equal bytes.
         known = {key: key_bytes(key, coders) for key in set(keys)}
         return [known[key] for key in keys]
+    if kinds == {tuple} and not any(keys):  # the only key of all elements of a window
+        return [key_bytes((), coders)] * len(keys)
     return [key_bytes(key, coders) for key in keys]
 
 

@@ -46,7 +46,7 @@ Read = Callable[[Iterable[Any]], Iterable[Any]]
 class HeldValues:
     """Values in this process: their column holds the position of each."""
 
-    positions: ClassVar = pa.int64()
+    positions: ClassVar = pa.uint64()  # of no declared type
 
     values: Sequence[Any] = ()
 
