@@ -103,7 +103,7 @@ class Messages:
                     node: [pack_blob(table, {}) for table in tables]
                     for node, tables in self.arriving.items()
                 },
-                [attrs.astuple(update) for update in self.reached],
+                [(one.node, one.shard, one.watermark, one.before) for one in self.reached],
                 self.lost,
                 self.metrics,
                 {
