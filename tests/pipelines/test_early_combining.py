@@ -1,9 +1,6 @@
 """Elements of pipelines combined before the shuffle: no pane changes, and little crosses it."""
 
-import json
-import os
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -13,21 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import beamlike.beam as beam
-from beamlike.api.pipelines.combinefn import combine_fn
-from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import run_pipeline
-from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
 from beamlike.hosts.spark.graph.scripts import messages_of
 from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage
 from beamlike.machine.clocks import StageClock
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.liftable import why_one_by_one
-from beamlike.model.combine import Collect, CollectSet, CombineFn, Count, Latest, Max, Mean, Sum
-from beamlike.model.graph import Fanout, GroupNode, WindowNode
+from beamlike.model.combine import CollectSet, Count, Latest, Max, Mean, Sum
+from beamlike.model.graph import Fanout, GroupNode
 from beamlike.model.strategy import (
-    AccumulationMode,
     LateCheck,
     TimestampCombiner,
     WindowingStrategy,
@@ -38,127 +31,12 @@ from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.runtime.arrivals import is_lifted
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.stage import Stage
-from beamlike.runtime.script import Arrive, Script, ScriptStep
+from beamlike.runtime.script import Arrive
 from tests.support.examples import examples
+from tests.support.generated.early_combining import Grouped, MeanFn, any_combined, windowed
 from tests.support.generated.pipelines import From
-from tests.support.generated.strategies import any_strategy
 from tests.support.pipelines.in_layers import run_in_letters
 from tests.support.pipelines.results_of_runs import readable_run
-
-
-class MeanFn(beam.CombineFn):
-    """The mean of whole numbers as Beam's guide writes it; accumulators change in place."""
-
-    def create_accumulator(self) -> list[int]:
-        return [0, 0]
-
-    def add_input(self, accumulator: list[int], element: int) -> list[int]:
-        accumulator[0] += element
-        accumulator[1] += 1
-        return accumulator
-
-    def merge_accumulators(self, accumulators: Iterable[list[int]]) -> list[int]:
-        totals, counts = zip(*accumulators, strict=True)
-        return [sum(totals), sum(counts)]
-
-    def extract_output(self, accumulator: list[int]) -> float:
-        total, count = accumulator
-        return total / count if count else -1.0
-
-
-class JoinFn(beam.CombineFn):
-    """Numbers as text in order of arrival: a function for which order matters."""
-
-    def create_accumulator(self) -> str:
-        return ""
-
-    def add_input(self, accumulator: str, element: int) -> str:
-        return f"{accumulator}{element}"
-
-    def merge_accumulators(self, accumulators: Iterable[str]) -> str:
-        return "".join(accumulators)
-
-    def extract_output(self, accumulator: str) -> str:
-        return "".join(sorted(accumulator))
-
-
-FUNCTIONS: tuple[Any, ...] = (
-    *(Sum(), Count(), Max(), Mean(), Latest(), CollectSet(), Collect()),
-    *(sum, MeanFn(), JoinFn()),
-)
-
-
-def any_script(dice: Random) -> Script:
-    """Dense elements, some of them late, and moves of both clocks."""
-    steps: list[ScriptStep] = []
-    watermark = clock = 0
-    for _ in range(dice.randint(1, 8)):
-        match dice.randrange(4):
-            case 0:
-                watermark += dice.randrange(12)
-                steps.append(AdvanceWatermark(watermark))
-            case 1:
-                clock += dice.randint(1, 6)
-                steps.append(AdvanceClock(clock))
-            case _:
-                around = max(0, watermark - 8)
-                arriving = (
-                    Element((dice.choice("ab"), dice.randrange(5)), around + dice.randrange(24))
-                    for _ in range(dice.randint(1, 14))
-                )
-                steps.append(Arrive(tuple((None, element) for element in arriving)))
-    return *steps, AdvanceWatermark(MAX_TIMESTAMP)
-
-
-def windowed(pairs: Any, strategy: WindowingStrategy) -> Any:
-    pipeline = pairs.pipeline
-    node = WindowNode("windows", (pairs.edge,), strategy.window_fn)
-    return pipeline.add(node, strategy, pairs.is_bounded)
-
-
-class Grouped(beam.PTransform):
-    """Pairs combined by key with a function that machines take."""
-
-    def __init__(self, combine: CombineFn, fanout: Fanout | None) -> None:
-        super().__init__()
-        self.combine, self.fanout = combine, fanout
-
-    def expand(self, pairs: Any) -> Any:
-        return grouped(pairs, self.combine, fanout=self.fanout)
-
-
-def any_fanout(dice: Random) -> Fanout | None:
-    return dice.choice((None, None, Fanout(2), Fanout(lambda key: 3 if key == "a" else 1)))
-
-
-def any_combined(dice: Random) -> beam.Pipeline:
-    """A stream, windowed and combined, and what comes of it combined once more."""
-    pipeline = beam.Pipeline()
-    pairs = pipeline | "source" >> From(any_script(dice), dice.randrange(4) == 0)
-    mode = dice.choice((AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING))
-    strategy = any_strategy(dice, accumulation=mode)
-    if dice.randrange(4):  # most strategies need each element
-        strategy = WindowingStrategy(
-            strategy.window_fn,
-            Repeatedly(strategy.trigger),
-            mode,
-            strategy.allowed_lateness,
-            closing_behavior=strategy.closing_behavior,
-            on_time_behavior=strategy.on_time_behavior,
-            late_check=strategy.late_check,
-        )
-    pairs = windowed(pairs, strategy)
-    for level in range(dice.randint(1, 2)):
-        fn = combine_fn(dice.choice(FUNCTIONS), "test")
-        try:
-            pairs = pairs | f"{level} combined" >> Grouped(fn, any_fanout(dice))
-        except PipelineError:
-            try:  # what needs each element has no fanout
-                pairs = pairs | f"{level} alone" >> Grouped(fn, None)
-            except PipelineError:
-                break
-        pairs = pairs | f"{level} numbers" >> beam.Map(lambda pair: (pair[0], len(repr(pair[1]))))
-    return pipeline
 
 
 @settings(max_examples=examples(300), deadline=None)
@@ -460,85 +338,3 @@ def test_a_fanout_is_that_of_the_copy_alone() -> None:
     spread = plain.with_hot_key_fanout(2)
 
     assert (plain.fanout, spread.fanout) == (None, Fanout(2))
-
-
-# -- on Spark ---------------------------------------------------------------------------------
-
-
-@pytest.mark.spark
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_random_streams_are_combined_early_on_spark_as_in_memory(spark: Any) -> None:
-    pipelines = [any_combined(Random(seed)) for seed in range(30)]
-    in_memory = [run_pipeline(pipeline.nodes) for pipeline in pipelines]
-    scripted = [
-        Scripted(pipeline.nodes, list(run.came))
-        for pipeline, run in zip(pipelines, in_memory, strict=True)
-    ]
-
-    on_spark = run_pipelines_on_spark(scripted, spark)
-
-    for seed, (found, wanted) in enumerate(zip(on_spark, in_memory, strict=True)):
-        assert readable_run(found) == readable_run(wanted), f"seed {seed}"
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("fanout", [1, 3])
-def test_rows_of_many_partitions_are_summed_up(spark: Any, fanout: int) -> None:
-    rows = spark.range(100_000).repartition(8)
-    numbers = beam.Pipeline() | beam.FromDataFrame(rows) | beam.Map(lambda row: row.id)
-    total = numbers | beam.CombineGlobally(sum).with_fanout(fanout)
-
-    (row,) = beam.to_data_frame(total, "total long").collect()
-
-    assert row.total == sum(range(100_000))
-
-
-@pytest.mark.spark
-def test_a_stream_of_rows_is_combined_early_and_what_is_late_is_counted(
-    spark: Any, tmp_path: Path
-) -> None:
-    schema = "key string, at timestamp, v long"
-    rows = (
-        spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(tmp_path / "in"))
-    )
-    pairs = (
-        beam.Pipeline()
-        | beam.FromDataFrame(rows, timestamp="at", watermark="0 seconds")
-        | beam.Map(lambda row: (row.key, row.v))
-        | beam.WindowInto(beam.FixedWindows(60))
-    )
-    hot = beam.CombinePerKey(sum).with_hot_key_fanout(2)
-    sums = beam.to_data_frame(pairs | hot, "key string, s long")
-    arrivals = [
-        [("a", 0, 1), ("a", 30, 2), ("b", 59, 4)],
-        [("a", 130, 8), ("a", 131, 16)],
-        [("a", 1, 32), ("a", 2, 64), ("b", 125, 128)],  # two are late
-        [("c", 600, 256)],
-        [("c", 601, 512)],
-    ]
-    (tmp_path / "in").mkdir()
-    for number, elements in enumerate(arrivals):
-        lines = (
-            json.dumps({"key": key, "at": f"2026-01-01T00:{at // 60:02}:{at % 60:02}Z", "v": v})
-            for key, at, v in elements
-        )
-        (tmp_path / "in" / f"{number}.json").write_text("\n".join(lines))
-        os.utime(tmp_path / "in" / f"{number}.json", (number, number))
-
-    query = (
-        sums.writeStream.format("memory")
-        .queryName("sums")
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .start()
-    )
-    try:
-        query.processAllAvailable()
-        found = sorted((row.key, row.s) for row in spark.table("sums").collect())
-        counts = [one.observedMetrics for one in query.recentProgress]
-    finally:
-        query.stop()
-        spark.catalog.dropTempView("sums")
-
-    assert found == [("a", 3), ("a", 24), ("b", 4), ("b", 128)]
-    expired = [counts_of["CombinePerKey(sum)"].dropped_expired for counts_of in counts if counts_of]
-    assert sum(expired) == 2
