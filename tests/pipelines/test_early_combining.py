@@ -1,6 +1,6 @@
 """Elements of pipelines combined before the shuffle: no pane changes, and little crosses it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -295,6 +295,72 @@ def test_what_raises_while_it_is_combined_early_names_its_key_and_its_step() -> 
         run_in_letters(pipeline.nodes, dice=Random(1))
 
     assert str(combined.value) == str(in_memory.value)
+
+
+class Counting(MeanFn):
+    """A mean that counts what it adds."""
+
+    def add_input(self, accumulator: list[int], element: int) -> list[int]:
+        beam.metrics.Metrics.counter("means", "added").inc()
+        return super().add_input(accumulator, element)
+
+
+def test_what_a_function_counts_while_it_combines_early_is_counted_for_its_step() -> None:
+    pipeline = beam.Pipeline()
+    values = [("ann", 1), ("ann", 2), ("joe", 3), ("joe", 4)]
+    _ = pipeline | beam.Create(values) | "Mean" >> beam.CombinePerKey(Counting())
+
+    found = run_in_letters(pipeline.nodes, dice=Random(1))
+
+    in_memory = run_pipeline(pipeline.nodes)
+    assert in_memory.metrics != run_pipeline(beam.Pipeline().nodes).metrics
+    assert found.metrics == in_memory.metrics
+
+
+class Kilo:
+    """Thousands, with a coder and without a pickle."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kilo) and other.count == self.count
+
+    def __hash__(self) -> int:
+        return hash(self.count)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("it has a coder")
+
+
+class KiloCoder(beam.coders.Coder):
+    def encode(self, value: Kilo) -> bytes:
+        return value.count.to_bytes(4)
+
+    def decode(self, encoded: bytes) -> Kilo:
+        return Kilo(int.from_bytes(encoded))
+
+    def is_deterministic(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def kilos_have_a_coder() -> Iterator[None]:
+    beam.coders.registry.register_coder(Kilo, KiloCoder)
+    yield
+    beam.coders.registry.unregister_coder(Kilo)
+
+
+@pytest.mark.usefixtures("kilos_have_a_coder")
+def test_combined_values_travel_by_their_coder() -> None:
+    pipeline = beam.Pipeline()
+    values = [("a", Kilo(n)) for n in (1, 1, 2, 1)]
+    combined = pipeline | beam.Create(values) | beam.CombinePerKey(Latest())
+
+    found = run_in_letters(pipeline.nodes, dice=Random(1), wanted=[combined.edge])
+
+    (output,) = found.out_of(combined.edge)
+    assert output.element.value == ("a", Kilo(1))
 
 
 def test_a_fanout_where_each_element_is_needed_is_refused() -> None:
