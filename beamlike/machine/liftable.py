@@ -1,6 +1,7 @@
 """What may be combined before it is grouped, and what a grouping takes that was."""
 
 from beamlike.errors import WindowingError
+from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import LateCheck, TimestampCombiner
 from beamlike.model.sessions import Sessions
@@ -34,6 +35,27 @@ def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> No
             reason = f"{window_fn} cuts sessions where all of their elements are known"
     if reason is not None:
         raise WindowingError(f"elements cannot be combined before they are grouped: {reason}")
+
+
+def why_one_by_one(strategy: WindowingStrategy, combine: CombineFn) -> str | None:
+    """Why the elements of a grouping have to reach it one by one; None: they need not.
+
+    Args:
+        strategy: That of the grouping.
+        combine: What makes one value of those of a pane.
+    """
+    try:
+        check_liftable(strategy)
+    except WindowingError as error:
+        return str(error)
+    if strategy.may_lose_data is not None:
+        return "its trigger may finish, and what comes after that is dropped one by one"
+    window_fn = strategy.window_fn
+    if strategy.is_merging and isinstance(window_fn, Sessions) and window_fn.ends_with is not None:
+        return f"{window_fn} ends sessions where all of their elements are known"
+    if combine.evicts:
+        return f"{combine} decides after each pane which elements stay"
+    return None
 
 
 def check_lifted(strategy: WindowingStrategy, count: int, window: Window) -> None:

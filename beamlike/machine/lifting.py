@@ -9,7 +9,7 @@ Source: Beam ``CombinePerKey`` with combiner lifting, ``withHotKeyFanout``.
 
 from collections.abc import Sequence
 
-from beamlike.machine.events import Bundle, Drop, Element, Lifted, Merged, TraceEvent
+from beamlike.machine.events import Bundle, Drop, Item, Lifted, Merged, TraceEvent
 from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.state import KeyState
@@ -55,12 +55,12 @@ class Lifting:
         self._judges = strategy.late_check is not LateCheck.MERGED
 
     def lift(
-        self, elements: Sequence[Element], watermark: int | None
+        self, elements: Sequence[Item], watermark: int | None
     ) -> tuple[tuple[Lifted, ...], tuple[Drop, ...]]:
         """What becomes of the elements of one key.
 
         Args:
-            elements: In order of arrival.
+            elements: In order of arrival. Some may have been combined before.
             watermark: The input watermark (ms) that judges which of them are late. With
                 ``late_check="merged"`` the grouping that follows judges; without a watermark, too,
                 which is right for windows that do not merge only.
@@ -72,14 +72,18 @@ class Lifting:
         at = MIN_TIMESTAMP if watermark is None or not self._judges else watermark
         before, trace = KeyState.unseen(at, 0), list[TraceEvent]()
         after, effects = self._grouping.step(before, Bundle(tuple(elements)), trace.append)
-        merged = {it.into for it in trace if isinstance(it, Merged)}
+        merged: set[Window] = {it.into for it in trace if isinstance(it, Merged)}
+        before_that = [item for item in elements if isinstance(item, Lifted)]
+        merged |= {item.window for item in before_that if item.merged}
+        # Elements that were judged where they were first combined stay so.
+        unjudged = len(before_that) < len(elements) or not all(it.judged for it in before_that)
         lifted = (
             Lifted(
                 state.accumulator,
                 state.new_elements,
                 window,
                 _greatest(elements, window),
-                judged,
+                judged or not unjudged,
                 window in merged,
             )
             for window, state in after.windows.items()
@@ -87,7 +91,7 @@ class Lifting:
         return tuple(lifted), tuple(effect for effect in effects if isinstance(effect, Drop))
 
 
-def _greatest(elements: Sequence[Element], window: Window) -> int:
+def _greatest(elements: Sequence[Item], window: Window) -> int:
     """The greatest event time (ms) of those in a window. Some may come in another one that
     overlaps it."""
     inside = (

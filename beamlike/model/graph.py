@@ -5,7 +5,7 @@ most have one output, `MAIN`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -149,6 +149,24 @@ class WindowNode(Node):
     window_fn: WindowFn
 
 
+@attrs.frozen
+class Fanout:
+    """Over how many tasks the values of a key are spread and combined before they meet.
+
+    Args:
+        ways: How many, 1 or more; or a function from the key to that number. Those of a key with 1
+            go straight to its shard.
+
+    Source: Beam ``CombinePerKey.with_hot_key_fanout``.
+    """
+
+    ways: int | Callable[[Any], int]
+
+    def of_key(self, key: Any) -> int:
+        """Over how many tasks those of this key are spread."""
+        return self.ways(key) if callable(self.ways) else self.ways
+
+
 @attrs.frozen(eq=False)
 class GroupNode(Node):
     """Pairs of key and value, grouped by key and window. Source: Beam ``Combine.perKey``.
@@ -157,11 +175,14 @@ class GroupNode(Node):
         strategy: How.
         combine: How the values of a pane become one.
         value_type: The type of all values, if it is declared.
+        fanout: How values are combined on their way, where a user asks for it. Values are combined
+            early then also where last digits of results may depend on it.
     """
 
     strategy: WindowingStrategy
     combine: CombineFn
     value_type: type | None = None
+    fanout: Fanout | None = None
 
 
 @attrs.frozen(eq=False)

@@ -7,8 +7,10 @@ in windows, ``start`` and ``end`` (ms). A table of combined elements has the key
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.events import Element, Item, Lifted
@@ -19,7 +21,37 @@ from beamlike.runtime.store.state import Key, key_tuples
 
 def arriving(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Item]]:
     """What a table brings, with its keys, in the order of its rows."""
-    return _lifted_in(plan, table) if "count" in table.column_names else elements_in(plan, table)
+    return _lifted_in(plan, table) if is_lifted(table) else elements_in(plan, table)
+
+
+def is_lifted(table: pa.Table) -> bool:
+    """Whether a table has combined elements, and not rows."""
+    return "count" in table.column_names
+
+
+def elements_of(table: pa.Table) -> int:
+    """How many elements a table stands for."""
+    return int(table.column("count").to_numpy().sum()) if is_lifted(table) else table.num_rows
+
+
+def by_shard(table: pa.Table, shards: int, buckets: int) -> Iterator[tuple[int, pa.Table]]:
+    """A table for each shard that gets something, with the shard's position.
+
+    Args:
+        table: Rows or combined elements, with the ``hash`` of each key. What comes out has the
+            ``bucket`` in its place.
+        shards: The groups that share the keys.
+        buckets: See `beamlike.runtime.plan.Plan`.
+    """
+    hashes = table.column("hash").to_numpy().view(np.uint64)
+    shard = (hashes % shards).astype(np.int64)
+    bucket = (hashes // shards % buckets).astype(np.int32)
+    table = table.drop_columns(["hash"]).append_column("bucket", pa.array(bucket))
+    order = np.argsort(shard, kind="stable")
+    bounds = np.searchsorted(shard[order], np.arange(shards + 1))
+    for position, (start, end) in enumerate(pairwise(bounds)):
+        if start < end:
+            yield position, table.take(pa.array(order[start:end])).combine_chunks()
 
 
 def elements_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Element]]:

@@ -16,14 +16,14 @@ import pyarrow as pa
 
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
-from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Merges, Panes, State
+from beamlike.machine.columnar.columns import Drops, Merges, Panes, State
 from beamlike.machine.columnar.next_timers import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.end_events import in_columns
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
-from beamlike.runtime.part_folds import arrivals_of, fold_of_part
+from beamlike.runtime.part_folds import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.column_state import ColumnState, saved_withdrawn_at, withdrawn_at
 from beamlike.runtime.store.index import Index, ShardStatus
@@ -65,11 +65,12 @@ class Pass:
 
 @attrs.frozen
 class ColumnsStepped:
-    """What came out of a step, and the shard's output watermark (ms) after it."""
+    """What came out of a step, and the shard's output watermark (ms) after and before it."""
 
     passes: list[Pass]
     output_watermark: int
     status: ShardStatus
+    output_before: int
 
 
 @attrs.frozen
@@ -116,7 +117,7 @@ class ColumnShard:
             UnsupportedError: A pass has more than fits in one piece.
         """
         index = Index.load(self.plan, store.read_index())
-        judged_at = index.at.begin(updates).watermark
+        judged_at, output_before = index.at.begin(updates).watermark, index.output
         to = index.at.after(self.plan, updates, clock)
         touched = bool(arrivals) or bool(index.due(to))
         made = list[Pass]()
@@ -145,7 +146,7 @@ class ColumnShard:
         if touched or to != index.at:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
-        return ColumnsStepped(made, index.output, index.status)
+        return ColumnsStepped(made, index.output, index.status, output_before)
 
     def _pass(
         self,
@@ -289,7 +290,9 @@ class ColumnShard:
         if arrived is not None:
             number = number[: arrived.num_rows]
             if "count" in arrived.column_names:
-                state, out, drops = machine.add_lifted(state, self._lifted(arrived, number))
+                state, out, drops = machine.add_lifted(
+                    state, lifted_arrivals_of(self.plan, machine.folds, arrived, number)
+                )
             else:
                 bundle = arrivals_of(self.plan, machine.folds, arrived, number)
                 state, out, drops = machine.add(state, bundle)
@@ -303,14 +306,6 @@ class ColumnShard:
             state, out = machine.advance_watermark(state, to.watermark)
             panes += ((WATERMARK, one) for one in out)
         return state, panes, drops, merges
-
-    def _lifted(self, arrived: pa.Table, key: Ints) -> LiftedArrivals:
-        start, end, at, count = (
-            arrived.column(name).to_numpy() for name in ("start", "end", "ts", "count")
-        )
-        judged, merged = (arrived.column(name).to_numpy() for name in ("judged", "merged"))
-        accumulators = self.layout.accumulators(arrived)
-        return LiftedArrivals(key, start, end, at, count, judged, merged, accumulators)
 
     def _buckets(
         self, rows: Rows, active: Bools, before: State, keys: Numbered, arrived: Ints

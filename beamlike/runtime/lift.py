@@ -4,26 +4,30 @@ The result is a table of combined elements, see `beamlike.runtime.arrivals`, wit
 of each key in place of a bucket.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import OutgrownError, UserFunctionError
+from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import LiftedArrivals
+from beamlike.machine.columnar.incoming import Bundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.lifting import ColumnarLifting
-from beamlike.machine.events import Drop, Element, Lifted
+from beamlike.machine.events import Drop, Item, Lifted
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.arrivals import elements_in
+from beamlike.runtime.arrivals import arriving, is_lifted
 from beamlike.runtime.column_output import keyed_drops
 from beamlike.runtime.key_numbers import Numbered, number_keys
-from beamlike.runtime.part_folds import arrivals_of, fold_of_part
+from beamlike.runtime.part_folds import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import ONE_BY_ONE, choose_machine
+from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.room import in_one
 from beamlike.runtime.store.state import Key
+from beamlike.runtime.store.stores import Store
 
 Combined = tuple[pa.Table, list[tuple[Key, Drop]]]
 """Combined elements, and the rows that come too late or that a function cannot take."""
@@ -36,8 +40,8 @@ class Lifter(Protocol):
         """The rows of some tables combined by key and window.
 
         Args:
-            tables: One or more, in order of arrival. Rows have their ``hash`` in place of a
-                bucket.
+            tables: One or more, in order of arrival: all of rows, or all of combined elements,
+                which are combined further. They have a ``hash`` in place of a bucket.
             watermark: The input watermark (ms) that judges them; None: they are judged later.
 
         Returns:
@@ -53,6 +57,40 @@ def lifter_of(plan: Plan) -> Lifter:
     """What combines the rows of this plan."""
     columnar = choose_machine(plan).machine == "columnar"
     return _Careful(plan, _InColumns(plan) if columnar else _KeyByKey(plan))
+
+
+def combine_the_rest(
+    plan: Plan,
+    lifter: Callable[[], Lifter],
+    store: Store,
+    tables: Sequence[pa.Table],
+    updates: Sequence[WatermarkUpdate],
+) -> tuple[list[pa.Table], list[tuple[Key, Drop]]]:
+    """What arrives at a shard of the columnar machine, which takes rows or combined elements.
+
+    Where both arrive, the rows are combined at the watermark that judges them, so that all of
+    them are one bundle.
+
+    Args:
+        plan: That of the shard.
+        lifter: Makes that of the plan.
+        store: The state of the shard.
+        tables: What arrives, with the ``bucket`` of each key.
+        updates: Updates of the watermark.
+
+    Returns:
+        Tables of one form, and the rows that come too late.
+    """
+    rows = [table for table in tables if not is_lifted(table)]
+    if not rows or len(rows) == len(tables):
+        return list(tables), []
+    watermark = Index.load(plan, store.read_index()).at.begin(updates).watermark
+    hashed = (
+        table.append_column("hash", table.column("bucket").cast(pa.int64())) for table in rows
+    )
+    lifted, drops = lifter().lift([table.drop_columns(["bucket"]) for table in hashed], watermark)
+    lifted = lifted.append_column("bucket", lifted.column("hash").cast(pa.int32()))
+    return [lifted.drop_columns(["hash"]), *filter(is_lifted, tables)], drops
 
 
 def _schema(plan: Plan) -> pa.Schema:
@@ -90,8 +128,12 @@ class _InColumns:
         arrived = in_one(tables)  # those without carried windows lack the columns of these
         names = [f"key_{name}" for name in plan.keys]
         keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
-        arrivals = arrivals_of(plan, self._folds, arrived, keys.number)
-        lifted, drops = self._lifting.lift(arrivals, watermark)
+        bundle: Bundle
+        if is_lifted(arrived):
+            bundle = LiftedBundle(lifted_arrivals_of(plan, self._folds, arrived, keys.number))
+        else:
+            bundle = PlainBundle(arrivals_of(plan, self._folds, arrived, keys.number))
+        lifted, drops = self._lifting.lift(bundle, keys.count, watermark)
         at = MIN_TIMESTAMP if watermark is None else watermark
         dropped = list(keyed_drops(plan, drops, arrived, at))
         return self._table(lifted, keys, arrived.column("hash").to_numpy()), dropped
@@ -120,9 +162,9 @@ class _KeyByKey:
     def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
         plan, lifting = self._plan, self._lifting
         hashes: dict[Key, int] = {}
-        by_key: dict[Key, list[Element]] = {}
+        by_key: dict[Key, list[Item]] = {}
         for table in tables:
-            rows = zip(elements_in(plan, table), table.column("hash").to_pylist(), strict=True)
+            rows = zip(arriving(plan, table), table.column("hash").to_pylist(), strict=True)
             for (key, element), hashed in rows:
                 hashes.setdefault(key, hashed)
                 by_key.setdefault(key, []).append(element)

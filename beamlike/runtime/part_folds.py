@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.columns import Arrivals
+from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.folds.buffers import one_chunk
 from beamlike.model import combine
@@ -83,6 +83,25 @@ def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -
     )
     is_end = ends_in(plan, table, start)
     return Arrivals(key, table.column("ts").to_numpy(), values, start, end, is_end)
+
+
+def lifted_arrivals_of(
+    plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints
+) -> LiftedArrivals:
+    """Combined elements, see `beamlike.runtime.arrivals`, for the columnar machine.
+
+    Args:
+        folds: Those of its parts.
+        table: The combined elements, in order of arrival.
+        key: The number of each row's key.
+    """
+    start, end, timestamp, count, judged, merged = (
+        table.column(name).to_numpy()
+        for name in ("start", "end", "ts", "count", "judged", "merged")
+    )
+    saved = (one_chunk(table.column(name)) for name in plan.operation.accumulator.types())
+    accumulators = tuple(fold.load([next(saved) for _ in fold.types()]) for fold in folds)
+    return LiftedArrivals(key, start, end, timestamp, count, judged, merged, accumulators)
 
 
 def _positions(part: Part) -> tuple[int, ...]:

@@ -269,12 +269,16 @@ class Plan:
     @cached_property
     def lifting(self) -> Lifting:
         """Combines elements before they reach their shard."""
-        return Lifting(self.strategy, _together(self.parts), self.on_error)
+        return self._lifting_for(self.machine)
 
     @cached_property
     def checking_lifting(self) -> Lifting:
-        """The same, see `checking_machine`."""
-        return Lifting(self.strategy, _together(self.parts, checked=True), self.on_error)
+        """Combines elements before they reach their shard, see `checking_machine`."""
+        return self._lifting_for(self.checking_machine)
+
+    def _lifting_for(self, machine: Machine) -> Lifting:
+        assert isinstance(machine, Grouping), "nothing else combines elements"
+        return Lifting(self.strategy, machine.combine, self.on_error)
 
     @cached_property
     def fanout_ids(self) -> tuple[int, ...]:

@@ -50,12 +50,14 @@ KeyedMerge = tuple[Key, Merged]
 
 @attrs.frozen
 class Stepped:
-    """What came out of a step of a shard, what merged, and its output watermark (ms) after it."""
+    """What came out of a step of a shard, what merged, and its output watermark (ms) after and
+    before it."""
 
     effects: list[KeyedEffect]
     merges: list[KeyedMerge]
     output_watermark: int
     status: ShardStatus
+    output_before: int
 
 
 class Shard:
@@ -101,7 +103,7 @@ class Shard:
             CombineError: The same of an accumulator of a user's own.
         """
         index = Index.load(self.plan, store.read_index())
-        begin = index.at.begin(updates)
+        begin, output_before = index.at.begin(updates), index.output
         to = index.at.after(self.plan, updates, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
@@ -113,7 +115,7 @@ class Shard:
         if touched or to != index.at:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
-        return Stepped(effects, merges, index.output, index.status)
+        return Stepped(effects, merges, index.output, index.status, output_before)
 
     def _step_buckets(
         self,

@@ -7,11 +7,12 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 import beamlike.beam as beam
-from tests.benchmarks.queries import DELAY, GAP, Query
+from tests.benchmarks.queries import DELAY, FIXED, GAP, Query
 
-__all__ = ["PlainSum", "pipeline_sessions", "pipeline_sessions_by"]
+__all__ = ["PlainSum", "pipeline_globally", "pipeline_sessions", "pipeline_sessions_by"]
 
 _ROWS = "key string, start timestamp, end timestamp, s long"
+_TOTALS = "start timestamp, end timestamp, s long"
 
 
 class PlainSum(beam.CombineFn):
@@ -51,6 +52,29 @@ def pipeline_sessions_by(combine: Any) -> Query:
         return beam.to_data_frame(sums, _ROWS)
 
     return query
+
+
+def pipeline_globally(df: DataFrame) -> DataFrame:
+    """Rows to numbers, the sum of all in each fixed window, and rows again."""
+    pipeline = beam.Pipeline()
+    sums = (
+        pipeline
+        | beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
+        | "Value" >> beam.Map(_value)
+        | beam.WindowInto(beam.FixedWindows(FIXED))
+        | beam.CombineGlobally(sum).without_defaults()
+        | "Row" >> beam.Map(_total)
+    )
+    return beam.to_data_frame(sums, _TOTALS)
+
+
+def _value(row: Any) -> int:
+    return row.v  # type: ignore[no-any-return]
+
+
+def _total(total: int, window: Any = beam.DoFn.WindowParam) -> tuple[datetime, datetime, int]:
+    start, end = window.start, window.end
+    return start.to_utc_datetime(has_tz=True), end.to_utc_datetime(has_tz=True), total
 
 
 def _pair(row: Any) -> tuple[str, int]:

@@ -23,6 +23,7 @@ __all__ = [
     "beamlike_tree",
     "beamlike_twice",
     "native_fixed",
+    "native_globally",
     "native_lists",
     "native_sessions",
     "native_twice",
@@ -60,6 +61,17 @@ def native_sessions(gap: str = GAP) -> Query:
 def native_fixed() -> Query:
     """``window`` with count and sum."""
     return _native(f"window(ts, '{FIXED}')", n="count(*)", s="sum(v)")
+
+
+def native_globally() -> Query:
+    """``window`` with the sum of all events, whatever their keys."""
+
+    def query(df: DataFrame) -> DataFrame:
+        window = F.window("ts", FIXED).alias("w")
+        totals = df.withWatermark("ts", DELAY).groupBy(window).agg(F.sum("v").alias("s"))
+        return totals.select("w.start", "w.end", "s")
+
+    return query
 
 
 def native_lists() -> Query:

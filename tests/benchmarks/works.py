@@ -10,7 +10,12 @@ from pyspark.sql import functions as F
 from tests.benchmarks.data import LATE_KEYS, Shape, Standing, Stream
 from tests.benchmarks.floor import empty_operators
 from tests.benchmarks.perkey import per_key_counts, per_key_sessions
-from tests.benchmarks.pipelines import PlainSum, pipeline_sessions, pipeline_sessions_by
+from tests.benchmarks.pipelines import (
+    PlainSum,
+    pipeline_globally,
+    pipeline_sessions,
+    pipeline_sessions_by,
+)
 from tests.benchmarks.queries import (
     DELAY,
     GAP,
@@ -23,6 +28,7 @@ from tests.benchmarks.queries import (
     beamlike_tree,
     beamlike_twice,
     native_fixed,
+    native_globally,
     native_lists,
     native_sessions,
     native_twice,
@@ -94,6 +100,7 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
         batches: Micro-batches of a run; the first two are not measured.
     """
     large = Stream(_scaled(500_000, scale), _scaled(200_000, scale), batches)
+    million = Stream(_scaled(1_000_000, scale), large.keys, batches)
     small = Stream(_scaled(100_000, scale), _scaled(50_000, scale), batches)
     few = Stream(small.events, small.keys, min(batches, 4), checked=2)
     late = Stream(large.events, large.keys, batches, late=True)
@@ -208,6 +215,13 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             _beamlike(pipeline_sessions_by(PlainSum()), large),
             _native(native_sessions(), large, _sums),
             Bar(0.6, 1.0),
+        ),
+        Work(
+            "globally",
+            "fixed windows, the sum of all elements, as a pipeline",
+            _beamlike(pipeline_globally, million),
+            _native(native_globally(), million),
+            Bar(1.0, 1.0),
         ),
         Work(
             "windowed-fn",

@@ -5,9 +5,9 @@ Source: Beam Python ``core.CombineFn`` and ``CallableWrapperCombineFn``.
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import reduce
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 import attrs
 
@@ -122,6 +122,12 @@ class _FromCallable(CombineFn[Any, Any]):
         return self.fn(accumulator, *args, **kwargs)
 
 
+_WHOLE: Final = frozenset({int, bool})
+_ORDERED: Final = (_WHOLE, frozenset({str}), frozenset({bytes}))
+_FOLDS: Final = ((sum, (_WHOLE,)), (min, _ORDERED), (max, _ORDERED))
+"""Plain functions that make the result of all values of several results, over some types."""
+
+
 @attrs.frozen
 class _OfAll(model.Collect):
     """A plain function of all values of a pane."""
@@ -140,6 +146,16 @@ class _OfAll(model.Collect):
 
     def made_of(self, accumulator: tuple[Any, ...]) -> Any:
         return self.fn(own_copies(accumulator), *self.args, **self.kwargs)
+
+    def compact(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(accumulator) > 1 and self.combines_early(set(map(type, accumulator))):
+            return (self.fn(accumulator),)
+        return accumulator
+
+    def combines_early(self, types: Set[type]) -> bool:
+        if self.args or self.kwargs:
+            return False
+        return any(fn is self.fn and any(types <= exact for exact in over) for fn, over in _FOLDS)
 
     def for_type(self, kind: type) -> model.CombineFn:
         """``sum`` of whole numbers adds them up as they come, and keeps no list of them.

@@ -24,13 +24,9 @@ from beamlike.api.pipelines.combine_fns import (
     ToSetCombineFn,
 )
 from beamlike.api.pipelines.combinefn import SingleInputTupleCombineFn, TupleCombineFn
+from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.elements import Filter, FlatMap, Map
-from beamlike.api.pipelines.groups import (
-    CombineGlobally,
-    CombinePerKey,
-    WithDefaults,
-    check_defaults,
-)
+from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform

@@ -13,24 +13,41 @@ from beamlike.errors import (
     UnwiseStrategyWarning,
     WindowingError,
 )
+from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.combine import CombineFn
-from beamlike.model.graph import Edge, GroupNode, Node, ParDoNode, ReadNode, SideInputNode, in_order
+from beamlike.model.graph import (
+    Edge,
+    Fanout,
+    GroupNode,
+    Node,
+    ParDoNode,
+    ReadNode,
+    SideInputNode,
+    in_order,
+)
 from beamlike.model.options import AccumulationMode
 from beamlike.model.repetition import Repetition, repetition
 from beamlike.model.strategy import WindowingStrategy
 
 
 def grouped(
-    given: PCollection[Any], combine: CombineFn, *, counts: bool = True, may_wait: bool = False
+    given: PCollection[Any],
+    combine: CombineFn,
+    *,
+    counts: bool = True,
+    may_wait: bool = False,
+    fanout: Fanout | None = None,
 ) -> PCollection[Any]:
     """The panes of a grouping, by the transform that is being applied.
 
     Args:
         counts: It matters how often an element is in them.
         may_wait: Whether it may be that nothing comes out before a stream ends.
+        fanout: Over how many tasks the values of a key are spread and combined before they meet;
+            None: only what one task has of a key is combined before.
 
     Raises:
-        PipelineError: The windowing cannot be grouped.
+        PipelineError: The windowing cannot be grouped, or has no use for a fanout.
 
     Warns:
         RepeatedElementsWarning: It is given panes that repeat what earlier ones held.
@@ -57,7 +74,12 @@ def grouped(
         warn_of_repeated(given.edge, label)
     declared = value_type(declared_type(given))
     combine = combine if declared is None else combine.for_type(declared)
-    node = GroupNode(label, (given.edge,), windowing, combine, declared)
+    if fanout is not None and (reason := why_one_by_one(windowing, combine)) is not None:
+        raise PipelineError(
+            f"{label!r} has a fanout, which combines values before they are grouped, and here that "
+            f"cannot be done: {reason}; leave the fanout out"
+        )
+    node = GroupNode(label, (given.edge,), windowing, combine, declared, fanout)
     return pipeline.add(node, after, given.is_bounded)
 
 

@@ -3,14 +3,14 @@
 Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``CombineValues``.
 """
 
-import logging
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, Self, overload
+from typing import Any, Generic, Self, overload
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.combine_types import types_of
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
+from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.doing import views_of
 from beamlike.api.pipelines.elements import Create, Map
@@ -28,20 +28,14 @@ from beamlike.api.pipelines.variables import K, R, T
 from beamlike.api.pipelines.views import AsSingleton, IsThere
 from beamlike.errors import PipelineError, TypeCheckError
 from beamlike.model.combine import Collect, CombineFn
-from beamlike.model.graph import FlattenNode
-from beamlike.model.triggers import DefaultTrigger
-from beamlike.model.windowfns import GlobalWindows
-
-if TYPE_CHECKING:
-    pass
+from beamlike.model.graph import Fanout, FlattenNode
 
 __all__ = [
     "CombineGlobally",
     "CombinePerKey",
     "CombineValues",
     "GroupByKey",
-    "WithDefaults",
-    "check_defaults",
+    "check_fanout",
 ]
 
 
@@ -115,22 +109,6 @@ class _Combining(PTransform[Any, Any], Generic[R]):
         return self.get_type_hints() if asked else IOTypeHints()
 
 
-class WithDefaults(PTransform[Any, Any]):
-    """Makes something of all elements of a window, and of none unless it has no defaults."""
-
-    has_defaults = True
-
-    def without_defaults(self) -> Self:
-        """The same, without a value for no elements."""
-        return self.with_defaults(False)
-
-    def with_defaults(self, has_defaults: bool = True) -> Self:
-        """The same, with or without a value for no elements."""
-        copy = self._copy()
-        copy.has_defaults = has_defaults
-        return copy
-
-
 class CombinePerKey(_Combining[R]):
     """Pairs grouped by key and window, and the values of each pane made into one.
 
@@ -146,6 +124,7 @@ class CombinePerKey(_Combining[R]):
     """
 
     hinted_as = "CombinePerKey"
+    fanout: Fanout | None = None
 
     def type_check_inputs(self, given: Any) -> None:
         types = self.get_type_hints().input_types
@@ -154,13 +133,30 @@ class CombinePerKey(_Combining[R]):
             check_element(f"{type(self).__name__}({named})", types[0][0], given.element_type)
 
     def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:
-        """The same. In Beam it says how many workers share a key, which hosts decide here.
+        """A copy that spreads the values of a key over several tasks, which combine them before
+        they meet at the shard of the key.
+
+        What a task has of a key and window is combined before in any case, see the page on
+        pipelines. A fanout is for a key that more tasks have than one shard should merge. No pane
+        changes, but last digits of sums of floats may, as in Beam.
+
+        Args:
+            fanout: Over how many tasks, 1 or more; or a function from the key to that number.
+                Values of a key with 1 go straight to its shard.
 
         Raises:
-            PipelineError: It is no number of 1 or more and no function of the key.
+            PipelineError: It is not a number of 1 or more and not a function of the key; when it is
+                applied: elements cannot be combined before they are grouped.
+
+        Source: Beam Python ``CombinePerKey.with_hot_key_fanout``.
         """
-        _check_fanout(fanout, "with_hot_key_fanout")
-        return self
+        check_fanout(fanout, "with_hot_key_fanout")
+        return self._with_fanout(None if fanout == 1 else Fanout(fanout))
+
+    def _with_fanout(self, fanout: Fanout | None) -> Self:
+        copy = self._copy()
+        copy.fanout = fanout
+        return copy
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(given, self)
@@ -168,40 +164,30 @@ class CombinePerKey(_Combining[R]):
         if types:
             given = given | "CheckTypes" >> Map(_itself).with_input_types(*types[0])
         if self.looks:
+            if self.fanout is not None:
+                raise PipelineError(
+                    f"{given.pipeline.label!r} has a fanout, which combines values before they are "
+                    "grouped, and here that cannot be done: the arguments of its function are side "
+                    "inputs; leave the fanout out"
+                )
             values = CombineValues[R](self.fn, *self.args, **self.kwargs)
             return given | "GroupByKey" >> GroupByKey() | "Combine" >> values
-        return grouped(given, self.combine)
+        return grouped(given, self.combine, fanout=self.fanout)
 
 
-def _check_fanout(fanout: Any, method: str) -> None:
+def check_fanout(fanout: Any, method: str) -> None:
+    """Refuse what is not a fanout.
+
+    Args:
+        fanout: What a user gave.
+        method: The method that it was given to. The fanout of hot keys may be a function.
+
+    Raises:
+        PipelineError: It is not a number of 1 or more and not such a function.
+    """
     number = isinstance(fanout, int) and not isinstance(fanout, bool) and fanout >= 1
     if not number and not (callable(fanout) and method == "with_hot_key_fanout"):
         raise PipelineError(f"{method} needs a number of 1 or more, got {fanout!r}; leave it out")
-
-
-def check_defaults(given: PCollection[Any], written: str) -> None:
-    """Refuse a default value where windows without elements are not known.
-
-    Args:
-        written: The transform as the user writes it.
-
-    Raises:
-        PipelineError: The collection is not in the global window.
-    """
-    if not given.is_bounded and given.windowing.trigger != DefaultTrigger():
-        # As Beam: it is logged and not refused.
-        logging.getLogger(__name__).error(
-            "%r: When combining elements in unbounded collections with a trigger, say what an "
-            "empty window has; write %s(...).without_defaults() for nothing",
-            given.pipeline.label,
-            written,
-        )
-    if not isinstance(given.windowing.window_fn, GlobalWindows):
-        raise PipelineError(
-            f"{given.pipeline.label!r}: Default values are not supported in {written} if the "
-            f"input is not windowed by GlobalWindows, and it is by {given.windowing.window_fn}; "
-            f"write {written}(...).without_defaults()"
-        )
 
 
 class CombineValues(_Combining[R]):
@@ -278,6 +264,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
     """
 
     hinted_as = "CombineGlobally"
+    fanout: Fanout | None = None
 
     def taken_of(self, kind: Any) -> Any:
         return kind
@@ -286,13 +273,19 @@ class CombineGlobally(_Combining[R], WithDefaults):
         return kind
 
     def with_fanout(self, fanout: int) -> Self:
-        """The same. In Beam it says how many workers share the work, which hosts decide here.
+        """A copy that spreads the elements over several tasks, which combine them before they meet
+        at one shard; see `CombinePerKey.with_hot_key_fanout`.
 
         Raises:
-            PipelineError: It is no number of 1 or more.
+            PipelineError: It is not a number of 1 or more; when it is applied: elements cannot be
+                combined before they are grouped.
+
+        Source: Beam Python ``CombineGlobally.with_fanout``.
         """
-        _check_fanout(fanout, "with_fanout")
-        return self
+        check_fanout(fanout, "with_fanout")
+        copy = self._copy()
+        copy.fanout = None if fanout == 1 else Fanout(fanout)
+        return copy
 
     def as_singleton_view(self) -> "CombinedView[R]":
         """The same as a side input, for use in other transforms."""
@@ -322,7 +315,8 @@ class CombineGlobally(_Combining[R], WithDefaults):
         if types.input_types:
             add_key = add_key.with_input_types(*types.input_types[0])
         keyed = given | "KeyWithVoid" >> add_key
-        panes = keyed | "PerKey" >> CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
+        per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
+        panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
         combined = panes | "DropKey" >> Map(_without_key)
         made = types.simple_output_type()
         if made is None:

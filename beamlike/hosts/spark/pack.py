@@ -16,7 +16,6 @@ micro-batch, so that all of them see every watermark and every clock.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 import attrs
@@ -35,7 +34,7 @@ from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.jumps import Delivered
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.arrivals import elements_in
+from beamlike.runtime.arrivals import by_shard, elements_in
 from beamlike.runtime.canonical import canonical
 from beamlike.runtime.jumps import delivered_from_json, delivered_rows, delivered_to_json
 from beamlike.runtime.lift import Lifter, lifter_of
@@ -282,18 +281,10 @@ def _spread(plan: Plan, table: pa.Table, order: list[int], lifter: Lifter | None
 
 def packed_shards(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
     """What has a hash as one blob for each shard. ``order`` keeps a shard's blobs in order."""
-    hashes = table.column("hash").to_numpy().view(np.uint64)
-    shards = (hashes % plan.shards).astype(np.int64)
-    buckets = (hashes // plan.shards % plan.buckets).astype(np.int32)
-    table = table.drop_columns(["hash"]).append_column("bucket", pa.array(buckets))
-    by_shard = np.argsort(shards, kind="stable")
-    bounds = np.searchsorted(shards[by_shard], np.arange(plan.shards + 1))
     ids, blobs = [], []
-    for shard, (start, end) in enumerate(pairwise(bounds)):
-        if start < end:
-            rows = table.take(pa.array(by_shard[start:end])).combine_chunks()
-            ids.append(plan.shard_ids[shard])
-            blobs.append(pack_blob(rows, {"kind": "rows", "order": order}))
+    for shard, rows in by_shard(table, plan.shards, plan.buckets):
+        ids.append(plan.shard_ids[shard])
+        blobs.append(pack_blob(rows, {"kind": "rows", "order": order}))
     return _packed(ids, blobs)
 
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from beamlike.machine.columnar.arrays import NOTHING, Ints
-from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, State
+from beamlike.machine.columnar.columns import Drops, LiftedArrivals, State
 from beamlike.machine.columnar.folds import Fold
-from beamlike.machine.columnar.incoming import Incoming, PlainBundle
+from beamlike.machine.columnar.incoming import Bundle, Incoming
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.target_windows import TargetWindows, find_target_windows
@@ -38,19 +38,22 @@ class ColumnarLifting:
         # What a merged window decides, cannot be known here.
         self._judges = strategy.late_check is not LateCheck.MERGED
 
-    def lift(self, arrivals: Arrivals, watermark: int | None) -> tuple[LiftedArrivals, list[Drops]]:
+    def lift(
+        self, bundle: Bundle, keys: int, watermark: int | None
+    ) -> tuple[LiftedArrivals, list[Drops]]:
         """What becomes of the elements.
 
         Args:
-            arrivals: One bundle for each key.
+            bundle: One for each key. Its elements may have been combined before.
+            keys: How many keys there are.
             watermark: As for `Lifting.lift`.
 
         Returns:
             One row for each window of each key, by key, start and end.
         """
-        rules, bundle = self._rules, PlainBundle(arrivals)
+        rules = self._rules
         judged = watermark is not None and self._judges
-        before = self._unseen(arrivals.key, watermark if judged else None)
+        before = self._unseen(keys, watermark if judged else None)
         incoming = bundle.incoming(rules.strategy.window_fn)
         incoming, drops = split_expired(rules, before, incoming)
         homes, incoming, _ = find_target_windows(rules, before, incoming)
@@ -59,22 +62,29 @@ class ColumnarLifting:
         row, of = incoming.row[arrived.items], arrived.owner
         start, end = incoming.start[arrived.items], incoming.end[arrived.items]
         elsewhere = (start != homes.start[of]) | (end != homes.end[of])
+        counts, was_judged = arrived.lengths, np.full(count, judged)
+        if incoming.count is not None and incoming.judged is not None and count:
+            counts = np.add.reduceat(incoming.count[arrived.items], arrived.first)
+            # Elements that were judged where they were first combined stay so.
+            was_judged |= np.logical_and.reduceat(incoming.judged[arrived.items], arrived.first)
+        if incoming.merged is not None:
+            elsewhere |= incoming.merged[arrived.items]
         lifted = LiftedArrivals(
             homes.key,
             homes.start,
             homes.end,
             _greatest(homes, incoming),
-            arrived.lengths,
-            np.full(count, judged),
+            counts,
+            was_judged,
             np.bincount(of[elsewhere], minlength=count) > 0,
             bundle.added(rules.folds, created, row, arrived.first),
         )
         return lifted, drops
 
-    def _unseen(self, key: Ints, watermark: int | None) -> State:
-        """Keys without elements so far."""
+    def _unseen(self, keys: int, watermark: int | None) -> State:
+        """So many keys without elements so far."""
         at = MIN_TIMESTAMP if watermark is None else watermark
-        keys, none = int(key.max(initial=-1)) + 1, np.zeros(0, np.int64)
+        none = np.zeros(0, np.int64)
         table = self._rules.new_windows(none, none, none)
         return State(at, 0, np.full(keys, at, np.int64), table)
 

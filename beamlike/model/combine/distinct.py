@@ -9,12 +9,12 @@ from typing import Any
 
 import attrs
 
-from beamlike.model.combine.base import CombineFn
+from beamlike.model.combine.base import ExactMerge
 from beamlike.model.combine.folds import rank
 from beamlike.model.combine.plain import plain_text
 
 
-class _Distinct(CombineFn, ABC):
+class _Distinct(ExactMerge, ABC):
     """Each value once, in order. What comes again changes nothing."""
 
     def create(self) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.model.combine.base import CombineFn
+from beamlike.model.combine.base import CombineFn, ExactMerge
 
 EXACT = Context(prec=76)
 """Decimals of SQL have up to 38 digits; Python's own 28 would round their sums."""
@@ -26,7 +26,7 @@ def _total(values: Sequence[Any], start: Any) -> Any:
 
 
 @attrs.frozen
-class Count(CombineFn):
+class Count(ExactMerge):
     """How many elements. Empty pane: 0.
 
     >>> fn = Count()
@@ -47,7 +47,7 @@ class Count(CombineFn):
 
 
 @attrs.frozen
-class CountValues(CombineFn):
+class CountValues(ExactMerge):
     """How many values are not null, as SQL's ``count(column)``. Empty pane: 0.
 
     >>> fn = CountValues()
@@ -120,7 +120,7 @@ class Mean(CombineFn):
 
 
 @attrs.frozen
-class Min(CombineFn):
+class Min(ExactMerge):
     """The least value that is not null; NaN is the greatest, as in SQL. Empty pane: null.
 
     >>> fn = Min()
@@ -144,7 +144,7 @@ class Min(CombineFn):
 
 
 @attrs.frozen
-class Max(CombineFn):
+class Max(ExactMerge):
     """The greatest value that is not null; NaN is greater than all. Empty pane: null.
 
     >>> fn = Max()

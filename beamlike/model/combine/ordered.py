@@ -1,13 +1,13 @@
 """What depends on order: lists, the first and the last in time, the greatest and the least."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any
 
 import attrs
 
 from beamlike.errors import CombineError
-from beamlike.model.combine.base import CombineFn, Stamped
+from beamlike.model.combine.base import CombineFn, ExactMerge, Stamped
 from beamlike.model.combine.folds import rank
 from beamlike.model.copies import own_copy
 from beamlike.model.options import whole_number
@@ -46,6 +46,9 @@ class Collect(CombineFn):
     def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
         return list(accumulator)
 
+    def combines_early(self, types: Set[type]) -> bool:
+        return False  # a list is as large as its items
+
 
 @attrs.frozen
 class CollectByTimestamp(CombineFn):
@@ -74,8 +77,11 @@ class CollectByTimestamp(CombineFn):
     def extract(self, accumulator: tuple[Stamped, ...]) -> list[Any]:
         return [e.value for e in accumulator]
 
+    def combines_early(self, types: Set[type]) -> bool:
+        return False  # a list is as large as its items
 
-class _One(CombineFn):
+
+class _One(ExactMerge):
     """One element of all, chosen by its event time."""
 
     keep_nulls: bool
@@ -157,7 +163,7 @@ Last = Latest
 
 
 @attrs.frozen
-class Top(CombineFn):
+class Top(ExactMerge):
     """The ``n`` greatest values, the greatest first; equal ones in order of arrival.
 
     Null is left out, or with ``by`` every value for which that is null. NaN is greater than all
@@ -221,7 +227,7 @@ class Top(CombineFn):
 
 
 @attrs.frozen
-class TopBy(CombineFn):
+class TopBy(ExactMerge):
     """The values that belong to the ``n`` greatest of something else.
 
     Elements are pairs of a value and of what is compared; the result is the list of values, that

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from beamlike.errors import CombineError
-from beamlike.model.combine.base import CombineFn
+from beamlike.model.combine.base import ExactMerge
 from beamlike.model.combine.plain import digest
 from beamlike.model.options import whole_number
 
@@ -14,7 +14,7 @@ Drawn = tuple[tuple[int, Any], ...]
 
 
 @attrs.frozen
-class Sample(CombineFn):
+class Sample(ExactMerge):
     """``n`` elements drawn without replacement, each as likely as any other.
 
     Each element has a place in line, a hash of the seed, its value and its event time, and the

@@ -6,14 +6,14 @@ Nothing in them is random: the same bundles in the same order give the same esti
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import attrs
 
 from beamlike.errors import CombineError
 from beamlike.extras import missing
-from beamlike.model.combine.base import CombineFn
+from beamlike.model.combine.base import CombineFn, ExactMerge
 from beamlike.model.combine.plain import digest
 from beamlike.model.options import whole_number
 
@@ -125,13 +125,16 @@ class ApproxQuantiles(CombineFn):
         sketch = self._read(accumulator)
         return [sketch.get_quantile(fraction) for fraction in self.fractions]
 
+    def combines_early(self, types: Set[type]) -> bool:
+        return False  # estimates depend on which values are merged first
+
     def _read(self, accumulator: bytes) -> Any:
         kind = _library("ApproxQuantiles").tdigest_double
         return kind.deserialize(accumulator) if accumulator else kind(self.compression)
 
 
 @attrs.frozen
-class ApproxDistinct(CombineFn):
+class ApproxDistinct(ExactMerge):
     """An estimate of how many different values there are, as a whole number.
 
     Up to some hundred values it is exact. Beyond that its standard error is ``1.04 / sqrt(2 **

@@ -1,6 +1,6 @@
 """Several combine functions over one pane."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import attrs
@@ -55,6 +55,9 @@ class Together(CombineFn):
     def method_name(self, method: str) -> str:
         names = {fn.method_name(method) for fn, _ in self.parts.values()} - {""}
         return " or ".join(sorted(names)) or method
+
+    def combines_early(self, types: Set[type]) -> bool:
+        return all(fn.combines_early(types) for fn, _ in self.parts.values())
 
     @property
     def evicts(self) -> bool:

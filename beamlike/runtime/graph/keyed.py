@@ -11,20 +11,28 @@ column                type                  holds
 ``bucket``            int32                 of its key, see `Plan`
 ``first``             bool                  whether it comes before the others of a micro-batch
 ====================  ====================  ====================================================
+
+Elements that `beamlike.runtime.graph.early` combined come in tables of combined elements, see
+`beamlike.runtime.arrivals`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
 
+from beamlike.machine.columnar.arrays import Ints
 from beamlike.model.coders import Coders
+from beamlike.runtime.arrivals import by_shard, is_lifted
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.graph.staged import Keyed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.typed import ARROW, as_column
+
+_NOTED: Final = "noted"
+"""The column of elements that only notes of what happened are made of."""
 
 
 def read_values(values: Iterable[Any], wire: Wire) -> Iterator[Any]:
@@ -48,28 +56,38 @@ def shard_tables(
     Raises:
         CoderError: A value cannot be bytes.
     """
+    return by_shard(keyed_table(keyed, blobs, hashes_of(blobs), wire), shards, buckets)
+
+
+def hashes_of(blobs: Sequence[bytes]) -> Ints:
+    """The hash of each key, which says its shard and its bucket."""
+    return np.fromiter(map(crc32, blobs), np.int64, len(blobs))
+
+
+def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) -> pa.Table:
+    """The elements as a table with the ``hash`` of each key in place of its bucket.
+
+    Raises:
+        CoderError: A value cannot be bytes.
+    """
     declared = keyed.declared
     values = (
         as_column(keyed.values) if declared is None else pa.array(keyed.values, ARROW[declared])
     )
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
-    hashed = np.fromiter(map(crc32, blobs), np.int64, len(blobs))
     number = pa.int64()
-    table = pa.table(
+    return pa.table(
         {
             "key_key": pa.array(blobs, pa.binary()),
             "value_value": values,
             "ts": pa.array(keyed.timestamps, number),
             "start": pa.array(keyed.windows.starts, number),
             "end": pa.array(keyed.windows.ends, number),
-            "bucket": pa.array(hashed // shards % buckets, pa.int32()),
             "first": pa.array(keyed.first, pa.bool_()),
+            "hash": pa.array(hashes),
         }
     )
-    shard = hashed % shards
-    for at in np.unique(shard).tolist():
-        yield at, table.take(pa.array(np.nonzero(shard == at)[0]))
 
 
 def key_blobs(keys: Sequence[Any], coders: Coders) -> list[bytes]:
@@ -83,16 +101,21 @@ def key_blobs(keys: Sequence[Any], coders: Coders) -> list[bytes]:
         # Equal keys of one of these types have equal bytes.
         known = {key: key_bytes(key, coders) for key in set(keys)}
         return [known[key] for key in keys]
+    if kinds == {tuple} and not any(keys):  # the only key of all elements of a window
+        return [key_bytes((), coders)] * len(keys)
     return [key_bytes(key, coders) for key in keys]
 
 
 def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
     """Tables of a micro-batch in order of arrival, with values of one type; none if there is none.
 
-    What comes first does.
+    What comes first does. Elements that were combined before follow in a table of their own.
     """
+    lifted = [table for table in tables if is_lifted(table)]
+    combined = [pa.concat_tables(lifted)] if lifted else []
+    tables = [table for table in tables if not is_lifted(table) and not _is_noted(table)]
     if not tables:
-        return []
+        return combined
     kinds = {table.schema.field("value_value").type for table in tables}
     if len(kinds) > 1:
         tables = [_on_wire(table, wire) for table in tables]
@@ -100,7 +123,22 @@ def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
     first = whole.column("first").to_numpy()
     if first.any() and not first.all():
         whole = whole.take(pa.array(np.argsort(~first, kind="stable")))
-    return [whole.drop_columns(["first"])]
+    return [whole.drop_columns(["first"]), *combined]
+
+
+def as_noted(table: pa.Table) -> pa.Table:
+    """The table as one that is only to be noted: its elements arrive combined."""
+    return table.append_column(_NOTED, pa.array(np.ones(table.num_rows, np.bool_)))
+
+
+def noted_of(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
+    """Elements one by one as they arrived, also those that were combined before."""
+    noted = [table.drop_columns([_NOTED]) for table in tables if _is_noted(table)]
+    return together(noted or tables, wire)
+
+
+def _is_noted(table: pa.Table) -> bool:
+    return _NOTED in table.column_names
 
 
 def _on_wire(table: pa.Table, wire: Wire) -> pa.Table:

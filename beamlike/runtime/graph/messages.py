@@ -30,11 +30,13 @@ class Reached:
     """How far a source, or a shard of a node that keeps state, has come: its watermark (ms).
 
     For a source that does not report its watermark, the greatest event time (ms) in some rows.
+    ``before`` is where the watermark was before this micro-batch (ms); None: that is not known.
     """
 
     node: int
     shard: int
     watermark: int
+    before: int | None = None
 
 
 @attrs.frozen
@@ -142,7 +144,7 @@ class Messages:
                     node: [pack_blob(table, {}) for table in tables]
                     for node, tables in self.arriving.items()
                 },
-                [(it.node, it.shard, it.watermark) for it in self.reached],
+                [(one.node, one.shard, one.watermark, one.before) for one in self.reached],
                 self.lost,
                 self.metrics,
                 {

@@ -205,7 +205,7 @@ class SideInputStage:
         arrived = [row for table in tables for row in table.to_pylist()]
         mains = [row for row in arrived if row["source"] == 0]
         drops, passed, statuses = list[tuple[Any, Drop]](), list[tuple[Window, Batch]](), []
-        output_watermark, looked = 0, list[int]()
+        output_watermark, output_before, looked = 0, 0, list[int]()
         for number, shard in enumerate(self._shards):
             space = Space(store, number, sides + 1)
             shown = [row for row in arrived if row["source"] == number + 1]
@@ -224,6 +224,7 @@ class SideInputStage:
                 contents.wait(batch for _, batch in passed)
                 contents.leave(effects)
             passed, output_watermark = released(effects), stepped.output_watermark
+            output_before = stepped.output_before
             drops += (contents.named(drop) for drop in dropped(effects))
             statuses.append(stepped.status)
             looked.append(_looked_until(self._plans[number], space))
@@ -235,7 +236,8 @@ class SideInputStage:
         for tag, bundle in self.worker.look(seen):
             out.setdefault(tag, Bundle()).extend(bundle)
         contents.save(looked)
-        return StageStepped(out, drops, [], output_watermark, _together(statuses), list, [], list)
+        watermarks, status = (output_watermark, output_before), _together(statuses)
+        return StageStepped(out, drops, [], *watermarks, status, list, [], list)
 
 
 def _time(element: Element) -> dict[str, Any]:

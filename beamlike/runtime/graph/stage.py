@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import pyarrow as pa
@@ -11,24 +11,25 @@ import pyarrow as pa
 from beamlike.errors import UserFunctionError
 from beamlike.machine.clocks import Clocks, WatermarkUpdate
 from beamlike.machine.columnar.columns import Panes
-from beamlike.machine.columnar.effects import infos_of, panes_of
 from beamlike.machine.events import Drop, Element, Merged, Pane
-from beamlike.model.bundle import Bundle, Spans
-from beamlike.model.coders import Coders
+from beamlike.model.bundle import Bundle
 from beamlike.model.combine import Mean
 from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.options import MAX_FAILURES
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
+from beamlike.runtime.arrivals import elements_of
 from beamlike.runtime.changes import strategy_words, unnumbered
 from beamlike.runtime.column_output import drops_of_step, key_names, keyed_merges
-from beamlike.runtime.column_shard import ARRIVAL, ColumnsStepped, Pass
+from beamlike.runtime.column_shard import ARRIVAL, ColumnShard, Pass
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
 from beamlike.runtime.graph.keyed import read_values, together
 from beamlike.runtime.graph.keys import key_of
+from beamlike.runtime.graph.pane_elements import NumberedKeys, SeenKeys, bundle_of, each_pane
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.lift import Lifter, combine_the_rest, lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
 from beamlike.runtime.scripted import OverPickles
@@ -38,21 +39,38 @@ from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.typed import ARROW, columns_of
 
+Read = Callable[[Iterable[Any]], Iterable[Any]]
+
+
+@attrs.define
+class HeldValues:
+    """Values in this process: their column holds the position of each."""
+
+    positions: ClassVar = pa.uint64()  # of no declared type
+
+    values: Sequence[Any] = ()
+
+    def read(self, positions: Iterable[int]) -> Iterator[Any]:
+        """The values at these positions."""
+        return map(self.values.__getitem__, positions)
+
 
 @attrs.frozen
 class _Does(OverPickles):
     """The machine of a node, which saved state depends on.
 
-    ``typed`` is how its accumulators are saved, where the type of its values is declared.
+    ``typed`` is how its accumulators are saved, where the type of its values is declared, and
+    ``read`` makes values of what their column holds.
     """
 
     node: Node
-    wire: Wire
+    read: Read
+    untyped: "_OverWire"
     typed: AccumulatorColumns | None = None
 
     @property
     def accumulator(self) -> AccumulatorColumns:
-        return _OverWire(self.wire) if self.typed is None else _Named(self.typed)
+        return self.untyped if self.typed is None else _Named(self.typed)
 
     @property
     def why_key_by_key(self) -> str | None:  # type: ignore[override]
@@ -63,7 +81,7 @@ class _Does(OverPickles):
         return super().why_key_by_key
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
-        return read_values((value for (value,) in rows), self.wire)
+        return self.read(value for (value,) in rows)
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -87,12 +105,14 @@ class _Does(OverPickles):
 
 @attrs.frozen
 class _OverWire(PickledColumn):
-    """Any Python value. What it is made of has been on the wire, and was checked there."""
+    """Any Python value. ``checks`` says whether it is made of what has not been on the wire yet,
+    where values are checked."""
 
     wire: Wire
+    checks: bool = False
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [pa.array(self.wire.each(accumulators, checks=False), pa.binary())]
+        return [pa.array(self.wire.each(accumulators, checks=self.checks), pa.binary())]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return [self.wire.loads(blob) for blob in columns[0].to_pylist()]
@@ -127,6 +147,7 @@ def plan_of(
     shards: int,
     buckets: int,
     clocks: Clocks | None,
+    held: HeldValues | None = None,
 ) -> Plan:
     """The plan of the shards of a node.
 
@@ -138,12 +159,16 @@ def plan_of(
         buckets: See `Plan`.
         clocks: Those of the sources and stateful nodes whose watermarks are its own; None: the
             watermark is given.
+        held: Where values without a declared type are read from; None: from their column.
     """
-    strategy, values, parts = WindowingStrategy.unwindowed(), pa.binary(), list[Part]()
+    strategy, parts = WindowingStrategy.unwindowed(), list[Part]()
+    values = pa.binary() if held is None else HeldValues.positions
+    read: Read = partial(read_values, wire=wire) if held is None else held.read
+    untyped = _OverWire(wire, checks=held is not None)
     typed: AccumulatorColumns | None = None
     if isinstance(node, GroupNode):
-        strategy, read = node.strategy, partial(read_values, wire=wire)
-        part = Part("value", node.combine, 0, _OverWire(wire), pa.binary(), read)
+        strategy = node.strategy
+        part = Part("value", node.combine, 0, untyped, pa.binary(), read)
         if node.value_type is not None:
             kind = ARROW[node.value_type]
             found = None if _rounds(node) else columns_of(node.combine, kind)
@@ -162,7 +187,7 @@ def plan_of(
         on_error="fail",
         name=node.label,
         clocks=clocks,
-        does=_Does(machine, node, wire, typed),
+        does=_Does(machine, node, read, untyped, typed),
         max_failures=share,
     )
 
@@ -176,6 +201,7 @@ class StageStepped:
         drops: What was dropped, by key.
         merges: The merges of live windows, by key.
         output_watermark: Its value after the step (ms).
+        output_before: Its value before the step (ms).
         status: The status of the shard then.
         outputs: For traces: what came out of which key in which phase, see `ShardTrace`.
         trace: Likewise what the machine traced.
@@ -186,25 +212,11 @@ class StageStepped:
     drops: list[tuple[Any, Drop]]
     merges: list[tuple[Any, Merged]]
     output_watermark: int
+    output_before: int
     status: ShardStatus
     outputs: Callable[[], list[Any]]
     trace: list[Any]
     panes: Callable[[], list[tuple[Any, Pane]]]
-
-
-@attrs.frozen
-class SeenKeys:
-    """Keys that have come to a grouping in this process: each as it came, and as which one."""
-
-    keys: dict[bytes, Hashable] = attrs.field(factory=dict)
-    ranks: dict[bytes, int] = attrs.field(factory=dict)
-
-    def add(self, blobs: Iterable[bytes], keys: Iterable[Hashable], coders: Coders) -> None:
-        """Keys that come, and their bytes. What has a coder is what the coder brings back."""
-        for blob, key in zip(blobs, keys, strict=True):
-            if blob not in self.ranks:
-                self.ranks[blob] = len(self.ranks)
-                self.keys[blob] = key_of(blob, coders) if coders else key
 
 
 @attrs.frozen(slots=False)
@@ -224,11 +236,15 @@ class Stage:
     plan: Plan
     wire: Wire
     notes: bool
-    seen: "SeenKeys | None" = None
+    seen: SeenKeys | None = None
 
     @cached_property
     def _stepper(self) -> Stepper:
         return stepper_of(self.plan)
+
+    @cached_property
+    def _lifter(self) -> Lifter:
+        return lifter_of(self.plan)
 
     @cached_property
     def _shard(self) -> Shard:
@@ -254,8 +270,8 @@ class Stage:
         with self._keys_named():
             stepped = self._stepper.attempt(
                 store,
-                lambda columns, trial, passes: self._of_columns(
-                    columns.step(trial, tables, updates, clock, passes)
+                lambda columns, trial, passes: self._by_columns(
+                    columns, trial, tables, updates, clock, passes
                 ),
                 lambda _, trial: self._key_by_key(trial, tables, updates, clock),
             )
@@ -270,30 +286,51 @@ class Stage:
 
     def count(self, tables: Sequence[pa.Table]) -> int:
         """How many elements arrive."""
-        return sum(table.num_rows for table in tables)
+        return sum(map(elements_of, tables))
 
-    def _of_columns(self, stepped: ColumnsStepped) -> StageStepped:
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> pa.Table:
+        """Elements combined by key and window, none of which is late; see `Lifter.lift`.
+
+        Raises:
+            UserFunctionError: A function of the user's raised.
+        """
+        with self._keys_named():
+            lifted, _ = self._lifter.lift(tables, watermark)
+            return lifted
+
+    def _by_columns(
+        self,
+        columns: ColumnShard,
+        store: Store,
+        tables: Sequence[pa.Table],
+        updates: Sequence[WatermarkUpdate],
+        clock: int,
+        passes: int,
+    ) -> StageStepped:
         plan = self.plan
+        tables, late = combine_the_rest(plan, lambda: self._lifter, store, tables, updates)
+        stepped = columns.step(store, tables, updates, clock, passes)
         out, panes = Bundle(), list[tuple[Pass, list[bytes]]]()
         for one in stepped.passes:
             blobs = [blob for (blob,) in key_names(plan, one.keys)]
-            keys = _Keys(blobs, self.key_of)
+            keys = NumberedKeys(blobs, self.key_of)
             panes.append((one, blobs))
             for phase, came in zip(one.phases, one.panes, strict=True):
-                found = _bundle(came, keys)
+                found = bundle_of(came, keys)
                 if self.seen is not None:
                     found = found.at(self._in_order(phase, came, blobs))
                 out.extend(found)
-        drops = list(drops_of_step(plan, stepped))
+        drops = [*late, *drops_of_step(plan, stepped)]
         return StageStepped(
             {MAIN: out} if out else {},
             [(self.key_of(blob), drop) for (blob,), drop in drops],
             [*self._named(keyed_merges(plan, stepped))],
             stepped.output_watermark,
+            stepped.output_before,
             stepped.status,
-            lambda: [*((ARRIVAL, blob, drop) for (blob,), drop in drops), *_panes(panes)],
+            lambda: [*((ARRIVAL, blob, drop) for (blob,), drop in drops), *each_pane(panes)],
             [],
-            lambda: [(self.key_of(blob), pane) for _, blob, pane in _panes(panes)],
+            lambda: [(self.key_of(blob), pane) for _, blob, pane in each_pane(panes)],
         )
 
     def _in_order(self, phase: int, panes: Panes, blobs: Sequence[bytes]) -> list[int]:
@@ -323,10 +360,10 @@ class Stage:
                 out.append(self.worker.shown(key, effect))
         merges = [*self._named(stepped.merges)]
         outputs, trace = shard.taken() if isinstance(shard, TracedShard) else ([], [])
-        status, watermark = stepped.status, stepped.output_watermark
-        tagged = {MAIN: out} if out else {}
+        watermarks = stepped.output_watermark, stepped.output_before
+        status, tagged = stepped.status, {MAIN: out} if out else {}
         return StageStepped(
-            tagged, drops, merges, watermark, status, lambda: outputs, trace, lambda: panes
+            tagged, drops, merges, *watermarks, status, lambda: outputs, trace, lambda: panes
         )
 
     def given(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:
@@ -358,35 +395,3 @@ class Stage:
                 case (bytes() as blob,):
                     raise error.of_key(self.key_of(blob)) from error.__cause__
             raise
-
-
-class _Keys(dict[int, Hashable]):
-    """The keys by their numbers; each is made when it is first needed."""
-
-    def __init__(self, blobs: Sequence[bytes], key_of: Callable[[bytes], Hashable]) -> None:
-        super().__init__()
-        self._blobs, self._key_of = blobs, key_of
-
-    def __missing__(self, number: int) -> Hashable:
-        key = self._key_of(self._blobs[number])
-        self[number] = key
-        return key
-
-
-def _bundle(panes: Panes, keys: _Keys) -> Bundle:
-    """The elements that the panes of a grouping become, see `GroupingWorker.shown`."""
-    names = [keys[number] for number in panes.key.tolist()]
-    return Bundle(
-        [*zip(names, panes.values[0].to_pylist(), strict=True)],
-        panes.timestamp.tolist(),
-        Spans(panes.start.tolist(), panes.end.tolist()),
-        [*infos_of(panes)],
-    )
-
-
-def _panes(passes: Iterable[tuple[Pass, Sequence[bytes]]]) -> Iterator[tuple[int, bytes, Pane]]:
-    """Each pane with its phase and its key in bytes."""
-    for one, blobs in passes:
-        for phase, panes in zip(one.phases, one.panes, strict=True):
-            found = panes_of(panes, panes.values[0].to_pylist())
-            yield from ((phase, blobs[key], pane) for key, pane in found)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -165,16 +165,9 @@ def _is_compared_by_value(key: Any) -> bool:
     return compared is not object.__eq__ and type(key).__hash__ is not None
 
 
-_HASHABLE: Final = frozenset({str, int, bytes, float, bool, type(None)})
-
-
 def _are_pairs(values: Sequence[Any]) -> bool:
-    """Whether all are pairs with a key of a plain type; most are."""
-    return (
-        {tuple}.issuperset(map(type, values))
-        and {2}.issuperset(map(len, values))
-        and _HASHABLE.issuperset(type(key) for key, _ in values)
-    )
+    """Whether all are tuples of two, and no objects of a class below that; most are."""
+    return {tuple}.issuperset(map(type, values)) and {2}.issuperset(map(len, values))
 
 
 def _fits(value: Any) -> bool:

@@ -16,7 +16,12 @@ from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
-from beamlike.hosts.spark.graph.stages import fused_stage, output_stage
+from beamlike.hosts.spark.graph.stages import (
+    fanout_stage,
+    fused_stage,
+    has_fanout,
+    output_stage,
+)
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layers import Layers
@@ -91,11 +96,14 @@ def run_side_by_side(
     for mail in messages_of(layers, *answers.sources):
         letters = [layers.dump(mail)]
         for at in range(layers.depth):
-            sent = _through(fused_stage(_sent(layers), at, shards, buckets), letters, dice)
+            fused = fused_stage(_sent(layers), at, shards, buckets, notes=True)
+            sent = _through(fused, letters, dice)
+            if has_fanout(layers, at):
+                sent = _combined_further(fanout_stage(_sent(layers), at, shards, buckets), sent)
             layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(output_stage(_sent(layers)), letters, dice)
-        answers.add(layers.load(blob for _, blob in left))
+        answers.add(layers.load(blob for _, blob, _ in left))
     return answers.runs()
 
 
@@ -106,27 +114,49 @@ def _sent(thing: Any) -> Any:
 
 def _through(
     function: Callable[[Any], Any], letters: Sequence[bytes], dice: Random
-) -> list[tuple[int, bytes]]:
-    """What the tasks of a stage make of some letters, in any order."""
+) -> list[tuple[int | None, bytes, int]]:
+    """What the tasks of a stage make of some letters, in any order: shard, letter and way."""
     tasks: list[list[bytes]] = [[], []]
     for letter in letters:
         dice.choice(tasks).append(letter)
-    found: list[tuple[int, bytes]] = []
+    found: list[tuple[int | None, bytes, int]] = []
     for task in tasks:
         batch = pa.RecordBatch.from_arrays([pa.array(task, pa.binary())], ["blob"])
         for out in function(iter([batch] if task else [])):
             columns = out.to_pydict()
-            found += zip(columns.get("shard", [0] * out.num_rows), columns["blob"], strict=True)
+            none = [0] * out.num_rows
+            named = (columns.get(name, none) for name in ("shard", "blob", "way"))
+            found += zip(*named, strict=True)
     dice.shuffle(found)
+    return found
+
+
+def _combined_further(
+    function: Callable[[Any], Any], sent: Sequence[tuple[int | None, bytes, int]]
+) -> list[tuple[int | None, bytes, int]]:
+    """What the tasks of a fanout make of what goes their way."""
+    found: list[tuple[int | None, bytes, int]] = []
+    for way in dict.fromkeys(way for _, _, way in sent):
+        letters = [(shard, blob) for shard, blob, at in sent if at == way]
+        shards, blobs = zip(*letters, strict=True)
+        columns = [pa.array(shards, pa.int32()), pa.array(blobs, pa.binary())]
+        batch = pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
+        for out in function(iter([batch])):
+            of_out = out.to_pydict()
+            found += (
+                (to, blob, way) for to, blob in zip(of_out["shard"], of_out["blob"], strict=True)
+            )
     return found
 
 
 def _stepped(
     layer: Layer,
-    sent: Sequence[tuple[int, bytes]],
+    sent: Sequence[tuple[int | None, bytes, int]],
     stores: dict[tuple[int, int, int], _Store],
     shards: int,
 ) -> Iterator[bytes]:
     for shard, group in enumerate(spread_shards(shards)):
         own = {at: stores[layer.layer, shard, at] for at in layer.stages}
-        yield layer.stepped(shard, (blob for to, blob in sent if to == group), own, _SPARKS_CLOCK)
+        yield layer.stepped(
+            shard, (blob for to, blob, _ in sent if to == group), own, _SPARKS_CLOCK
+        )

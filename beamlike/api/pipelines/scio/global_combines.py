@@ -24,7 +24,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from beamlike.api.pipelines.cogroups import Distinct
-from beamlike.api.pipelines.groups import CombineGlobally
 from beamlike.api.pipelines.scio.by_key import as_number, extreme, zeroed
 from beamlike.api.pipelines.scio.dofns import Present
 from beamlike.api.pipelines.scio.functions import (
@@ -38,6 +37,7 @@ from beamlike.api.pipelines.scio.sampling import drawn
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,
+    combined_globally,
     composed,
     done,
     full_name,
@@ -177,7 +177,7 @@ class OverallVerbs(Verbs[T_co]):
         """The mean of all numbers. Source: Scio ``mean``."""
 
         def build(given: "SCollection[float]") -> "SCollection[float]":
-            return _globally(given, Mean(), has_default=False).map(as_number)
+            return combined_globally(given, Mean(), has_default=False).map(as_number)
 
         return composed(self, "mean", build)
 
@@ -283,7 +283,7 @@ class OverallVerbs(Verbs[T_co]):
         made(self, "take", lambda: whole_number(num, 1, "num", CombineError))
 
         def build(given: "SCollection[T]") -> "SCollection[T]":
-            return _globally(given, FirstOf(num), has_default=False).flatten()
+            return combined_globally(given, FirstOf(num), has_default=False).flatten()
 
         return composed(self, "take", build)
 
@@ -339,17 +339,11 @@ def _reduced(op: Callable[[Any, Any], Any]) -> CombineFn:
     return Combined(lambda value: value, op, op)
 
 
-def _globally(given: Verbs[Any], fn: CombineFn, *, has_default: bool) -> "SCollection[Any]":
-    combine = CombineGlobally(fn)
-    globally = combine if has_default else combine.without_defaults()
-    return cast("SCollection[Any]", stepped(given, "Combine", globally))
-
-
 def _with_default(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[Any]":
     windowing = here(given).windowing
     # A window without elements has no value: such windows are not known.
     is_windowed = windowing != WindowingStrategy.unwindowed() or windowing.said - {"window_fn"}
-    return composed(given, verb, lambda it: _globally(it, fn, has_default=not is_windowed))
+    return composed(given, verb, lambda it: combined_globally(it, fn, has_default=not is_windowed))
 
 
 def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[Any]":
@@ -357,6 +351,6 @@ def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[Any]":
     present = Present(label, "fold(zero, op) or aggregate(zero, seq_op, comb_op)", keyed=False)
 
     def build(it: "SCollection[Any]") -> "SCollection[Any]":
-        return done(_globally(it, fn, has_default=False), "Present", present)
+        return done(combined_globally(it, fn, has_default=False), "Present", present)
 
     return composed(given, verb, build)

@@ -6,7 +6,8 @@ Source: Scio ``PairSCollectionFunctions``, ``SCollectionWithFanout``.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from beamlike.api.pipelines.scio.steps import Verbs, composed, full_name, here
+from beamlike.api.pipelines.groups import check_fanout
+from beamlike.api.pipelines.scio.steps import Verbs, composed, full_name, here, with_next_fanout
 from beamlike.errors import PipelineError
 
 if TYPE_CHECKING:
@@ -39,14 +40,32 @@ class HintVerbs(Verbs[T_co]):
     """
 
     def with_fanout(self, fanout: int) -> "SCollection[T_co]":
-        """The same collection. Source: Scio ``withFanout``."""
-        return here(self)
+        """A copy of the collection: what the next verb makes of all elements is combined by so
+        many tasks before it is combined by one.
+
+        Raises:
+            PipelineError: It is not a number of 1 or more; when a verb follows: elements cannot be
+                combined before they are grouped.
+
+        Source: Scio ``withFanout``.
+        """
+        check_fanout(fanout, "with_fanout")
+        return with_next_fanout(self, fanout)
 
     def with_hot_key_fanout(
         self: "HintVerbs[tuple[K, V]]", fanout: int | Callable[[K], int]
     ) -> "SCollection[tuple[K, V]]":
-        """The same collection. Source: Scio ``withHotKeyFanout``."""
-        return here(self)
+        """A copy of the collection: what the next verb makes of the values of a key is combined by
+        so many tasks before it is combined by one; a function says for each key how many.
+
+        Raises:
+            PipelineError: It is not a number of 1 or more and not a function; when a verb follows:
+                elements cannot be combined before they are grouped.
+
+        Source: Scio ``withHotKeyFanout``.
+        """
+        check_fanout(fanout, "with_hot_key_fanout")
+        return with_next_fanout(self, fanout)
 
     def sparse_join(
         self: "HintVerbs[tuple[K, V]]",

@@ -1,11 +1,12 @@
 """What every verb is made of: a transform with a generated name."""
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import FlatMap, Map
-from beamlike.api.pipelines.groups import CombinePerKey
+from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
@@ -28,6 +29,8 @@ class Verbs(Generic[T_co]):
 
     next_name: str | None = None
     """The name that `with_name` set for the next verb."""
+    next_fanout: Any = None
+    """The fanout of what the next verb combines: a number, or a function from a key to it."""
 
 
 def here(given: Verbs[T]) -> "SCollection[T]":
@@ -39,7 +42,14 @@ def named(given: Verbs[T], name: str | None) -> "SCollection[T]":
     """The same collection, with this name for the next verb."""
     it = here(given)
     copy = type(it)(it.pipeline, it.edge, it.windowing, it.is_bounded)
-    copy.next_name = name
+    copy.next_name, copy.next_fanout = name, given.next_fanout
+    return copy
+
+
+def with_next_fanout(given: Verbs[T], fanout: Any) -> "SCollection[T]":
+    """A copy of the collection, with a fanout for what the next verb combines."""
+    copy = named(given, given.next_name)
+    copy.next_fanout = fanout
     return copy
 
 
@@ -97,7 +107,21 @@ def done(given: Verbs[T], verb: str, fn: "DoFn[T, U]", of: Any = None) -> "SColl
 
 def combined(given: Verbs[tuple[K, V]], fn: "CombineFn") -> "SCollection[tuple[K, Any]]":
     """The values of each key and pane made into one."""
-    return cast("SCollection[tuple[K, Any]]", stepped(given, "Combine", CombinePerKey(fn)))
+    combine = CombinePerKey[Any](fn)
+    if (fanout := _fanout.get()) is not None:
+        combine = combine.with_hot_key_fanout(fanout)
+    return cast("SCollection[tuple[K, Any]]", stepped(given, "Combine", combine))
+
+
+def combined_globally(
+    given: Verbs[Any], fn: "CombineFn", *, has_default: bool
+) -> "SCollection[Any]":
+    """All elements of each pane made into one."""
+    combine = CombineGlobally[Any](fn)
+    if (fanout := _fanout.get()) is not None:
+        combine = combine.with_fanout(fanout)
+    globally = combine if has_default else combine.without_defaults()
+    return cast("SCollection[Any]", stepped(given, "Combine", globally))
 
 
 def joined(collections: Iterable[Verbs[T]], verb: str) -> "SCollection[T]":
@@ -186,9 +210,18 @@ def free_label(pipeline: Any, name: str) -> str:
     return label
 
 
+_fanout: ContextVar[Any] = ContextVar("fanout", default=None)
+"""The fanout of what the verb combines that is being applied."""
+
+
 class _Composed(PTransform[Any, Any]):
     def __init__(self, build: Callable[[Any], Any]) -> None:
         self._build = build
 
     def expand(self, given: Any) -> Any:
-        return self._build(unnamed(given))
+        fanout = getattr(given, "next_fanout", None)
+        before = _fanout.set(_fanout.get() if fanout is None else fanout)
+        try:
+            return self._build(unnamed(given))
+        finally:
+            _fanout.reset(before)

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from beamlike.hosts.spark.graph.processor import Layer
-from beamlike.hosts.spark.graph.stages import LEFT, MESSAGE, fused_stage, output_stage
+from beamlike.hosts.spark.graph.stages import (
+    LEFT,
+    MESSAGE,
+    fanout_stage,
+    fused_stage,
+    has_fanout,
+    output_stage,
+)
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.runtime.graph.layers import Layers
@@ -45,7 +52,7 @@ def answers_of_job(
     rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)
     ids = spread_shards(shards)
     for at in range(layers.depth):
-        walk = _by_step(fused_stage(layers, at, shards, buckets))
+        walk = _by_step(_to_shards(layers, at, shards, buckets))
         groups = rows.mapInArrow(reported(walk), f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
         layer = Layer(layers, at + 1, shards, buckets, notes=True)
         rows = groups.applyInArrow(reported_group(_steps_of_shard(layer, ids)), _STEPPED)
@@ -54,6 +61,18 @@ def answers_of_job(
     for row in left.select("step", "blob").collect():
         found[row.step].append(bytes(row.blob))
     return (layers.load(found[step]) for step, _ in sent)
+
+
+def _to_shards(
+    layers: Layers, layer: int, shards: int, buckets: int
+) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` that takes what comes out of a layer to the next one."""
+    fused = fused_stage(layers, layer, shards, buckets, notes=True)
+    if not has_fanout(layers, layer):
+        return fused
+    combine_further = fanout_stage(layers, layer, shards, buckets)
+    # All of a step is in one task: nothing is spread any further.
+    return lambda batches: combine_further(fused(batches))
 
 
 def _blobs(tables: Batches) -> dict[int, list[bytes]]:

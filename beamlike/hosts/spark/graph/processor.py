@@ -32,6 +32,7 @@ from beamlike.model.graph import (
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.graph.keyed import noted_of
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.graph.nodes import worker_of
@@ -168,7 +169,8 @@ class Layer:
         )
         for at, placed in self.stages.items():
             stage = placed.stage
-            tables = stage.together(received.arriving.get(at, ()))
+            arrived = received.arriving.get(at, ())
+            tables = stage.together(arrived)
             clocks = [
                 received.clock[source] for source in placed.sources if source in received.clock
             ]
@@ -187,11 +189,12 @@ class Layer:
             after.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             for tag, bundle in stepped.out.items():
                 after.out[at, tag].extend(bundle)
-            after.reached.append(Reached(at, shard, stepped.output_watermark))
+            reached = Reached(at, shard, stepped.output_watermark, stepped.output_before)
+            after.reached.append(reached)
             if stage.notes:
                 stands = stepped.status.watermark
                 assert isinstance(stage, Stage), "only groupings are traced"
-                given = list(stage.given(tables))
+                given = list(stage.given(noted_of(arrived, self.layers.wire)))
                 noted = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
                 after.noted.append(noted)
         return after

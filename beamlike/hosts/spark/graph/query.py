@@ -20,9 +20,13 @@ from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
     MESSAGE,
+    SENT,
+    SPREAD,
     Shows,
     Take,
+    fanout_stage,
     fused_stage,
+    has_fanout,
     output_stage,
 )
 from beamlike.hosts.spark.nearby import may_copy
@@ -46,7 +50,6 @@ from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SENT = "shard int, blob binary"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
@@ -84,8 +87,8 @@ def stepped_through(
     """
     ids = spread_shards(shards)
     for at in range(layers.depth):
-        walk = partial(fused_stage, layers, at, shards, buckets)
-        sent = _each(entries, walk, _SENT).groupBy("shard")
+        walk = partial(fused_stage, layers, at, shards, buckets, notes=notes, bounded=bounded)
+        sent = _sent(entries, walk, layers, at, shards, buckets).groupBy("shard")
         layer = Layer(layers, at + 1, shards, buckets, notes)
         if bounded:
             stepped = sent.applyInArrow(reported_group(stepper(layer, ids)), MESSAGE)
@@ -102,6 +105,21 @@ def stepped_through(
     if observed is None:
         return left
     return observing(left, observed).where("blob is not null").drop(TALLIES)
+
+
+def _sent(
+    entries: Sequence[Entry],
+    walk: Callable[[Take | None], Any],
+    layers: Layers,
+    layer: int,
+    shards: int,
+    buckets: int,
+) -> "DataFrame":
+    """What goes to the shards of a layer, combined further where a fanout spreads it."""
+    if not has_fanout(layers, layer):
+        return _each(entries, walk, SENT)
+    spread = _each(entries, walk, SPREAD).repartition(shards, "way")
+    return spread.mapInArrow(fanout_stage(layers, layer, shards, buckets), SENT)
 
 
 def _each(entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: str) -> "DataFrame":

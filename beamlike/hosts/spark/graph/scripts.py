@@ -44,11 +44,12 @@ def messages_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Mess
 def _messages(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Messages]:
     workers = {source: worker_of(source) for source in sources}
     for step in steps_of(workers):
+        before = {source: worker.output_watermark for source, worker in workers.items()}
         with workers[step.source].blamed():
             found = list(workers[step.source].happen(step.events))
         mail = Messages(
             reached=[
-                Reached(layers.number[source], 0, worker.output_watermark)
+                Reached(layers.number[source], 0, worker.output_watermark, before[source])
                 for source, worker in workers.items()
             ],
             clock={layers.number[source]: step.clock for source in sources},

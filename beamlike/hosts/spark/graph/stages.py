@@ -7,12 +7,20 @@ from typing import Any, Final
 
 import attrs
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker
+from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.bundle import Bundle
-from beamlike.model.graph import Edge, Node
+from beamlike.model.graph import Edge, GroupNode, Node
+from beamlike.runtime.graph.early import (
+    Combined,
+    EarlyCombiner,
+    WatermarkBound,
+    watermark_bound,
+)
 from beamlike.runtime.graph.keyed import key_blobs, shard_tables
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, Parcel
@@ -32,6 +40,10 @@ MESSAGE: Final = "blob binary"
 SHOWN: Final = "shown"
 LEFT: Final = f"{SHOWN} int, {MESSAGE}"
 """What leaves a pipeline."""
+SENT: Final = f"shard int, {MESSAGE}"
+"""What goes to the shards of a layer."""
+SPREAD: Final = f"{SENT}, way int"
+"""The same, and combined elements without a shard, by the tasks that combine them further."""
 Shows = Sequence[tuple[int, Callable[[Sequence[Any]], pa.Table]]]
 """Positions of wanted edges, and what makes rows of their elements."""
 
@@ -61,17 +73,27 @@ def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
 
 
 def fused_stage(
-    layers: Layers, layer: int, shards: int, buckets: int, take: Take | None = None
+    layers: Layers,
+    layer: int,
+    shards: int,
+    buckets: int,
+    take: Take | None = None,
+    *,
+    notes: bool = False,
+    bounded: bool = False,
 ) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
 
-    Output: ``shard int, blob binary``.
+    Output: `SENT`, or `SPREAD` where some grouping of the next layer has a fanout.
 
     Args:
         layer: The layer before.
         take: Reads what comes; by default messages.
+        notes: As the layer that follows has it.
+        bounded: Whether everything happens in one step.
     """
     ids, taking = spread_shards(shards), take or messages(layers)
+    spreads = has_fanout(layers, layer)
 
     def run(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -80,9 +102,54 @@ def fused_stage(
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         with paused_gc(), _Stage.over(layers, layer) as stage:
-            sent = stage.sent(taking(batches), shards, buckets, part)
-        blobs = [layers.dump(message) for message in sent]
-        columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
+            early = EarlyCombining(layers, layer, shards, buckets, notes=notes, bounded=bounded)
+            sent, spread = stage.sent(taking(batches), shards, part, early)
+        blobs = [layers.dump(message) for message in (*sent, *spread.values())]
+        received = [*ids, *(None for _ in spread)]
+        columns = [pa.array(received, pa.int32()), pa.array(blobs, pa.binary())]
+        if spreads:
+            columns.append(pa.array([*ids, *(ids[position] for position in spread)], pa.int32()))
+        names = ["shard", "blob", "way"]
+        yield pa.RecordBatch.from_arrays(columns, names[: len(columns)])
+
+    return run
+
+
+def has_fanout(layers: Layers, layer: int) -> bool:
+    """Whether a grouping of the next layer has a fanout."""
+    nodes = (layers.nodes[number] for number in layers.staged(layer + 1))
+    return any(isinstance(node, GroupNode) and node.fanout is not None for node in nodes)
+
+
+def fanout_stage(
+    layers: Layers, layer: int, shards: int, buckets: int
+) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` that combines further what is spread by a fanout.
+
+    Input: `SPREAD`. What is on its way to a shard passes by. Output: `SENT`.
+
+    Args:
+        layer: The layer before.
+    """
+    ids = spread_shards(shards)
+
+    def run(batches: Batches) -> Batches:
+        ease_worker()
+        spread: list[bytes] = []
+        for batch in batches:
+            to_shard = batch.column("shard").is_valid()
+            spread += batch.filter(pc.invert(to_shard)).column("blob").to_pylist()
+            yield batch.filter(to_shard).select(["shard", "blob"])
+        if not spread:
+            return
+        with paused_gc():
+            early = EarlyCombining(layers, layer, shards, buckets)
+            sent = early.merged(layers.load(spread))
+            blobs = [layers.dump(message) for message in sent.values()]
+        columns = [
+            pa.array([ids[shard] for shard in sent], pa.int32()),
+            pa.array(blobs, pa.binary()),
+        ]
         yield pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
 
     return run
@@ -139,6 +206,65 @@ def output_stage(
     return finish
 
 
+@attrs.frozen(slots=False)
+class EarlyCombining:
+    """What is combined on the way to the stateful operator of the next layer, in one task.
+
+    Args:
+        layer: The layer before.
+        shards: The groups that share the keys.
+        buckets: See `beamlike.runtime.plan.Plan`.
+        notes: As the layer that follows has it.
+        bounded: Whether everything happens in one step: then nothing is late.
+    """
+
+    layers: Layers
+    layer: int
+    shards: int
+    buckets: int
+    notes: bool = False
+    bounded: bool = False
+
+    def combined(
+        self, number: int, inputs: Sequence[Bundle], received: Messages, part: int
+    ) -> Combined:
+        """What goes to the shards of a node."""
+        node, wire = self.layers.nodes[number], self.layers.wire
+        worker = worker_of(node)
+        if isinstance(worker, SideInputWorker):
+            with worker.blamed():
+                return Combined([*dealt_out(inputs, wire, self.shards)])
+        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
+        with received.metrics.step(str(number)), worker.blamed():
+            keyed = worker.keyed(inputs)
+            blobs = key_blobs(keyed.keys, wire.coders)
+            one_by_one = not isinstance(node, GroupNode) or why_one_by_one(
+                node.strategy, node.combine
+            )
+            if one_by_one:
+                return Combined([*shard_tables(keyed, blobs, wire, self.shards, self.buckets)])
+            bound = WatermarkBound(is_certain=True)
+            if not self.bounded:
+                bound = watermark_bound(self.layers, number, received.reached)
+            return self._combiner(number).combined(keyed, blobs, bound, part)
+
+    def merged(self, spread: Messages) -> dict[int, Messages]:
+        """What a fanout spread to this task, combined, as messages to shards."""
+        sent: dict[int, Messages] = {}
+        for number, tables in spread.arriving.items():
+            with worker_of(self.layers.nodes[number]).blamed():
+                for shard, table in self._combiner(number).merged(tables):
+                    message = sent.setdefault(shard, Messages(order=spread.order))
+                    message.arriving[number].append(table)
+        return sent
+
+    def _combiner(self, number: int) -> EarlyCombiner:
+        node = self.layers.nodes[number]
+        assert isinstance(node, GroupNode), "nothing else combines"
+        sizes = {"shards": self.shards, "buckets": self.buckets}
+        return EarlyCombiner(node, self.layers.wire, **sizes, notes=self.notes)
+
+
 @attrs.define
 class _Stage:
     """The nodes between two layers, in one task."""
@@ -187,8 +313,10 @@ class _Stage:
             for each in after:
                 self._take(self.layers.number[each], left)
 
-    def sent(self, received: Messages, shards: int, buckets: int, part: int) -> list[Messages]:
-        """A message to each shard of the next layer."""
+    def sent(
+        self, received: Messages, shards: int, part: int, early: "EarlyCombining"
+    ) -> tuple[list[Messages], dict[int, Messages]]:
+        """A message to each shard of the next layer, and what a fanout spreads, by position."""
         received = self.through(received)
         # Watermarks concern every shard; what passes by goes any way.
         sent = [
@@ -203,6 +331,7 @@ class _Stage:
         by_way = sent[part % shards]
         by_way.came, by_way.lost, by_way.metrics = received.came, received.lost, received.metrics
         by_way.tallies, by_way.noted = received.tallies, received.noted
+        spread: dict[int, Messages] = {}
         staged = self.layers.staged(self.layer + 1)
         for (at, source), parcel in received.addressed.items():
             if at not in staged:
@@ -216,21 +345,13 @@ class _Stage:
                 for source in sources
             ]
             if any(given):
-                for shard, table in self._arriving(at, given, shards, buckets):
+                combined = early.combined(at, given, received, part)
+                for shard, table in combined.to_shards:
                     sent[shard].arriving[at].append(table)
-        return sent
-
-    def _arriving(
-        self, at: int, given: Sequence[Bundle], shards: int, buckets: int
-    ) -> list[tuple[int, pa.Table]]:
-        worker, wire = worker_of(self._node(at)), self.layers.wire
-        with worker.blamed():
-            if isinstance(worker, SideInputWorker):
-                return list(dealt_out(given, wire, shards))
-            assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
-            keyed = worker.keyed(given)
-            blobs = key_blobs(keyed.keys, wire.coders)
-            return list(shard_tables(keyed, blobs, wire, shards, buckets))
+                for position, table in combined.to_fanout:
+                    message = spread.setdefault(position, Messages(order=part))
+                    message.arriving[at].append(table)
+        return sent, spread
 
     def _node(self, at: int) -> Node:
         return self.layers.nodes[at]

@@ -1,0 +1,226 @@
+"""Elements of a grouping that are combined before the shuffle, in the task that has them.
+
+Of each key and window of a task one combined element goes to the shard, see
+`beamlike.machine.lifting`, and not each element. No pane changes, and neither does the verdict on
+what is late: only elements whose window cannot be late yet are combined, as far as the task knows
+how far the watermark has come.
+
+Source: Beam's combiner lifting, ``CombinePerKey.with_hot_key_fanout``.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.machine.clocks import SourceClock
+from beamlike.machine.columnar.arrays import Bools, Ints
+from beamlike.model.graph import GroupNode
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
+from beamlike.runtime.arrivals import by_shard
+from beamlike.runtime.graph.keyed import as_noted, hashes_of, keyed_table
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.messages import Reached
+from beamlike.runtime.graph.stage import HeldValues, Stage, plan_of
+from beamlike.runtime.graph.staged import GroupingWorker, Keyed
+from beamlike.runtime.graph.wire import Wire
+
+_PAYS: Final = 4
+"""One in so many elements at least need not go to the shards, or elements are not combined."""
+_FOREVER: Final = 2**62
+
+
+@attrs.frozen
+class WatermarkBound:
+    """What a task knows of the watermark at which a grouping judges its elements.
+
+    Args:
+        watermark: The watermark is there at most (ms).
+        is_certain: Whether it is. The rows of a stream only show how far they have come themselves.
+    """
+
+    watermark: int = MIN_TIMESTAMP
+    is_certain: bool = False
+
+
+def watermark_bound(layers: Layers, node: int, reached: Sequence[Reached]) -> WatermarkBound:
+    """The bound that watermarks in a task are for a grouping.
+
+    The watermark of a grouping is the least of those that its sources reported before this
+    micro-batch. So each of them is a bound.
+
+    Args:
+        node: The number of the grouping.
+        reached: The watermarks that came to the task.
+    """
+    bounds = [
+        update.before
+        for update in reached
+        if update.before is not None
+        and update.node in layers.origins[node]
+        and not isinstance(layers.clocks.get(update.node), SourceClock)
+    ]
+    return WatermarkBound(min(bounds), is_certain=True) if bounds else WatermarkBound()
+
+
+@attrs.frozen
+class Combined:
+    """What a task sends of its elements.
+
+    Args:
+        to_shards: Tables for the shards, by their positions.
+        to_fanout: Combined elements of hot keys with their ``hash``, by the positions of the
+            tasks that combine them further, see `beamlike.model.graph.Fanout`.
+    """
+
+    to_shards: list[tuple[int, pa.Table]]
+    to_fanout: list[tuple[int, pa.Table]] = attrs.field(factory=list)
+
+
+class EarlyCombiner:
+    """Combines elements of a grouping in a task.
+
+    Args:
+        node: The grouping.
+        wire: How keys and values are bytes.
+        shards: The groups that share the keys.
+        buckets: See `beamlike.runtime.plan.Plan`.
+        notes: Whether its shards note what they are given, element by element.
+    """
+
+    def __init__(
+        self, node: GroupNode, wire: Wire, *, shards: int, buckets: int, notes: bool = False
+    ) -> None:
+        worker, self._held = GroupingWorker(node), HeldValues()
+        self._node, self._wire, self._notes = node, wire, notes
+        self._plan = plan_of(
+            node,
+            worker.machine,
+            wire,
+            shards=shards,
+            buckets=buckets,
+            clocks=None,
+            held=self._held,
+        )
+        self._stage = Stage(worker, self._plan, wire, notes=False)
+
+    def combined(
+        self, keyed: Keyed, blobs: Sequence[bytes], bound: WatermarkBound, part: int
+    ) -> Combined:
+        """What a task sends of its elements: combined ones, and the others one by one.
+
+        Args:
+            keyed: The elements.
+            blobs: Their keys in bytes.
+            bound: What is known of the watermark.
+            part: The number of the task, which says where its hot keys go.
+
+        Raises:
+            UserFunctionError: A function of the user's raised.
+            CoderError: A value cannot be bytes.
+        """
+        plan, hashes = self._plan, hashes_of(blobs)
+        early = self._early(keyed, blobs, bound)
+        to_shards = list[tuple[int, pa.Table]]()
+        if not early.all() or self._notes:
+            table = keyed_table(keyed, blobs, hashes, self._wire)
+            if not early.any():
+                return Combined([*by_shard(table, plan.shards, plan.buckets)])
+            if self._notes:
+                to_shards += by_shard(as_noted(table), plan.shards, plan.buckets)
+            to_shards += by_shard(table.filter(pa.array(~early)), plan.shards, plan.buckets)
+        lifted = self._lifted(keyed, blobs, hashes, np.nonzero(early)[0], bound)
+        position = self._fanout_of(keyed, blobs, lifted, part)
+        is_hot = position >= 0
+        to_fanout = [
+            (number, lifted.filter(pa.array(position == number)))
+            for number in np.unique(position[is_hot]).tolist()
+        ]
+        if is_hot.any():
+            lifted = lifted.filter(pa.array(~is_hot))
+        to_shards += by_shard(lifted, plan.shards, plan.buckets)
+        return Combined(to_shards, to_fanout)
+
+    def merged(self, tables: Sequence[pa.Table]) -> Iterator[tuple[int, pa.Table]]:
+        """Combined elements with their ``hash`` as one of each key and window, for the shards.
+
+        Raises:
+            UserFunctionError: A function of the user's raised.
+        """
+        lifted = self._stage.lift(tables, None)
+        return by_shard(lifted, self._plan.shards, self._plan.buckets)
+
+    def _early(self, keyed: Keyed, blobs: Sequence[bytes], bound: WatermarkBound) -> Bools:
+        """Which elements are combined."""
+        strategy, count = self._plan.strategy, len(blobs)
+        none = np.zeros(count, np.bool_)
+        if strategy.is_merging and not bound.is_certain:
+            return none  # each has its own window, and may be late alone
+        if self._node.fanout is None:
+            windows = keyed.windows
+            different = len(set(zip(blobs, windows.starts, windows.ends, strict=True)))
+            if count - different < count / _PAYS or not self._is_exact(keyed):
+                return none
+        if not bound.is_certain:
+            return ~none
+        lateness = min(strategy.allowed_lateness, _FOREVER)
+        expiry = np.array(keyed.windows.ends, np.int64) - 1 + lateness
+        return np.minimum(expiry, END_OF_GLOBAL_WINDOW) >= bound.watermark
+
+    def _is_exact(self, keyed: Keyed) -> bool:
+        """Whether it shows in no result that the elements are combined before."""
+        types = {keyed.declared} if keyed.declared else set(map(type, keyed.values))
+        for nested in (tuple, list):
+            if nested in types:
+                lists = (value for value in keyed.values if type(value) is nested)
+                types |= {type(item) for items in lists for item in items}
+        return self._node.combine.combines_early(types)
+
+    def _lifted(
+        self,
+        keyed: Keyed,
+        blobs: Sequence[bytes],
+        hashes: Ints,
+        rows: Ints,
+        bound: WatermarkBound,
+    ) -> pa.Table:
+        """One combined element of each key and window, with the ``hash`` of its key."""
+        if self._plan.values["value"] == HeldValues.positions:
+            # As they would come to another process.
+            self._held.values = self._wire.all_through(list(keyed.values))
+            values = pa.array(rows, HeldValues.positions)
+        else:
+            values = pa.array(keyed.values, self._plan.values["value"]).take(pa.array(rows))
+        picked, number = pa.array(rows), pa.int64()
+        columns = {
+            "key_key": pa.array(blobs, pa.binary()),
+            "ts": pa.array(keyed.timestamps, number),
+            "start": pa.array(keyed.windows.starts, number),
+            "end": pa.array(keyed.windows.ends, number),
+            "hash": pa.array(hashes),
+        }
+        if len(rows) < len(blobs):
+            columns = {name: column.take(picked) for name, column in columns.items()}
+        table = pa.table(columns | {"value_value": values})
+        watermark = bound.watermark if self._plan.strategy.is_merging else None
+        try:
+            return self._stage.lift([table], watermark)
+        finally:
+            self._held.values = ()
+
+    def _fanout_of(self, keyed: Keyed, blobs: Sequence[bytes], lifted: pa.Table, part: int) -> Ints:
+        """The position of the task that combines each further; -1: none does."""
+        fanout = self._node.fanout
+        if fanout is None:
+            return np.full(lifted.num_rows, -1, np.int64)
+        keys = dict(zip(blobs, keyed.keys, strict=True))
+        ways = {blob: fanout.of_key(key) for blob, key in keys.items()}
+        positions = [
+            (hashed + part % ways[blob]) % self._plan.shards if ways[blob] > 1 else -1
+            for blob, hashed in zip(
+                lifted.column("key_key").to_pylist(), lifted.column("hash").to_pylist(), strict=True
+            )
+        ]
+        return np.array(positions, np.int64)
