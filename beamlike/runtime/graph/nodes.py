@@ -11,6 +11,7 @@ from beamlike.machine.assigning import assigned
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.failures import Failure
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
+from beamlike.model.copies import own_copies
 from beamlike.model.graph import (
     MAIN,
     Do,
@@ -103,6 +104,8 @@ class _Doing(Worker):
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
         (bundle,) = given
+        if self.shares_elements:
+            bundle = bundle.with_values(own_copies(bundle.values))
         self._guard(self._do.start_bundle, "start_bundle")
         try:
             yield from self._do.run(bundle)

@@ -14,6 +14,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
+from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, SideInputNode, StatefulParDoNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW
@@ -246,7 +247,9 @@ class GroupingWorker(StagedWorker):
                 )
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
-        return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
+        # Its items are in the accumulator, which may stand, and in those of other windows.
+        value = own_copy(pane.value)
+        return Windowed((key, value), pane.timestamp, (pane.window,), pane.info)
 
 
 class SideInputWorker(StagedWorker):
@@ -311,7 +314,7 @@ class StatefulParDoWorker(StagedWorker):
         for it in given[0]:
             key = key_of(it.value)
             for window in it.windows:
-                yield key, Element((it.value, it.pane), it.timestamp, window)
+                yield key, Element((own_copy(it.value), it.pane), it.timestamp, window)
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed(pane.value, pane.timestamp, (pane.window,), pane.info)
