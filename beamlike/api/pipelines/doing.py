@@ -14,6 +14,7 @@ from beamlike.api.pipelines.params import Param
 from beamlike.api.pipelines.views import AsSideInput, View
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.copies import own_copies, own_copy
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
@@ -181,13 +182,17 @@ class Doing(Do):
             yield from self._call(element, args, kwargs)
             return
         for window in element.windows:
-            yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
+            alone = attrs.evolve(element, value=own_copy(element.value), windows=(window,))
+            yield from self._call(alone, args, kwargs)
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         if self.paces:
             return super().run(bundle)
         if self.sees_window:
-            bundle, _ = bundle.one_window_each()
+            exploded, _ = bundle.one_window_each()
+            if exploded is not bundle:  # each call may change the element of its window
+                exploded = exploded.with_values(own_copies(exploded.values))
+            bundle = exploded
         # Only the columns are touched that the function asks for.
         means, answers = self.fn.plain(), self._answers(bundle)
         places: list[int] = []

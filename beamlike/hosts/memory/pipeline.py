@@ -140,6 +140,8 @@ def run_pipeline(
 class _Run:
     def __init__(self, workers: Mapping[Node, Worker]) -> None:
         self._workers = workers
+        for worker in workers.values():
+            worker.shares_elements = True  # with the record of what came out
         self._paced = {
             node: paced_by(node, workers) for node, worker in workers.items() if worker.paces
         }

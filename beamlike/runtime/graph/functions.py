@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from beamlike.errors import PipelineError, TransformError, because_of
 from beamlike.model.bundle import Bundle
+from beamlike.model.copies import own_copies
 from beamlike.model.graph import Do, RaisedFor
 from beamlike.model.time import show_instant
 from beamlike.runtime.graph.worker import Tagged, Worker
@@ -35,6 +36,8 @@ class FunctionWorker(Worker):
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
         (bundle,) = given
+        if self.shares_elements:
+            bundle = bundle.with_values(own_copies(bundle.values))
         return self.run([((), bundle)])
 
     def run(self, seen: Iterable[tuple[Contents, Bundle]]) -> Tagged:

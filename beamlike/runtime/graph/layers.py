@@ -1,7 +1,7 @@
 """How a graph is cut into layers, and what reads what."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,11 +12,13 @@ from beamlike.errors import CoderError, PipelineError
 from beamlike.machine.clocks import InputClock
 from beamlike.model.graph import (
     Edge,
+    FlattenNode,
     GroupNode,
     Node,
     ReadNode,
     SideInputNode,
     StatefulParDoNode,
+    WindowNode,
     in_order,
 )
 from beamlike.runtime.graph.messages import Messages
@@ -114,6 +116,11 @@ class Layers:
             for source, edge in enumerate(node.sources):
                 found[edge].append(Reader(at, source))
         return found
+
+    @cached_property
+    def sharing(self) -> frozenset[int]:
+        """The nodes whose elements another node reads, too, or a result."""
+        return frozenset(self.number[node] for node in sharing(self.nodes, self.positions))
 
     def staged(self, layer: int) -> list[int]:
         """The nodes of a layer that keep state."""
@@ -216,3 +223,23 @@ class Layers:
     def __setstate__(self, state: dict[str, Any]) -> None:
         parts = zip(_PARTS, cloudpickle.loads(state["pickled"]), strict=True)
         self.__dict__.update(parts)
+
+
+def sharing(nodes: Iterable[Node], recorded: Container[Edge]) -> frozenset[Node]:
+    """The nodes whose elements something else holds, too: another node, or a record.
+
+    A function may change what it is given, and must not change what the others see.
+
+    Args:
+        nodes: All nodes, each after those that it reads.
+        recorded: The edges whose elements are kept.
+    """
+    nodes = list(nodes)
+    readers = Counter(edge for node in nodes for edge in node.sources)
+    shared: set[Edge] = set()
+    for node in nodes:
+        # These hand the objects on that they are given.
+        passed = isinstance(node, WindowNode | FlattenNode) and not shared.isdisjoint(node.sources)
+        outputs = [edge for edge in readers if edge.node is node]
+        shared.update(it for it in outputs if passed or readers[it] > 1 or it in recorded)
+    return frozenset(node for node in nodes if not shared.isdisjoint(node.sources))

@@ -18,6 +18,7 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.model.bundle import Bundle, Spans
+from beamlike.model.copies import own_copies
 from beamlike.model.graph import SideInputNode
 from beamlike.model.panes import PaneInfo
 from beamlike.model.side_inputs import side_input_window
@@ -188,7 +189,7 @@ class SideInputWorker(Worker):
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
         main, *sides = given
-        main = main.with_values(self._wire.all_through(main.values))
+        main = main.with_values(self._wire.all_through(own_copies(main.values)))
         waiting = [*batches(main)]
         for number, side in enumerate(sides):
             # What arrives together sees what arrives with it.

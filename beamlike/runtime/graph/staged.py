@@ -18,6 +18,7 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
+from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, StatefulParDoNode
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
@@ -242,7 +243,9 @@ class GroupingWorker(StagedWorker):
                 )
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
-        return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
+        # Its items are in the accumulator, which may stand, and in those of other windows.
+        value = own_copy(pane.value)
+        return Windowed((key, value), pane.timestamp, (pane.window,), pane.info)
 
 
 class StatefulParDoWorker(StagedWorker):
@@ -266,7 +269,7 @@ class StatefulParDoWorker(StagedWorker):
         for it in given[0]:
             key = key_of(it.value)
             for window in it.windows:
-                yield key, Element((it.value, it.pane), it.timestamp, window)
+                yield key, Element((own_copy(it.value), it.pane), it.timestamp, window)
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed(pane.value, pane.timestamp, (pane.window,), pane.info)

@@ -40,6 +40,8 @@ class Worker(ABC):
     """Does the work of one node."""
 
     watermark = MIN_TIMESTAMP
+    shares_elements = False
+    """Whether something else holds the elements that it is given: another node, or a record."""
 
     def __init__(self, label: str) -> None:
         self.label = label

@@ -279,7 +279,9 @@ class _Stage:
     @contextmanager
     def over(cls, layers: Layers, layer: int) -> Iterator["_Stage"]:
         """A stage whose functions are set up, and torn down at its end."""
-        workers = {at: worker_of(layers.nodes[at]) for at in layers.between(layer)}
+        workers = {number: worker_of(layers.nodes[number]) for number in layers.between(layer)}
+        for number in layers.sharing.intersection(workers):
+            workers[number].shares_elements = True
         with ExitStack() as stack:
             for worker in workers.values():
                 worker.setup()
