@@ -19,6 +19,8 @@ REFUSED = ("__beamlike", "dropped", "pane", "timestamp", "window")
 """What a grouping calls columns of its own, in its rows: it refuses others of that name."""
 NAMES = tuple(name for name in names_of_columns() if name not in REFUSED)
 HALVES = NAMES[::2], NAMES[1::2]
+HIDDEN = tuple(name for name in NAMES if name.startswith("__beamlike"))
+"""Columns that Spark has on the way through a query."""
 AWKWARD = ("Row_Key", "TIMING", 'a "b"', "a.b", "a`b", "ünï", "select", "beamlike_row_key", " ")
 
 
@@ -110,7 +112,12 @@ def grouped(key: Sequence[str], results: Sequence[str]) -> Any:
 def test_a_grouping_takes_every_name(host: Any, half: int, request: Any) -> None:
     if host == "spark":
         request.getfixturevalue("spark")
-    key, results = HALVES[half], HALVES[1 - half]
+    usual = [[name for name in names if name not in HIDDEN] for names in HALVES]
+    check_grouping(usual[half], usual[1 - half], host)
+
+
+def check_grouping(key: Sequence[str], results: Sequence[str], host: Any) -> None:
+    """A grouping by these columns has them, and these results, in its rows."""
     schema = ", ".join(
         [
             "`the time` timestamp",
@@ -128,6 +135,40 @@ def test_a_grouping_takes_every_name(host: Any, half: int, request: Any) -> None
     )
 
 
+@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+def test_names_of_hidden_columns_are_taken_or_refused_by_name(host: Any, request: Any) -> None:
+    if host == "spark":
+        request.getfixturevalue("spark")
+    taken = []
+    for name in HIDDEN:
+        try:
+            check_grouping([name], ["n"], host)
+        except ColumnError as error:
+            assert f"the name {name!r} is needed here" in str(error)
+        else:
+            taken.append(name)
+    check_grouping(taken, ["n"], host)
+
+
+def test_a_key_is_not_taken_for_what_withdraws_rows() -> None:
+    def query(left: Any, right: Any) -> Any:
+        counted, other = (
+            bl.stream(df, timestamp="the time", watermark="0 s").window(
+                bl.FixedWindows("10 minutes"), accumulation="retracting", allowed_lateness="1 hour"
+            )
+            for df in (left, right)
+        )
+        counted = counted.group("user", {"how many": bl.count()})
+        return bl.join(counted, other, on={"left": "user", "right": "retraction"})
+
+    schemas = {
+        "left": "`the time` timestamp, user string",
+        "right": "`the time` timestamp, retraction string, n int",
+    }
+    with pytest.raises(ColumnError, match="'retraction' of right says which rows withdraw others"):
+        QueryTest(query, schemas, host="local")
+
+
 @pytest.mark.parametrize("name", REFUSED[1:])
 def test_names_of_a_grouping_are_refused(name: str) -> None:
     schema = f"`the time` timestamp, user string, `{name}` bigint"
@@ -141,7 +182,10 @@ def joined(left: Any, right: Any) -> Any:
     windows = bl.FixedWindows("10 minutes")
     sides = [
         bl.stream(df, timestamp="the time", watermark="0 s").window(windows, **late, **more)
-        for df, more in ((left, {"accumulation": "retracting"}), (right, {}))
+        for df, more in (
+            (left, {"accumulation": "retracting"}),
+            (right, {"accumulation": "retracting"}),
+        )
     ]
     counted = sides[0].group("user", {"how many": bl.count()})
     return bl.join(counted, sides[1], on="user")
