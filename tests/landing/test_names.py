@@ -27,7 +27,7 @@ AWKWARD = ("Row_Key", "TIMING", 'a "b"', "a.b", "a`b", "ünï", "select", "beaml
 def rows_of(key: Sequence[str], results: Sequence[str], step: int) -> list[dict[str, Any]]:
     """Four results, each with another value in each column."""
     return [
-        {name: f"{number}" for name in key}
+        dict.fromkeys(key, f"{number}")
         | {name: 1000 * number + index + step for index, name in enumerate(results)}
         for number in range(4)
     ]
@@ -144,7 +144,8 @@ def test_names_of_hidden_columns_are_taken_or_refused_by_name(host: Any, request
         try:
             check_grouping([name], ["n"], host)
         except ColumnError as error:
-            assert f"the name {name!r} is needed here" in str(error)
+            if f"the name {name!r} is needed here" not in str(error):
+                raise
         else:
             taken.append(name)
     check_grouping(taken, ["n"], host)

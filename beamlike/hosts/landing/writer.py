@@ -93,7 +93,8 @@ class Upserting(metaclass=Readable):
         """
         first = min(problems)
         row_key = batch.rows.column(batch.row_key)[first].as_py()
-        what = f"the result {row_key} cannot land in {self.target}: {problems[first]}"
+        problem, *_ = problems[first].splitlines()
+        what = f"the result {row_key} cannot land in {self.target}: {problem}"
         if self.on_error == "fail":
             raise ColumnError(
                 f'upsert_into: {what}; mend the value before, or leave it out with on_error="drop"'
