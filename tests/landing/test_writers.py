@@ -157,6 +157,44 @@ def test_arguments_that_cannot_be_are_refused(tmp_path: Path) -> None:
         bl.upsert_into(target, "user", accept_rollback=1)  # type: ignore[arg-type]
 
 
+def test_a_table_of_the_first_layout_goes_on(tmp_path: Path) -> None:
+    place = places("sqlite", tmp_path, "visits")
+    target: Any = place.target
+    with target.transaction() as cursor:
+        for statement in (
+            "CREATE TABLE beamlike_batches "
+            "(query TEXT, landed_in TEXT, batch INTEGER, PRIMARY KEY (query, landed_in))",
+            "INSERT INTO beamlike_batches VALUES ('beamlike', 'visits', 1)",
+            'CREATE TABLE "visits" ("row_key" TEXT PRIMARY KEY, "user" TEXT, "window_start" TEXT, '
+            '"window_end" TEXT, "n" INTEGER, "mean" REAL, "timestamp" TEXT, "timing" TEXT, '
+            '"session_start" TEXT, "session_end" TEXT)',
+            "INSERT INTO visits (row_key, user, window_end, n) VALUES "
+            """('["ann", "2026-01-01T12:00:00+00:00", "2026-01-01T12:05:00+00:00"]', """
+            "'ann', '2026-01-01 12:05:00+00:00', 1)",
+        ):
+            cursor.execute(statement)
+    write = bl.upsert_into(place.target, "user")
+    write(batch(put("ann", 0, 5, 1)), 1)
+    write(batch(put("ann", 0, 6, 2), put("bob", 0, 5, 1)), 2)
+    assert standing(place, "visits") == [("ann", 6, 2, 0.5), ("bob", 5, 1, 0.25)]
+
+
+def test_dead_letters_in_delta_that_only_knew_their_query_land_once(tmp_path: Path) -> None:
+    from deltalake import CommitProperties, Transaction, write_deltalake
+
+    from beamlike.hosts.landing.batch import changes_of
+
+    place = places("delta", tmp_path, "visits")
+    rows = batch(lost("one"))
+    dropped = changes_of(rows, ["user"], "beamlike", 0, dead_letters=True).dropped
+    numbered = CommitProperties(app_transactions=[Transaction("beamlike", 0)])
+    write_deltalake(str(tmp_path / "lost"), dropped, commit_properties=numbered)
+    write = bl.upsert_into(place.target, "user", dead_letters="lost")
+    for number, letter in enumerate(("one", "two")):
+        write(batch(lost(letter)), number)
+    assert letters(place, "lost") == ["one", "two"]
+
+
 @pytest.mark.spark
 def test_a_query_of_spark_with_two_writers_ends(spark: Any, tmp_path: Path) -> None:
     place = places("sqlite", tmp_path, "visits")
@@ -173,6 +211,7 @@ def test_a_query_of_spark_with_two_writers_ends(spark: Any, tmp_path: Path) -> N
         window=bl.FixedWindows("1 hour"),
         trigger=bl.AfterWatermark(early=bl.AfterCount(1)),
         accumulation="accumulating",
+        allowed_lateness="0 s",
         aggregate={"n": bl.count()},
     )
 
