@@ -14,10 +14,10 @@ table          needs                            a batch is one
 =============  ===============================  ==========================================
 """
 
+from beamlike.hosts.landing.databases import DuckDB, Postgres, SQLite
 from beamlike.hosts.landing.delta import Delta
 from beamlike.hosts.landing.iceberg import Iceberg
 from beamlike.hosts.landing.jdbc import JDBC
-from beamlike.hosts.landing.sql import DuckDB, Postgres, SQLite
 from beamlike.hosts.landing.target import Target
 
 __all__ = ["JDBC", "Delta", "DuckDB", "Iceberg", "Postgres", "SQLite", "Target"]

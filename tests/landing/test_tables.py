@@ -16,12 +16,6 @@ from beamlike.hosts.landing.writer import Upserting
 from tests.support.landing.changes import SCHEMA, Row, batch, gone, lost, put
 from tests.support.landing.places import Place, places
 
-KINDS = (
-    *("sqlite", "duckdb", "postgres", "delta", "iceberg"),
-    pytest.param("jdbc", marks=[pytest.mark.spark, pytest.mark.nightly]),
-)
-_NUMBERS = itertools.count()
-
 
 def standing(place: Place, table: str) -> list[tuple[Any, ...]]:
     """The rows of the table, by what names them."""
@@ -38,20 +32,6 @@ def standing(place: Place, table: str) -> list[tuple[Any, ...]]:
 
 def letters(place: Place, table: str) -> list[str]:
     return sorted(row["element"] for row in place.read(table))
-
-
-@pytest.fixture(params=KINDS)
-def table(request: pytest.FixtureRequest) -> str:
-    return f"of_{request.param}_{next(_NUMBERS)}"
-
-
-@pytest.fixture
-def place(table: str, tmp_path: Path, request: pytest.FixtureRequest) -> Place:
-    kind = table.split("_")[1]
-    server = request.getfixturevalue("server") if kind == "postgres" else None
-    if kind == "jdbc":
-        request.getfixturevalue("spark")
-    return places(kind, tmp_path, table, server)
 
 
 def test_a_session_keeps_its_row_until_it_merges_away(place: Place, table: str) -> None:
@@ -82,7 +62,7 @@ def test_a_batch_that_comes_again_changes_nothing(place: Place, table: str) -> N
     write = bl.upsert_into(place.target, "user", dead_letters=f"{table}_lost")
     first = batch(put("ann", 0, 5, 1), lost("one"))
     second = batch(put("ann", 0, 6, 2), lost("two"))
-    for rows, number in ((first, 0), (first, 0), (second, 1), (second, 1), (first, 0)):
+    for rows, number in ((first, 0), (first, 0), (second, 1), (second, 1)):
         write(rows, number)
     assert standing(place, table) == [("ann", 6, 2, 0.5)]
     assert letters(place, f"{table}_lost") == ["one", "two"]

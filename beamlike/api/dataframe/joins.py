@@ -94,6 +94,13 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
             )
     frame = next(iter(streams.values())).inputs.frame
     if any(given.inputs.retracting for given in streams.values()):
+        for name, columns in (*keys.items(), *read.items()):
+            if RETRACTION in columns:
+                raise ColumnError(
+                    f"streams: the column {RETRACTION!r} of {name} says which rows withdraw "
+                    "others, where panes of a stream do; give a column of yours another name with "
+                    "select() or with_columns() before"
+                )
         streams = {name: _signed(name, given) for name, given in streams.items()}
         shared[RETRACTION] = dict.fromkeys(streams, RETRACTION)
     for name in streams:

@@ -18,24 +18,18 @@ Of several changes of one result in a batch the last one counts.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from beamlike.errors import ColumnError
-from beamlike.runtime.session_identity import (
-    SESSION_IDENTITY,
-    check_renamed,
-    identity_bounds,
-)
+from beamlike.hosts.landing.letters import letters_of_dropped, letters_of_rows
+from beamlike.hosts.landing.names import ROW_KEY, Columns
+from beamlike.hosts.landing.value_types import cast_in_utc
+from beamlike.runtime.session_identity import SESSION_IDENTITY, identity_bounds
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-ROW_KEY: Final = "row_key"
-"""The column that names a result: its key and its session or window, as JSON."""
-
-_LEFT_OUT: Final = frozenset(("pane", "retraction", "change", "dropped", "window"))
 
 
 @attrs.frozen(eq=False)
@@ -45,9 +39,11 @@ class Batch:
     Attributes:
         query: Whose micro-batches are numbered.
         number: Its number.
-        rows: The rows to put, with `ROW_KEY`.
+        rows: The rows to put.
         gone: The keys of the rows to delete.
         dropped: The rows that were dropped on the way; None if they are not wanted.
+        columns: The columns of the micro-batch, by what they are.
+        accepts_rollback: Whether a table that has a later micro-batch takes this one.
     """
 
     query: str
@@ -55,76 +51,120 @@ class Batch:
     rows: "pa.Table"
     gone: Sequence[str]
     dropped: "pa.Table | None"
+    columns: Columns
+    accepts_rollback: bool = False
+
+    @property
+    def row_key(self) -> str:
+        """The column that names a result."""
+        return self.columns.own[ROW_KEY]
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.rows.num_rows or self.gone or (self.dropped or ()))
+
+    def without(self, problems: Mapping[int, str]) -> "Batch":
+        """The batch without rows that the table cannot take, which become dead letters.
+
+        An older row of such a result is deleted: it does not stand any longer.
+
+        Args:
+            problems: By the index of a row in `rows`, what is wrong with it.
+        """
+        import pyarrow as pa
+
+        refused = sorted(problems)
+        kept = [index for index in range(self.rows.num_rows) if index not in problems]
+        lost = self.rows.take(pa.array(refused, pa.int64()))
+        dropped = self.dropped
+        if dropped is not None:
+            errors = [problems[index] for index in refused]
+            letters = letters_of_rows(lost, self.columns, self.number, errors)
+            dropped = pa.concat_tables([dropped, letters])
+        return attrs.evolve(
+            self,
+            rows=self.rows.take(pa.array(kept, pa.int64())),
+            gone=[*self.gone, *lost.column(self.row_key).to_pylist()],
+            dropped=dropped,
+        )
 
 
 def changes_of(
-    table: "pa.Table", key: Sequence[str], query: str, number: int, *, dead_letters: bool
+    table: "pa.Table",
+    key: Sequence[str],
+    query: str,
+    number: int,
+    *,
+    dead_letters: bool,
+    accepts_rollback: bool = False,
 ) -> Batch:
     """What the rows of a micro-batch change.
 
     Raises:
         ColumnError: A column of the key is missing, or there are no windows, or no dropped rows
-            where these are wanted.
+            where these are wanted; or a column may be the grouping's and may be the user's.
     """
     import pyarrow as pa
 
-    _check(table, key, dead_letters)
-    dropped = _is_dropped(table)
-    last: dict[str, tuple[bool, int]] = {}
-    names = _row_keys(table, key)
-    for at, (name, gone) in enumerate(zip(names, _is_gone(table), strict=True)):
-        if not dropped[at]:
-            # Put where it changed last: so that the rows come in the order of their changes.
-            last.pop(name, None)
-            last[name] = (gone, at)
-    puts = pa.array([at for gone, at in last.values() if not gone], pa.int64())
-    return Batch(
-        query,
-        number,
-        _shown(table, names).take(puts),
-        [name for name, (gone, _) in last.items() if gone],
-        _dead(table, number) if dead_letters else None,
-    )
-
-
-def _check(table: "pa.Table", key: Sequence[str], dead_letters: bool) -> None:
-    for name in (*key, "window"):
-        if name not in table.column_names:
-            check_renamed("upsert_into key", name, table.column_names)
-            known = ", ".join(map(repr, table.column_names))
-            raise ColumnError(
-                f"upsert_into: there is no column {name!r}; the rows have {known}. A result is "
-                "known by its key and window: keep these columns"
-            )
-    if dead_letters and "dropped" not in table.column_names:
+    columns = Columns.of(table.schema, key)
+    if dead_letters and not columns.has_dropped:
         raise ColumnError(
             "upsert_into: dead_letters needs the rows that were dropped, and there is no column "
             "'dropped'; write Stream.everything, or windowed(..., output=\"all\")"
         )
+    table = pa.table({field.name: cast_in_utc(table.column(field.name)) for field in table.schema})
+    dropped = _is_dropped(table, columns)
+    last: dict[str, tuple[bool, int]] = {}
+    row_keys = _row_keys(table, columns)
+    is_gone = _is_gone(table, columns, dropped)
+    for index, (row_key, gone) in enumerate(zip(row_keys, is_gone, strict=True)):
+        if not dropped[index]:
+            # Put where it changed last: so that the rows come in the order of their changes.
+            last.pop(row_key, None)
+            last[row_key] = (gone, index)
+    puts = pa.array([index for gone, index in last.values() if not gone], pa.int64())
+    return Batch(
+        query,
+        number,
+        _shown(table, columns, row_keys).take(puts),
+        [row_key for row_key, (gone, _) in last.items() if gone],
+        letters_of_dropped(table.column("dropped"), number) if dead_letters else None,
+        columns,
+        accepts_rollback,
+    )
 
 
-def _is_dropped(table: "pa.Table") -> list[bool]:
-    if "dropped" not in table.column_names:
+def _is_dropped(table: "pa.Table", columns: Columns) -> list[bool]:
+    if not columns.has_dropped:
         return [False] * table.num_rows
     return table.column("dropped").is_valid().to_pylist()  # type: ignore[no-any-return]
 
 
-def _is_gone(table: "pa.Table") -> list[bool]:
-    if "change" in table.column_names:
-        return [change == "delete" for change in table.column("change").to_pylist()]
-    if "retraction" in table.column_names:
-        return [bool(withdraws) for withdraws in table.column("retraction").to_pylist()]
+def _is_gone(table: "pa.Table", columns: Columns, dropped: Sequence[bool]) -> list[bool]:
+    match columns.rendering:
+        case "changelog" | "upserts":
+            changes = table.column("change").to_pylist()
+            for change, is_dropped in zip(changes, dropped, strict=True):
+                if not is_dropped and change not in ("upsert", "delete"):
+                    raise ColumnError(
+                        "upsert_into: the column 'change' says whether a row is an upsert or a "
+                        f"delete, got {change!r}; rename it, if it is a result of yours"
+                    )
+            return [change == "delete" for change in changes]
+        case "retractions":
+            return [bool(withdraws) for withdraws in table.column("retraction").to_pylist()]
     return [False] * table.num_rows
 
 
-def _row_keys(table: "pa.Table", key: Sequence[str]) -> list[str]:
-    of_session = SESSION_IDENTITY in table.column_names
+def _row_keys(table: "pa.Table", columns: Columns) -> list[str]:
+    of_session = columns.rendering == "upserts"
     ends_of: Callable[[Any], list[str | None]] = _ends_of_identity if of_session else _ends
     names = table.column(SESSION_IDENTITY if of_session else "window").to_pylist()
-    columns = [table.column(name).to_pylist() for name in key]
+    keys = [table.column(name).to_pylist() for name in columns.key]
     return [
         json.dumps([*map(_plain, values), *ends_of(name)], default=str)
-        for *values, name in zip(*columns, names, strict=True)
+        for *values, name in zip(*keys, names, strict=True)
     ]
 
 
@@ -154,47 +194,20 @@ def _plain(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _shown(table: "pa.Table", names: Sequence[str]) -> "pa.Table":
+def _shown(table: "pa.Table", columns: Columns, row_keys: Sequence[str]) -> "pa.Table":
     """The columns of the rows to put: windows by their ends, panes by their timing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    columns: dict[str, Any] = {ROW_KEY: pa.array(names, pa.string())}
+    shown: dict[str, Any] = {columns.own[ROW_KEY]: pa.array(row_keys, pa.string())}
     for name in table.column_names:
-        if name == "window":
+        if name in columns.users:
+            shown[name] = table.column(name)
+        elif name == SESSION_IDENTITY:
+            shown[columns.own[name]] = table.column(name)
+        elif name == "window":
             for end in ("start", "end"):
-                columns[f"{name}_{end}"] = _instants(pc.struct_field(table.column(name), end))
+                shown[columns.own[f"{name}_{end}"]] = pc.struct_field(table.column(name), end)
         elif name == "pane":
-            columns["timing"] = pc.struct_field(table.column(name), "timing")
-        elif name not in _LEFT_OUT:
-            columns[name] = _instants(table.column(name))
-    return pa.table(columns)
-
-
-def _instants(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
-        return column.cast(pa.timestamp("us", tz="UTC"))
-    return column
-
-
-def _dead(table: "pa.Table", number: int) -> "pa.Table":
-    import pyarrow as pa
-
-    rows = [row for row in table.column("dropped").to_pylist() if row is not None]
-    instant, text, whole = pa.timestamp("us", tz="UTC"), pa.string(), pa.int64()
-    columns = {
-        "batch": (whole, [number] * len(rows)),
-        "stage": (text, [row["stage"] for row in rows]),
-        "reason": (text, [row["reason"] for row in rows]),
-        "event_time": (instant, [row["timestamp"] for row in rows]),
-        "watermark": (instant, [row["watermark"] for row in rows]),
-        "missed_ms": (whole, [row["missed_ms"] for row in rows]),
-        "window_start": (instant, [row["window"] and row["window"]["start"] for row in rows]),
-        "window_end": (instant, [row["window"] and row["window"]["end"] for row in rows]),
-        "count": (whole, [row["count"] for row in rows]),
-        "error": (text, [row["error"] for row in rows]),
-        "element": (text, [row["element"] for row in rows]),
-    }
-    return pa.table({name: pa.array(values, kind) for name, (kind, values) in columns.items()})
+            shown[columns.own["timing"]] = pc.struct_field(table.column(name), "timing")
+    return pa.table(shown)

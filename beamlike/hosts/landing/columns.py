@@ -1,18 +1,29 @@
 """Columns of Arrow as those of databases: the types, and the values that these take."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final
+
+from beamlike.hosts.landing.value_types import ValueType, value_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Types = Mapping[
-    Literal["bool", "int", "float", "string", "bytes", "date", "instant", "decimal"], str
-]
+Types = Mapping[ValueType, str]
 """What a database calls its types. Lists, structs and maps are JSON in a string."""
+
+JSON_TYPES: Final[frozenset[ValueType]] = frozenset(
+    (
+        *("bool", "int", "float", "string", "bytes", "date", "time", "instant", "local"),
+        *("decimal", "list", "struct", "map", "null"),
+    )
+)
+"""What may be inside of a list, a struct or a map that becomes JSON."""
+
+_AS_STRING: Final = frozenset(("list", "struct", "map", "null"))
 
 
 def sql_types(schema: "pa.Schema", types: Types) -> dict[str, str]:
@@ -20,24 +31,17 @@ def sql_types(schema: "pa.Schema", types: Types) -> dict[str, str]:
     return {field.name: _sql_type(field.type, types) for field in schema}
 
 
-def _sql_type(kind: "pa.DataType", types: Types) -> str:
-    import pyarrow.types as pt
+def _sql_type(dtype: "pa.DataType", types: Types) -> str:
+    held = value_type(dtype)
+    assert held is not None, f"{dtype} was to be refused"
+    if held == "decimal":
+        return types[held].format(precision=dtype.precision, scale=dtype.scale)
+    return types["string" if held in _AS_STRING else held]
 
-    if pt.is_boolean(kind):
-        return types["bool"]
-    if pt.is_integer(kind):
-        return types["int"]
-    if pt.is_floating(kind):
-        return types["float"]
-    if pt.is_binary(kind) or pt.is_large_binary(kind):
-        return types["bytes"]
-    if pt.is_date(kind):
-        return types["date"]
-    if pt.is_timestamp(kind):
-        return types["instant"]
-    if pt.is_decimal(kind):
-        return types["decimal"].format(precision=kind.precision, scale=kind.scale)
-    return types["string"]
+
+def column_types(types: Types) -> frozenset[ValueType]:
+    """What a column of a database may be."""
+    return frozenset(types) | {"list", "struct", "map", "null"}
 
 
 def cells(rows: "pa.Table", *, instants_as_text: bool) -> Iterator[tuple[Any, ...]]:
@@ -45,14 +49,14 @@ def cells(rows: "pa.Table", *, instants_as_text: bool) -> Iterator[tuple[Any, ..
 
     Args:
         rows: The rows.
-        instants_as_text: Dates, times and decimals are texts: times in UTC, as ISO 8601.
+        instants_as_text: Dates, times and decimals are texts: instants in UTC, as ISO 8601.
     """
 
     def cell(value: Any) -> Any:
         if isinstance(value, list | dict | tuple):
-            return json.dumps(_plain(value))
-        if instants_as_text and isinstance(value, datetime | date | Decimal):
-            return _plain(value)
+            return to_json(value)
+        if instants_as_text and isinstance(value, date | time | Decimal):
+            return plain(value)
         return value
 
     columns = [map(cell, column.to_pylist()) for column in rows.columns]
@@ -60,31 +64,40 @@ def cells(rows: "pa.Table", *, instants_as_text: bool) -> Iterator[tuple[Any, ..
 
 
 def flat(rows: "pa.Table") -> "pa.Table":
-    """The same rows, where lists, structs and maps are JSON in a text."""
+    """Rows in which lists, structs and maps are JSON in a text."""
     import pyarrow as pa
 
-    for at, field in enumerate(rows.schema):
+    for index, field in enumerate(rows.schema):
         if pa.types.is_nested(field.type):
             texts = [
-                None if value is None else json.dumps(_plain(value))
-                for value in rows.column(at).to_pylist()
+                None if value is None else to_json(value)
+                for value in rows.column(index).to_pylist()
             ]
-            rows = rows.set_column(at, field.name, pa.array(texts, pa.string()))
+            rows = rows.set_column(index, field.name, pa.array(texts, pa.string()))
     return rows
 
 
-def _plain(value: Any) -> Any:
+def to_json(value: Any) -> str:
+    """A value as JSON of ASCII, which every reader of JSON takes: see `plain`."""
+    return json.dumps(plain(value), allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """A value in what JSON has: numbers that are none by their names, as Spark's ``to_json`` does,
+    bytes as hexadecimal digits, decimals and times as texts, a map as a list of pairs."""
     match value:
+        case float() if not math.isfinite(value):
+            return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
         case dict():
-            return {name: _plain(item) for name, item in value.items()}
+            return {name: plain(item) for name, item in value.items()}
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return [plain(item) for item in value]
         case datetime():
             return (value.astimezone(UTC) if value.tzinfo else value).isoformat(sep=" ")
-        case date():
+        case date() | time():
             return value.isoformat()
         case Decimal():
-            return str(value)
+            return format(value, "f")
         case bytes():
             return value.hex()
     return value

@@ -1,17 +1,25 @@
 """Tables of Delta Lake, by its library for Python and without Spark."""
 
-from typing import TYPE_CHECKING, Any
+from os.path import realpath
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
 from beamlike.extras import needs
-from beamlike.hosts.landing.batch import ROW_KEY, Batch
-from beamlike.hosts.landing.target import Target, check_columns, check_name, kinds_of
+from beamlike.hosts.landing.batch import Batch
+from beamlike.hosts.landing.names import free_name
+from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next, kinds_of
+from beamlike.hosts.landing.value_types import ValueType
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_GONE = "beamlike_gone"
+_HOLDS: Final[frozenset[ValueType]] = frozenset(
+    (
+        *("bool", "int", "float", "string", "bytes", "date", "instant", "local", "decimal"),
+        *("list", "struct", "map", "null"),
+    )
+)
 
 
 @attrs.frozen
@@ -34,73 +42,95 @@ class Delta(Target):
     uri: str
     storage_options: dict[str, str] | None = attrs.field(default=None, repr=False)
 
+    column_types: ClassVar[frozenset[ValueType] | None] = _HOLDS
+    nested_types: ClassVar[frozenset[ValueType]] = _HOLDS
+    reads_names_in_any_case: ClassVar[bool] = True
+
     def check(self) -> None:
         """See `Target.check`."""
         needs("a table of Delta Lake", "delta")
         check_name("uri", self.uri)
 
+    @property
+    def place(self) -> str:
+        """See `Target.place`."""
+        return self.uri.rstrip("/") if "://" in self.uri else realpath(self.uri)
+
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
         """See `Target.write`."""
-        done = self._merge(batch)
+        changed = self._merge(batch)
         if batch.dropped is not None and dead_letters is not None:
-            beside = f"{self.uri.rstrip('/').rpartition('/')[0]}/{dead_letters}".lstrip("/")
+            folder = self.uri.rstrip("/").rpartition("/")[0]
+            beside = f"{folder}/{dead_letters}".lstrip("/")
             beside = f"/{beside}" if self.uri.startswith("/") else beside
-            done |= self._append(beside, batch)
-        return done
+            changed |= self._append(beside, batch)
+        return changed
 
     def _merge(self, batch: Batch) -> bool:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        table = self._open(self.uri, batch.rows, batch)
+        table = self._open(self.uri, batch.rows, batch, batch.query)
         if table is None:
             return False
-        gone = pa.table({ROW_KEY: pa.array(batch.gone, pa.string())})
-        rows = batch.rows.append_column(_GONE, pa.array([False] * batch.rows.num_rows))
+        key, names = batch.row_key, batch.rows.column_names
+        is_gone = free_name("beamlike_gone", names)
+        gone = pa.table({key: pa.array(batch.gone, pa.string())})
+        rows = batch.rows.append_column(is_gone, pa.array([False] * batch.rows.num_rows))
         source = pa.concat_tables(
-            [rows, gone.append_column(_GONE, pa.array([True] * gone.num_rows))],
+            [rows, gone.append_column(is_gone, pa.array([True] * gone.num_rows))],
             promote_options="default",
         )
-        assert pc.count_distinct(source.column(ROW_KEY)).as_py() == source.num_rows
-        columns = {f"t.`{name}`": f"s.`{name}`" for name in batch.rows.column_names}
         merge = table.merge(
             source,
-            f"t.{ROW_KEY} = s.{ROW_KEY}",
+            f"t.{_quoted(key)} = s.{_quoted(key)}",
             source_alias="s",
             target_alias="t",
-            commit_properties=_numbered(batch),
+            commit_properties=_numbered(batch.query, batch),
         )
-        merge = merge.when_matched_delete(f"s.{_GONE}")
-        merge = merge.when_matched_update(columns, f"NOT s.{_GONE}")
-        inserted = {f"`{name}`": f"s.`{name}`" for name in batch.rows.column_names}
-        merge.when_not_matched_insert(inserted, f"NOT s.{_GONE}").execute()
+        merge = merge.when_matched_delete(f"s.{_quoted(is_gone)}")
+        columns = {_quoted(name): f"s.{_quoted(name)}" for name in names}
+        merge = merge.when_matched_update(
+            {f"t.{column}": value for column, value in columns.items()}, f"NOT s.{_quoted(is_gone)}"
+        )
+        merge.when_not_matched_insert(columns, f"NOT s.{_quoted(is_gone)}").execute()
         return True
 
     def _append(self, uri: str, batch: Batch) -> bool:
         from deltalake import write_deltalake
 
         assert batch.dropped is not None, "only what was dropped is appended"
-        table = self._open(uri, batch.dropped, batch)
+        # Writers to several tables may have one table of dead letters.
+        writer = f"{batch.query} {self.place.rpartition('/')[2]}"
+        table = self._open(uri, batch.dropped, batch, writer, batch.query)
         if table is None:
             return False
-        write_deltalake(table, batch.dropped, mode="append", commit_properties=_numbered(batch))
+        numbered = _numbered(writer, batch)
+        write_deltalake(table, batch.dropped, mode="append", commit_properties=numbered)
         return True
 
-    def _open(self, uri: str, rows: "pa.Table", batch: Batch) -> Any:
-        """The table, made if it is not there; None: it has this batch already."""
+    def _open(self, uri: str, rows: "pa.Table", batch: Batch, *writers: str) -> Any:
+        """The table, made if it is not there; None: it has this batch already.
+
+        Args:
+            writers: Under what the number of the last batch is; the first that is there counts.
+        """
+        import pyarrow as pa
         from deltalake import DeltaTable
 
         table = DeltaTable.create(
             uri, rows.schema, mode="ignore", storage_options=self.storage_options
         )
-        before = table.transaction_version(batch.query)
-        if before is not None and before >= batch.number:
+        numbers = (table.transaction_version(writer) for writer in writers)
+        last = next((number for number in numbers if number is not None), None)
+        if not is_next(batch, last, uri):
             return None
-        import pyarrow as pa
-
         known = kinds_of(pa.schema(table.schema().to_arrow()).empty_table())
         check_columns(uri, _alike(known), _alike(kinds_of(rows)))
         return table
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _alike(kinds: dict[str, str]) -> dict[str, str]:
@@ -111,7 +141,7 @@ def _alike(kinds: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _numbered(batch: Batch) -> Any:
+def _numbered(writer: str, batch: Batch) -> Any:
     from deltalake import CommitProperties, Transaction
 
-    return CommitProperties(app_transactions=[Transaction(batch.query, batch.number)])
+    return CommitProperties(app_transactions=[Transaction(writer, batch.number)])

@@ -1,16 +1,32 @@
 """Tables of Iceberg, by PyIceberg and without Spark."""
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
 from beamlike.extras import needs
-from beamlike.hosts.landing.batch import ROW_KEY, Batch
-from beamlike.hosts.landing.target import Target, check_columns, check_name, kinds_of
+from beamlike.hosts.landing.batch import Batch
+from beamlike.hosts.landing.target import (
+    Target,
+    check_columns,
+    check_name,
+    is_next,
+    kinds_of,
+    problems_of,
+)
+from beamlike.hosts.landing.value_types import ValueType, inner_types, item_types, value_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_HOLDS: Final[frozenset[ValueType]] = frozenset(
+    (
+        *("bool", "int", "float", "string", "bytes", "date", "time", "instant", "local"),
+        *("decimal", "list", "struct", "map"),
+    )
+)
 
 
 @attrs.frozen
@@ -34,48 +50,103 @@ class Iceberg(Target):
     table: str
     properties: dict[str, str] = attrs.field(factory=dict, repr=False)
 
+    column_types: ClassVar[frozenset[ValueType] | None] = _HOLDS
+    nested_types: ClassVar[frozenset[ValueType]] = _HOLDS
+
     def check(self) -> None:
         """See `Target.check`."""
         needs("a table of Iceberg", "iceberg")
         check_name("table", self.table)
 
+    def unlandable(self, batch: Batch) -> Mapping[int, str]:
+        """See `Target.unlandable`: PyIceberg makes null lists and maps of structs empty."""
+        return problems_of(
+            batch.rows,
+            _loses_null,
+            "has null for a list or map with structs, which PyIceberg writes as an empty one",
+        )
+
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
         """See `Target.write`."""
         from pyiceberg.expressions import In
 
-        done = False
-        table = self._open(self.table, batch.rows, batch)
+        changed = False
+        table = self._open(self.table, batch.rows, batch, batch.query)
         if table is not None:
-            names = {*batch.gone, *batch.rows.column(ROW_KEY).to_pylist()}
+            row_keys = {*batch.gone, *batch.rows.column(batch.row_key).to_pylist()}
             with _quiet(), table.transaction() as transaction:
-                if names and table.current_snapshot() is not None:
-                    transaction.delete(In(ROW_KEY, names))  # type: ignore[call-arg, arg-type]
-                transaction.append(batch.rows)
-                transaction.set_properties(_numbered(batch))
-            done = True
+                if row_keys and table.current_snapshot() is not None:
+                    transaction.delete(In(batch.row_key, row_keys))  # type: ignore[call-arg, arg-type]
+                transaction.append(_widened(batch.rows))
+                transaction.set_properties(_numbered(batch.query, batch))
+            changed = True
         if batch.dropped is not None and dead_letters is not None:
             namespace = self.table.rpartition(".")[0]
-            beside = self._open(f"{namespace}.{dead_letters}", batch.dropped, batch)
+            # Writers to several tables may have one table of dead letters.
+            writer = f"{batch.query} {self.table}"
+            letters = f"{namespace}.{dead_letters}"
+            beside = self._open(letters, batch.dropped, batch, writer, batch.query)
             if beside is not None:
                 with beside.transaction() as transaction:
                     transaction.append(batch.dropped)
-                    transaction.set_properties(_numbered(batch))
-                done = True
-        return done
+                    transaction.set_properties(_numbered(writer, batch))
+                changed = True
+        return changed
 
-    def _open(self, name: str, rows: "pa.Table", batch: Batch) -> Any:
-        """The table, made if it is not there; None: it has this batch already."""
+    def _open(self, name: str, rows: "pa.Table", batch: Batch, *writers: str) -> Any:
+        """The table, made if it is not there; None: it has this batch already.
+
+        Args:
+            writers: Under what the number of the last batch is; the first that is there counts.
+        """
         from pyiceberg.catalog import load_catalog
 
+        rows = _widened(rows)
         catalog = load_catalog(self.catalog, **self.properties)
         catalog.create_namespace_if_not_exists(name.rpartition(".")[0])
         table = catalog.create_table_if_not_exists(name, schema=rows.schema)
-        before = table.properties.get(_property(batch))
-        if before is not None and int(before) >= batch.number:
+        numbers = (table.properties.get(_property(writer)) for writer in writers)
+        last = next((int(number) for number in numbers if number is not None), None)
+        if not is_next(batch, last, name):
             return None
         known = kinds_of(table.schema().as_arrow().empty_table())
         check_columns(name, _alike(known), _alike(kinds_of(rows)))
         return table
+
+
+def _widened(rows: "pa.Table") -> "pa.Table":
+    """Rows whose integers have a width that Iceberg has: 32 or 64 bits."""
+    import pyarrow as pa
+
+    def widened(dtype: "pa.DataType") -> "pa.DataType":
+        match value_type(dtype):
+            case "int" if dtype.bit_width < 32:
+                return pa.int32()
+            case "struct":
+                return pa.struct([field.with_type(widened(field.type)) for field in dtype])
+            case "list":
+                return pa.list_(dtype.value_field.with_type(widened(dtype.value_type)))
+            case "map":
+                return pa.map_(
+                    dtype.key_field.with_type(widened(dtype.key_type)),
+                    dtype.item_field.with_type(widened(dtype.item_type)),
+                )
+        return dtype
+
+    return rows.cast(pa.schema([field.with_type(widened(field.type)) for field in rows.schema]))
+
+
+def _loses_null(value: Any, dtype: "pa.DataType") -> bool:
+    """Whether a list or map that may have structs inside is null somewhere in a value."""
+    held, items = value_type(dtype), item_types(dtype)
+    if held in ("list", "map"):
+        if value is None:
+            return any(value_type(inner) == "struct" for inner in inner_types(dtype))
+        rows = value if held == "map" else ((item,) for item in value)
+        return any(_loses_null(*pair) for row in rows for pair in zip(row, items, strict=True))
+    if held == "struct" and value is not None:
+        return any(_loses_null(value[field.name], field.type) for field in dtype)
+    return False
 
 
 def _quiet() -> "warnings.catch_warnings[None]":
@@ -91,9 +162,9 @@ def _alike(kinds: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _property(batch: Batch) -> str:
-    return f"beamlike.batch.{batch.query}"
+def _property(writer: str) -> str:
+    return f"beamlike.batch.{writer}"
 
 
-def _numbered(batch: Batch) -> dict[str, str]:
-    return {_property(batch): str(batch.number)}
+def _numbered(writer: str, batch: Batch) -> dict[str, str]:
+    return {_property(writer): str(batch.number)}

@@ -9,22 +9,28 @@ that comes again writes the same tables beside it, and drops them.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
 from beamlike.errors import EnvironmentProblem
-from beamlike.hosts.landing.batch import ROW_KEY, Batch
-from beamlike.hosts.landing.columns import flat
+from beamlike.hosts.landing.batch import Batch
+from beamlike.hosts.landing.columns import JSON_TYPES, flat
 from beamlike.hosts.landing.sql import BATCHES
-from beamlike.hosts.landing.target import Target, check_columns, check_name
+from beamlike.hosts.landing.target import CannotLand, Target, check_columns, check_name, is_next
+from beamlike.hosts.landing.value_types import ValueType
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-_KEY_TYPE: Final = f"{ROW_KEY} VARCHAR(1000)"
+_KEY_LENGTH: Final = 1000
+_KEY_TYPE: Final = f"VARCHAR({_KEY_LENGTH})"
 """A text that databases compare. Some make texts of Spark's large objects, which they do not."""
+
+_STATES_OF_ROWS: Final = ("22", "23", "54")
+"""How the states of SQL begin that say that a value cannot be put, a constraint forbids a row, or a
+limit of the database is reached."""
 
 
 @attrs.frozen
@@ -50,41 +56,115 @@ class JDBC(Target):
     table: str
     properties: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
+    column_types: ClassVar[frozenset[ValueType] | None] = frozenset(
+        (
+            *("bool", "int", "float", "string", "bytes", "date", "instant", "local", "decimal"),
+            *("list", "struct", "map"),
+        )
+    )
+    nested_types: ClassVar[frozenset[ValueType]] = JSON_TYPES
+
     def check(self) -> None:
         """See `Target.check`."""
         check_name("table", self.table)
 
+    @property
+    def place(self) -> str:
+        """See `Target.place`."""
+        return repr((self.url, self.table))
+
+    def unlandable(self, batch: Batch) -> Mapping[int, str]:
+        """See `Target.unlandable`: the column that names a result has an end."""
+        return {
+            index: f"what names it has {len(row_key)} letters, and there is room for {_KEY_LENGTH}"
+            for index, row_key in enumerate(_row_keys(batch))
+            if len(row_key) > _KEY_LENGTH
+        }
+
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
         """See `Target.write`."""
-        database = _Database.of(self, _session())
-        moves = [(self.table, flat(batch.rows), [*batch.gone, *_keys(batch.rows)])]
+        from py4j.protocol import Py4JJavaError
+        from pyspark.errors import PySparkException
+
+        try:
+            return self._write(batch, dead_letters)
+        except (Py4JJavaError, PySparkException) as error:
+            if not _is_of_rows(error):
+                raise
+            problems = self._problems(batch, 0, batch.rows.num_rows)
+            if not problems:
+                raise
+            raise CannotLand(problems) from error
+
+    def _problems(self, batch: Batch, start: int, stop: int) -> dict[int, str]:
+        """Which rows cannot be put, and why: half of them are tried, then half of these."""
+        from py4j.protocol import Py4JJavaError
+        from pyspark.errors import PySparkException
+
+        tried = attrs.evolve(batch, rows=batch.rows.slice(start, stop - start))
+        try:
+            self._write(tried, None, keeps=False)
+        except (Py4JJavaError, PySparkException) as error:
+            if not _is_of_rows(error):
+                raise
+            if stop - start < 2:
+                return {start: _reason_of(error)} if stop > start else {}
+        else:
+            return {}
+        middle = (start + stop) // 2
+        return {**self._problems(batch, start, middle), **self._problems(batch, middle, stop)}
+
+    def _write(self, batch: Batch, dead_letters: str | None, *, keeps: bool = True) -> bool:
+        database = _Database.of(self, _session(), batch.row_key)
+        moves = [(self.table, flat(batch.rows), [*batch.gone, *_row_keys(batch)])]
         if batch.dropped is not None and dead_letters is not None:
             moves.append((dead_letters, flat(batch.dropped), []))
         name = hashlib.sha256(f"{batch.query} {self.table}".encode()).hexdigest()[:12]
         with database.beside(f"beamlike_{name}_{batch.number}") as beside:
-            for at, (table, rows, keys) in enumerate(moves):
-                beside.write(f"rows_{at}", rows)
-                database.make(table, rows, beside.name(f"rows_{at}"))
-                if keys:
-                    beside.write(f"keys_{at}", _table_of(keys))
-            with database.transaction() as statements:
+            for index, (table, rows, row_keys) in enumerate(moves):
+                beside.write(f"rows_{index}", rows)
+                database.make(table, rows, beside.name(f"rows_{index}"))
+                if row_keys:
+                    beside.write(f"keys_{index}", _table_of(batch.row_key, row_keys))
+            with database.transaction(keeps=keeps) as statements:
                 if not statements.is_next(batch, self.table):
                     return False
-                for at, (table, rows, keys) in enumerate(moves):
-                    if keys:
-                        statements.delete(table, beside.name(f"keys_{at}"))
-                    statements.insert(table, beside.name(f"rows_{at}"), rows.column_names)
+                for index, (table, rows, row_keys) in enumerate(moves):
+                    if row_keys:
+                        statements.delete(table, beside.name(f"keys_{index}"), batch.row_key)
+                    statements.insert(table, beside.name(f"rows_{index}"), rows.column_names)
         return True
 
 
-def _keys(rows: "pa.Table") -> list[str]:
-    return list(rows.column(ROW_KEY).to_pylist())
+def _row_keys(batch: Batch) -> list[str]:
+    return list(batch.rows.column(batch.row_key).to_pylist())
 
 
-def _table_of(keys: Sequence[str]) -> "pa.Table":
+def _table_of(name: str, row_keys: Sequence[str]) -> "pa.Table":
     import pyarrow as pa
 
-    return pa.table({ROW_KEY: pa.array(list(dict.fromkeys(keys)), pa.string())})
+    return pa.table({name: pa.array(list(dict.fromkeys(row_keys)), pa.string())})
+
+
+def _causes(error: Any) -> Iterator[Any]:
+    """The exceptions of Java that an error comes from."""
+    cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None:
+        yield cause
+        cause = cause.getCause()
+
+
+def _is_of_rows(error: Any) -> bool:
+    """Whether a database refused rows, and not the connection or a statement."""
+    return any(
+        hasattr(cause, "getSQLState") and str(cause.getSQLState()).startswith(_STATES_OF_ROWS)
+        for cause in _causes(error)
+    )
+
+
+def _reason_of(error: Any) -> str:
+    *_, last = _causes(error)
+    return str(last.getMessage())
 
 
 def _session() -> "SparkSession":
@@ -107,11 +187,13 @@ class _Database:
     url: str
     properties: dict[str, str]
     quoted: Any
+    row_key: str
 
     @classmethod
-    def of(cls, target: JDBC, spark: Any) -> "_Database":
+    def of(cls, target: JDBC, spark: Any, row_key: str) -> "_Database":
         dialect = spark._jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(target.url)
-        return cls(spark, target.url, dict(target.properties), dialect.quoteIdentifier)
+        properties = dict(target.properties)
+        return cls(spark, target.url, properties, dialect.quoteIdentifier, row_key)
 
     def frame(self, rows: "pa.Table") -> "DataFrame":
         return self.spark.createDataFrame(rows)  # type: ignore[no-any-return]
@@ -119,8 +201,8 @@ class _Database:
     def save(self, name: str, rows: "pa.Table", mode: str) -> None:
         """Write a table with Spark's writer."""
         writer = self.frame(rows).write
-        if ROW_KEY in rows.column_names:
-            writer = writer.option("createTableColumnTypes", _KEY_TYPE)
+        if self.row_key in rows.column_names:
+            writer = writer.option("createTableColumnTypes", f"{self.row_key} {_KEY_TYPE}")
         writer.jdbc(self.url, self.quoted(name), mode=mode, properties=self.properties)
 
     def make(self, name: str, rows: "pa.Table", beside: str) -> None:
@@ -148,8 +230,12 @@ class _Database:
                     statements.do(f"DROP TABLE {self.quoted(name)}")
 
     @contextmanager
-    def transaction(self) -> Iterator["_Statements"]:
-        """Statements of one transaction, which is kept if nothing is raised and else undone."""
+    def transaction(self, *, keeps: bool = True) -> Iterator["_Statements"]:
+        """Statements of one transaction, which is kept if nothing is raised and else undone.
+
+        Args:
+            keeps: Whether it is kept at all.
+        """
         jvm = self.spark._jvm
         properties = jvm.java.util.Properties()
         for name, value in self.properties.items():
@@ -162,7 +248,7 @@ class _Database:
         try:
             connection.setAutoCommit(False)
             yield _Statements(connection, self.quoted)
-            connection.commit()
+            connection.commit() if keeps else connection.rollback()
         except BaseException:
             connection.rollback()
             raise
@@ -198,8 +284,8 @@ class _Statements:
         """A statement with these values."""
         prepared = self.connection.prepareStatement(statement)
         try:
-            for at, value in enumerate(values, 1):
-                prepared.setObject(at, value)
+            for position, value in enumerate(values, 1):
+                prepared.setObject(position, value)
             yield prepared
         finally:
             prepared.close()
@@ -212,14 +298,13 @@ class _Statements:
     def is_next(self, batch: Batch, table: str) -> bool:
         """Whether a batch was not written yet; if so, that it is now."""
         self._make_numbers()
-        own = batch.query, table
+        place = batch.query, table
         where = "WHERE query = ? AND landed_in = ?"
-        if self._number(where, own) >= batch.number:
+        if not is_next(batch, self._number(where, place), table):
             return False
-        self.do(f"DELETE FROM {BATCHES} {where}", *own)
-        self.do(
-            f"INSERT INTO {BATCHES} (query, landed_in, batch) VALUES (?, ?, ?)", *own, batch.number
-        )
+        self.do(f"DELETE FROM {BATCHES} {where}", *place)
+        insert = f"INSERT INTO {BATCHES} (query, landed_in, batch) VALUES (?, ?, ?)"
+        self.do(insert, *place, batch.number)
         return True
 
     def _make_numbers(self) -> None:
@@ -233,14 +318,14 @@ class _Statements:
             "PRIMARY KEY (query, landed_in))"
         )
 
-    def _number(self, where: str, own: tuple[str, str]) -> int:
-        with self.prepared(f"SELECT batch FROM {BATCHES} {where}", *own) as prepared:
-            found = prepared.executeQuery()
-            return int(found.getLong(1)) if found.next() else -1
+    def _number(self, where: str, place: tuple[str, str]) -> int | None:
+        with self.prepared(f"SELECT batch FROM {BATCHES} {where}", *place) as prepared:
+            numbers = prepared.executeQuery()
+            return int(numbers.getLong(1)) if numbers.next() else None
 
-    def delete(self, table: str, keys: str) -> None:
+    def delete(self, table: str, keys: str, row_key: str) -> None:
         """Delete the rows whose keys are in another table."""
-        key = self.quoted(ROW_KEY)
+        key = self.quoted(row_key)
         self.do(
             f"DELETE FROM {self.quoted(table)} WHERE {key} IN "
             f"(SELECT {key} FROM {self.quoted(keys)})"

@@ -5,18 +5,17 @@ and table. It is read and written in the transaction that changes the rows, so a
 again, after a crash at whatever moment, finds its own number there.
 """
 
-import sqlite3
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
-from beamlike.extras import needs
-from beamlike.hosts.landing.batch import ROW_KEY, Batch
-from beamlike.hosts.landing.columns import Types, cells, sql_types
-from beamlike.hosts.landing.target import Target, check_columns, check_name
+from beamlike.hosts.landing.batch import Batch
+from beamlike.hosts.landing.columns import JSON_TYPES, Types, cells, sql_types
+from beamlike.hosts.landing.target import CannotLand, Target, check_columns, check_name, is_next
+from beamlike.hosts.landing.value_types import ValueType
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +47,7 @@ class SqlTarget(Target):
     """How a statement leaves room for a value."""
     instants_as_text: ClassVar[bool] = False
     """Whether times are texts, because the database has no type for them."""
+    nested_types: ClassVar[frozenset[ValueType]] = JSON_TYPES
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Any]:
@@ -58,20 +58,57 @@ class SqlTarget(Target):
     def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
         """The columns of a table and their types; none if there is no such table."""
 
+    @abstractmethod
+    def errors_of_rows(self) -> tuple[type[Exception], ...]:
+        """What the database raises where it is a row that cannot be put."""
+
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
         """See `Target.write`."""
+        try:
+            return self._write(batch, dead_letters)
+        except self.errors_of_rows() as error:
+            problems = self._problems(batch, 0, batch.rows.num_rows)
+            if not problems:
+                raise
+            raise CannotLand(problems) from error
+
+    def _write(self, batch: Batch, dead_letters: str | None) -> bool:
         with self.transaction() as cursor:
             if not self._is_next(cursor, batch):
                 return False
-            self._make(cursor, self.table, batch.rows, primary=ROW_KEY)
-            gone = [(name,) for name in batch.gone]
-            delete = f"DELETE FROM {quoted(self.table)} WHERE {ROW_KEY} = {self.mark}"
-            self.execute_all(cursor, delete, gone)
-            self._put(cursor, self.table, batch.rows, primary=ROW_KEY)
+            self._change(cursor, batch)
             if batch.dropped is not None and dead_letters is not None:
                 self._make(cursor, dead_letters, batch.dropped)
                 self._put(cursor, dead_letters, batch.dropped)
             return True
+
+    def _change(self, cursor: Any, batch: Batch) -> None:
+        self._make(cursor, self.table, batch.rows, primary=batch.row_key)
+        gone = [(row_key,) for row_key in batch.gone]
+        delete = f"DELETE FROM {quoted(self.table)} WHERE {quoted(batch.row_key)} = {self.mark}"
+        self.execute_all(cursor, delete, gone)
+        self._put(cursor, self.table, batch.rows, primary=batch.row_key)
+
+    def _problems(self, batch: Batch, start: int, stop: int) -> Mapping[int, str]:
+        """Which rows cannot be put, and why: half of them are tried, then half of these.
+
+        Args:
+            batch: The batch.
+            start: The first row that is tried.
+            stop: The row behind the last one.
+        """
+        tried = attrs.evolve(batch, rows=batch.rows.slice(start, stop - start))
+        try:
+            with self.transaction() as cursor:
+                self._change(cursor, tried)
+                raise _OnlyTried
+        except _OnlyTried:
+            return {}
+        except self.errors_of_rows() as error:
+            if stop - start < 2:
+                return {start: f"{type(error).__name__}: {error}".strip()} if stop > start else {}
+        middle = (start + stop) // 2
+        return {**self._problems(batch, start, middle), **self._problems(batch, middle, stop)}
 
     def check(self) -> None:
         """See `Target.check`."""
@@ -84,23 +121,23 @@ class SqlTarget(Target):
 
     def _is_next(self, cursor: Any, batch: Batch) -> bool:
         """Whether a batch was not written yet; if so, that it is now."""
-        text, whole = self.types["string"], self.types["int"]
+        text, integer = self.types["string"], self.types["int"]
         cursor.execute(
             f"CREATE TABLE IF NOT EXISTS {BATCHES} "
-            f"(query {text}, landed_in {text}, batch {whole}, PRIMARY KEY (query, landed_in))"
+            f"(query {text}, landed_in {text}, batch {integer}, PRIMARY KEY (query, landed_in))"
         )
-        own = batch.query, self.table
+        place = batch.query, self.table
         mark = self.mark
         cursor.execute(
-            f"SELECT batch FROM {BATCHES} WHERE query = {mark} AND landed_in = {mark}", own
+            f"SELECT batch FROM {BATCHES} WHERE query = {mark} AND landed_in = {mark}", place
         )
         before = cursor.fetchone()
-        if before is not None and before[0] >= batch.number:
+        if not is_next(batch, None if before is None else before[0], self.table):
             return False
         cursor.execute(
             f"INSERT INTO {BATCHES} (query, landed_in, batch) VALUES ({mark}, {mark}, {mark}) "
             "ON CONFLICT (query, landed_in) DO UPDATE SET batch = excluded.batch",
-            (*own, batch.number),
+            (*place, batch.number),
         )
         return True
 
@@ -123,171 +160,12 @@ class SqlTarget(Target):
         if primary:
             others = [name for name in names if name != quoted(primary)]
             changes = ", ".join(f"{name} = excluded.{name}" for name in others)
-            statement += f" ON CONFLICT ({primary}) DO UPDATE SET {changes}"
+            statement += f" ON CONFLICT ({quoted(primary)}) DO UPDATE SET {changes}"
         self.execute_all(cursor, statement, list(self._cells(rows)))
 
     def _cells(self, rows: "pa.Table") -> Iterator[tuple[Any, ...]]:
         return cells(rows, instants_as_text=self.instants_as_text)
 
 
-@contextmanager
-def _committed(connection: Any, begin: str) -> Iterator[None]:
-    """A transaction that this statement begins: committed at the end, undone by an exception."""
-    connection.execute(begin)
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-@attrs.frozen
-class SQLite(SqlTarget):
-    """A table in a file of SQLite, which needs no installation.
-
-    SQLite has no types for times and decimals: these are texts, times in UTC.
-
-    Args:
-        database: The path of the file.
-        table: The table's name.
-
-    >>> SQLite("results.db", "sessions")
-    SQLite(database='results.db', table='sessions')
-    """
-
-    types: ClassVar[Types] = {
-        "bool": "BOOLEAN",
-        "int": "INTEGER",
-        "float": "REAL",
-        "string": "TEXT",
-        "bytes": "BLOB",
-        "date": "TEXT",
-        "instant": "TEXT",
-        "decimal": "TEXT",
-    }
-    instants_as_text: ClassVar[bool] = True
-
-    @contextmanager
-    def transaction(self) -> Iterator[Any]:
-        """See `SqlTarget.transaction`."""
-        connection = sqlite3.connect(self.database, timeout=60, isolation_level=None)
-        with closing(connection), _committed(connection, "BEGIN IMMEDIATE"):
-            yield connection.cursor()
-
-    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
-        """See `SqlTarget.columns_of`."""
-        rows = cursor.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
-        return {name: kind for _, name, kind, *_ in rows}
-
-
-@attrs.frozen
-class DuckDB(SqlTarget):
-    """A table in a file of DuckDB. Needs ``pip install "beamlike[duckdb]"``.
-
-    One process at a time can have the file open: while a batch is written nothing else reads it.
-
-    Args:
-        database: The path of the file.
-        table: The table's name.
-
-    >>> DuckDB("results.duckdb", "sessions")
-    DuckDB(database='results.duckdb', table='sessions')
-    """
-
-    types: ClassVar[Types] = {
-        "bool": "BOOLEAN",
-        "int": "BIGINT",
-        "float": "DOUBLE",
-        "string": "VARCHAR",
-        "bytes": "BLOB",
-        "date": "DATE",
-        "instant": "TIMESTAMP WITH TIME ZONE",
-        "decimal": "DECIMAL({precision},{scale})",
-    }
-
-    def check(self) -> None:
-        """See `Target.check`."""
-        needs("a table in DuckDB", "duckdb")
-        super().check()
-
-    @contextmanager
-    def transaction(self) -> Iterator[Any]:
-        """See `SqlTarget.transaction`."""
-        import duckdb
-
-        with closing(duckdb.connect(self.database)) as connection, _committed(connection, "BEGIN"):
-            yield connection
-
-    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
-        """See `SqlTarget.columns_of`."""
-        cursor.execute(
-            "SELECT column_name, data_type FROM information_schema.columns "
-            "WHERE table_name = ? AND table_schema = current_schema() ORDER BY ordinal_position",
-            [table],
-        )
-        return dict(cursor.fetchall())
-
-    def execute_all(self, cursor: Any, statement: str, rows: Sequence[Any]) -> None:
-        """See `SqlTarget.execute_all`."""
-        for row in rows:
-            cursor.execute(statement, list(row))
-
-
-_LOCK = 0x6265616D6C696B65
-"""The advisory lock of all writers: "beamlike" in letters of ASCII."""
-
-
-@attrs.frozen
-class Postgres(SqlTarget):
-    """A table in PostgreSQL. Needs ``pip install "beamlike[postgres]"``.
-
-    Args:
-        database: How to connect, as libpq reads it: ``"postgresql://user@host:5432/name"``, or
-            ``"host=... dbname=..."``. What a password is, is better said in ``PGPASSWORD`` or a
-            file ``.pgpass`` of the driver: the text is part of the query.
-        table: The table's name, in the schema that is first in ``search_path``.
-
-    >>> Postgres("postgresql://reports@db.example.com/results", "sessions").table
-    'sessions'
-    """
-
-    database: str = attrs.field(repr=False)
-    table: str
-
-    types: ClassVar[Types] = {
-        "bool": "boolean",
-        "int": "bigint",
-        "float": "double precision",
-        "string": "text",
-        "bytes": "bytea",
-        "date": "date",
-        "instant": "timestamp with time zone",
-        "decimal": "numeric",
-    }
-    mark: ClassVar[str] = "%s"
-
-    def check(self) -> None:
-        """See `Target.check`."""
-        needs("a table in PostgreSQL", "postgres")
-        super().check()
-
-    @contextmanager
-    def transaction(self) -> Iterator[Any]:
-        """See `SqlTarget.transaction`."""
-        import psycopg
-
-        # Leaving the block commits; whatever is raised in it rolls back.
-        with psycopg.connect(self.database) as connection, connection.cursor() as cursor:
-            # A driver that was taken for dead may still be writing the same batch.
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            yield cursor
-
-    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
-        """See `SqlTarget.columns_of`."""
-        cursor.execute(
-            "SELECT column_name, data_type FROM information_schema.columns "
-            "WHERE table_name = %s AND table_schema = current_schema() ORDER BY ordinal_position",
-            (table,),
-        )
-        return dict(cursor.fetchall())
+class _OnlyTried(Exception):
+    """Undoes a transaction that was to show whether rows can be put."""

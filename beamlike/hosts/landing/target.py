@@ -1,11 +1,13 @@
 """What a table must be able to do in which results land."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
-from beamlike.errors import ColumnError
+from beamlike.errors import ColumnError, StateError
+from beamlike.hosts.landing.value_types import ValueType, check_types
 from beamlike.model.readable import ReadableABC
 from beamlike.runtime.session_identity import check_renamed
 
@@ -15,9 +17,30 @@ if TYPE_CHECKING:
     from beamlike.hosts.landing.batch import Batch
 
 
+class CannotLand(Exception):
+    """Some rows of a batch cannot be put; nothing of the batch was written.
+
+    Attributes:
+        problems: By the index of a row, what is wrong with it.
+    """
+
+    def __init__(self, problems: Mapping[int, str]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
 @attrs.frozen
 class Target(ABC, metaclass=ReadableABC):
     """A table and where it is. A value: it is pickled with the query that writes to it."""
+
+    column_types: ClassVar[frozenset[ValueType] | None] = None
+    """What a column may be; None: all that Arrow has."""
+    nested_types: ClassVar[frozenset[ValueType]] = frozenset()
+    """What may be inside of a list, a struct or a map."""
+    longest_name: ClassVar[int | None] = None
+    """How many bytes the name of a column may have."""
+    reads_names_in_any_case: ClassVar[bool] = False
+    """Whether ``N`` and ``n`` are one column."""
 
     @abstractmethod
     def check(self) -> None:
@@ -39,8 +62,92 @@ class Target(ABC, metaclass=ReadableABC):
             Whether anything was done: a batch that is there already changes nothing.
 
         Raises:
+            CannotLand: Some rows cannot be put.
             ColumnError: A table that is there has other columns.
+            StateError: The table has a later batch of the query, see `is_next`.
         """
+
+    @property
+    def place(self) -> str:
+        """Where the table is: two targets with one place write to the same table."""
+        return repr(attrs.astuple(self))
+
+    def check_columns(self, schema: "pa.Schema") -> None:
+        """Refuse results that the table cannot hold unchanged, before any row comes.
+
+        Raises:
+            ColumnError: It names the column, its type and the table.
+        """
+        name = type(self).__name__
+        if self.column_types is not None:
+            check_types(schema, self.column_types, self.nested_types, name)
+        first: dict[str, str] = {}
+        for column in schema.names:
+            if self.longest_name is not None and len(column.encode()) > self.longest_name:
+                raise ColumnError(
+                    f"upsert_into: the name of column {column!r} has {len(column.encode())} bytes, "
+                    f"and a table of {name} has room for {self.longest_name}; rename it"
+                )
+            folded = column.casefold() if self.reads_names_in_any_case else column
+            if folded in first:
+                raise ColumnError(
+                    f"upsert_into: columns {first[folded]!r} and {column!r} would be one column of "
+                    f"a table of {name}, which reads names in upper and lower case alike; rename "
+                    "one of them"
+                )
+            first[folded] = column
+
+    def unlandable(self, batch: "Batch") -> Mapping[int, str]:
+        """Rows that the table would not hold unchanged: what is wrong, by their index."""
+        return {}
+
+
+def problems_of(
+    rows: "pa.Table", is_problem: Callable[[Any, "pa.DataType"], bool], problem: str
+) -> dict[int, str]:
+    """Values that a table would not hold unchanged.
+
+    Args:
+        rows: The rows that are to be put.
+        is_problem: Whether a value of a type is one of these.
+        problem: What is said of it, behind the name of its column.
+
+    Returns:
+        What is wrong with a row, by its index.
+    """
+    found: dict[int, str] = {}
+    for field in rows.schema:
+        for index, value in enumerate(rows.column(field.name).to_pylist()):
+            if is_problem(value, field.type):
+                found.setdefault(index, f"column {field.name!r} {problem}")
+    return found
+
+
+def is_next(batch: "Batch", last: int | None, table: str) -> bool:
+    """Whether a table lacks a batch.
+
+    Args:
+        batch: The batch.
+        last: The number of the last batch of its query in the table; None: it has none.
+        table: The table's name.
+
+    Raises:
+        StateError: The table has a later batch, so the checkpoint is older than the table.
+    """
+    if last is None or batch.number > last:
+        return True
+    if batch.number == last:  # the query ended after it was written, and before it was committed
+        return False
+    if batch.accepts_rollback:
+        return True
+    raise StateError(
+        f"upsert_into: micro-batch {batch.number} comes to the table {table!r}, which has "
+        f"micro-batch {last} of {batch.query!r} already: the checkpoint of the query is older "
+        "than the table, or another query has written under this name. Restore the table of the "
+        "time of the checkpoint; or keep numbers of their own, with another name= or in an empty "
+        "table; or pass accept_rollback=True, with which the results of the micro-batches that "
+        "come again are put over the rows that are there"
+    )
 
 
 _NEW_COLUMN = (
@@ -74,7 +181,7 @@ def check_columns(table: str, known: dict[str, str], wanted: dict[str, str]) -> 
 
 
 def check_name(argument: str, name: object) -> None:
-    """Refuse what is no name of a table.
+    """Refuse what is not the name of a table.
 
     Raises:
         ColumnError: It is none.

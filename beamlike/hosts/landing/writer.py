@@ -1,19 +1,31 @@
 """What ``foreachBatch`` calls with each micro-batch: it lands in a table, once."""
 
-from typing import TYPE_CHECKING, Any, Final
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
-from beamlike.hosts.landing.batch import changes_of
-from beamlike.hosts.landing.target import Target
+from beamlike.errors import ColumnError, StateError
+from beamlike.hosts.landing.batch import Batch, changes_of
+from beamlike.hosts.landing.target import CannotLand, Target
 from beamlike.model.readable import Readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+_DEFAULT_NAME: Final = "beamlike"
+_LOGGER: Final = logging.getLogger("beamlike.tables")
+
 _QUERY_ID: Final = "sql.streaming.queryId"
 """Where Spark says which query a micro-batch is of: a restart from its checkpoint keeps it."""
+
+_RUN_ID: Final = "spark.jobGroup.id"
+"""Where Spark says which run of the query: a restart is another."""
+
+_written: Final[dict[tuple[str, str, str], int]] = {}
+"""The last micro-batch that this process wrote, by run, name and place of the table."""
 
 
 @attrs.frozen
@@ -24,13 +36,18 @@ class Upserting(metaclass=Readable):
         target: The table.
         key: The key columns.
         dead_letters: The table for rows that were dropped; None: they are left out.
-        name: What the numbers of the batches are kept under, together with the query's id.
+        name: What the numbers of the batches are kept under, together with the query's id; None:
+            the same for all writers.
+        on_error: What becomes of a row that the table cannot take.
+        accept_rollback: Whether a table takes micro-batches that are older than its last one.
     """
 
     target: Target
     key: tuple[str, ...]
     dead_letters: str | None
-    name: str
+    name: str | None
+    on_error: Literal["drop", "fail"] = "drop"
+    accept_rollback: bool = False
 
     def __call__(self, batch: "DataFrame | pa.Table", number: int) -> None:
         """Write a micro-batch. One that is in the table already changes nothing.
@@ -40,26 +57,142 @@ class Upserting(metaclass=Readable):
             number: The number of the micro-batch.
 
         Raises:
-            ColumnError: A column is missing, or the table has others.
+            ColumnError: A column is missing, or of a type that the table cannot hold, or the table
+                has others; a row cannot land, under ``on_error="fail"``.
+            StateError: The table has a later micro-batch; another writer of the same name wrote
+                this one; the query has no id, and the writer no name.
         """
         from beamlike.runtime.canonical import canonical
 
-        table: Any = batch if not hasattr(batch, "toArrow") else batch.toArrow()
+        run = _Run.of(batch, self.name)
+        run.check_first(self.target, number)
         changes = changes_of(
-            canonical(table),
+            canonical(_as_table(batch)),
             self.key,
-            f"{self.name}{_query_of(batch)}",
+            run.query,
             number,
             dead_letters=self.dead_letters is not None,
+            accepts_rollback=self.accept_rollback,
         )
-        if changes.rows.num_rows or changes.gone or (changes.dropped or ()):
-            self.target.write(changes, self.dead_letters)
+        self.target.check_columns(changes.rows.schema)
+        if problems := self.target.unlandable(changes):
+            changes = self._without(changes, problems)
+        if changes.changes_something:
+            self._write(changes)
+        run.note(self.target, number)
+
+    def _write(self, batch: Batch) -> None:
+        try:
+            self.target.write(batch, self.dead_letters)
+        except CannotLand as refused:
+            self.target.write(self._without(batch, refused.problems), self.dead_letters)
+
+    def _without(self, batch: Batch, problems: Mapping[int, str]) -> Batch:
+        """The batch without these rows, which become dead letters.
+
+        Raises:
+            ColumnError: Nothing may be left out.
+        """
+        first = min(problems)
+        row_key = batch.rows.column(batch.row_key)[first].as_py()
+        problem, *_ = problems[first].splitlines()
+        what = f"the result {row_key} cannot land in {self.target}: {problem}"
+        if self.on_error == "fail":
+            raise ColumnError(
+                f'upsert_into: {what}; mend the value before, or leave it out with on_error="drop"'
+            )
+        where = (
+            "they are lost: give dead_letters= a table that keeps them"
+            if self.dead_letters is None
+            else f"they are in {self.dead_letters!r}"
+        )
+        _LOGGER.warning(
+            "upsert_into: %d results of micro-batch %d cannot land, and %s. The first: %s",
+            len(problems),
+            batch.number,
+            where,
+            what,
+        )
+        return batch.without(problems)
 
 
-def _query_of(batch: Any) -> str:
-    """The id of the query, after a colon; nothing where it cannot be known."""
-    session = getattr(batch, "sparkSession", None)
-    # Spark Connect has no driver to ask.
-    context = getattr(session, "_sc", None)
-    found = None if context is None else context.getLocalProperty(_QUERY_ID)
-    return f":{found}" if found else ""
+def _as_table(batch: Any) -> "pa.Table":
+    """The rows in Arrow.
+
+    Raises:
+        ColumnError: A column has a type that Arrow has not.
+    """
+    if not hasattr(batch, "toArrow"):
+        return batch
+    from pyspark.errors import PySparkException
+
+    try:
+        return batch.toArrow()
+    except PySparkException:
+        for field in batch.schema.fields:
+            _check_arrow(field.name, field.dataType)
+        raise
+
+
+def _check_arrow(name: str, dtype: Any) -> None:
+    from beamlike.hosts.spark.inputs import arrow_type
+
+    arrow_type(dtype, name, "upsert_into")
+
+
+@attrs.frozen
+class _Run:
+    """The query whose micro-batch comes, and this run of the query.
+
+    Attributes:
+        query: What numbers of micro-batches are kept under.
+        id: The run; None: it cannot be known.
+    """
+
+    query: str
+    id: str | None
+
+    @classmethod
+    def of(cls, batch: Any, name: str | None) -> "_Run":
+        """The run that a micro-batch is of.
+
+        Raises:
+            StateError: Over Spark Connect, and without a name.
+        """
+        session = getattr(batch, "sparkSession", None)
+        if session is None:
+            return cls(name or _DEFAULT_NAME, None)
+        context = getattr(session, "_sc", None)
+        if context is None:
+            # Spark Connect runs each query's foreachBatch in a process of its own.
+            if name is None:
+                raise StateError(
+                    "upsert_into: over Spark Connect a writer cannot know which query it is of; "
+                    "give name= a text of its own for each query and each checkpoint, such as "
+                    'name="visits, first checkpoint": the numbers of micro-batches are kept '
+                    "under it"
+                )
+            return cls(name, "connect")
+        query = context.getLocalProperty(_QUERY_ID)
+        named = name or _DEFAULT_NAME
+        if not query:
+            return cls(named, None)
+        return cls(f"{named}:{query}", context.getLocalProperty(_RUN_ID) or query)
+
+    def check_first(self, target: Target, number: int) -> None:
+        """Refuse a micro-batch that was written in this run: a restart would be another run.
+
+        Raises:
+            StateError: With what to do about it.
+        """
+        if self.id is not None and _written.get((self.id, self.query, target.place)) == number:
+            raise StateError(
+                f"upsert_into: two writers of one name write micro-batch {number} to {target}, and "
+                "the second would be taken for the first; give each its own name=, or write the "
+                "rows together"
+            )
+
+    def note(self, target: Target, number: int) -> None:
+        """Keep in mind that a micro-batch was written."""
+        if self.id is not None:
+            _written[self.id, self.query, target.place] = number

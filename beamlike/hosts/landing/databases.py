@@ -1,0 +1,239 @@
+"""SQLite, DuckDB and PostgreSQL: see `beamlike.hosts.landing.sql`."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from os.path import realpath
+from typing import Any, ClassVar
+
+import attrs
+
+from beamlike.extras import needs
+from beamlike.hosts.landing.batch import Batch
+from beamlike.hosts.landing.columns import Types, column_types
+from beamlike.hosts.landing.sql import SqlTarget, quoted
+from beamlike.hosts.landing.target import problems_of
+from beamlike.hosts.landing.value_types import ValueType, value_type
+
+
+@contextmanager
+def _committed(connection: Any, begin: str) -> Iterator[None]:
+    """A transaction that this statement begins: committed at the end, undone by an exception."""
+    connection.execute(begin)
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@attrs.frozen
+class SQLite(SqlTarget):
+    """A table in a file of SQLite, which needs no installation.
+
+    SQLite has no types for times and decimals: these are texts, times in UTC.
+
+    Args:
+        database: The path of the file.
+        table: The table's name.
+
+    >>> SQLite("results.db", "sessions")
+    SQLite(database='results.db', table='sessions')
+    """
+
+    types: ClassVar[Types] = {
+        "bool": "BOOLEAN",
+        "int": "INTEGER",
+        "float": "REAL",
+        "string": "TEXT",
+        "bytes": "BLOB",
+        "date": "TEXT",
+        "time": "TEXT",
+        "instant": "TEXT",
+        "local": "TEXT",
+        "decimal": "TEXT",
+    }
+    column_types: ClassVar[frozenset[ValueType] | None] = column_types(types)
+    instants_as_text: ClassVar[bool] = True
+    reads_names_in_any_case: ClassVar[bool] = True
+
+    @property
+    def place(self) -> str:
+        """See `Target.place`."""
+        return repr((realpath(self.database), self.table.casefold()))
+
+    def errors_of_rows(self) -> tuple[type[Exception], ...]:
+        """See `SqlTarget.errors_of_rows`."""
+        return sqlite3.IntegrityError, sqlite3.DataError, OverflowError
+
+    def unlandable(self, batch: Batch) -> Mapping[int, str]:
+        """See `Target.unlandable`: SQLite keeps NaN as NULL."""
+        return problems_of(
+            batch.rows,
+            lambda value, dtype: value_type(dtype) == "float" and value != value,
+            "is NaN, which SQLite makes NULL",
+        )
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """See `SqlTarget.transaction`."""
+        connection = sqlite3.connect(self.database, timeout=60, isolation_level=None)
+        with closing(connection), _committed(connection, "BEGIN IMMEDIATE"):
+            yield connection.cursor()
+
+    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
+        """See `SqlTarget.columns_of`."""
+        rows = cursor.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+        return {name: kind for _, name, kind, *_ in rows}
+
+
+@attrs.frozen
+class DuckDB(SqlTarget):
+    """A table in a file of DuckDB. Needs ``pip install "beamlike[duckdb]"``.
+
+    One process at a time can have the file open: while a batch is written nothing else reads it.
+
+    Args:
+        database: The path of the file.
+        table: The table's name.
+
+    >>> DuckDB("results.duckdb", "sessions")
+    DuckDB(database='results.duckdb', table='sessions')
+    """
+
+    types: ClassVar[Types] = {
+        "bool": "BOOLEAN",
+        "int": "BIGINT",
+        "float": "DOUBLE",
+        "string": "VARCHAR",
+        "bytes": "BLOB",
+        "date": "DATE",
+        "time": "TIME",
+        "instant": "TIMESTAMP WITH TIME ZONE",
+        "local": "TIMESTAMP",
+        "interval": "INTERVAL",
+        "decimal": "DECIMAL({precision},{scale})",
+    }
+    column_types: ClassVar[frozenset[ValueType] | None] = column_types(types)
+    reads_names_in_any_case: ClassVar[bool] = True
+
+    @property
+    def place(self) -> str:
+        """See `Target.place`."""
+        return repr((realpath(self.database), self.table.casefold()))
+
+    def errors_of_rows(self) -> tuple[type[Exception], ...]:
+        """See `SqlTarget.errors_of_rows`."""
+        import duckdb
+
+        return (
+            *(duckdb.ConstraintException, duckdb.ConversionException, duckdb.OutOfRangeException),
+            *(duckdb.InvalidInputException, OverflowError),
+        )
+
+    def check(self) -> None:
+        """See `Target.check`."""
+        needs("a table in DuckDB", "duckdb")
+        super().check()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """See `SqlTarget.transaction`."""
+        import duckdb
+
+        with closing(duckdb.connect(self.database)) as connection, _committed(connection, "BEGIN"):
+            yield connection
+
+    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
+        """See `SqlTarget.columns_of`."""
+        cursor.execute(
+            "SELECT column_name, data_type FROM information_schema.columns "
+            "WHERE table_name = ? AND table_schema = current_schema() ORDER BY ordinal_position",
+            [table],
+        )
+        return dict(cursor.fetchall())
+
+    def execute_all(self, cursor: Any, statement: str, rows: Sequence[Any]) -> None:
+        """See `SqlTarget.execute_all`."""
+        for row in rows:
+            cursor.execute(statement, list(row))
+
+
+_LOCK = 0x6265616D6C696B65
+"""The advisory lock of all writers: "beamlike" in letters of ASCII."""
+
+
+@attrs.frozen
+class Postgres(SqlTarget):
+    """A table in PostgreSQL. Needs ``pip install "beamlike[postgres]"``.
+
+    Args:
+        database: How to connect, as libpq reads it: ``"postgresql://user@host:5432/name"``, or
+            ``"host=... dbname=..."``. What a password is, is better said in ``PGPASSWORD`` or a
+            file ``.pgpass`` of the driver: the text is part of the query.
+        table: The table's name, in the schema that is first in ``search_path``.
+
+    >>> Postgres("postgresql://reports@db.example.com/results", "sessions").table
+    'sessions'
+    """
+
+    database: str = attrs.field(repr=False)
+    table: str
+
+    types: ClassVar[Types] = {
+        "bool": "boolean",
+        "int": "bigint",
+        "float": "double precision",
+        "string": "text",
+        "bytes": "bytea",
+        "date": "date",
+        "time": "time without time zone",
+        "instant": "timestamp with time zone",
+        "local": "timestamp without time zone",
+        "interval": "interval",
+        "decimal": "numeric",
+    }
+    column_types: ClassVar[frozenset[ValueType] | None] = column_types(types)
+    mark: ClassVar[str] = "%s"
+    longest_name: ClassVar[int | None] = 63
+
+    def errors_of_rows(self) -> tuple[type[Exception], ...]:
+        """See `SqlTarget.errors_of_rows`."""
+        import psycopg
+        from psycopg.errors import ProgramLimitExceeded
+
+        return psycopg.DataError, psycopg.IntegrityError, ProgramLimitExceeded
+
+    def unlandable(self, batch: Batch) -> Mapping[int, str]:
+        """See `Target.unlandable`: PostgreSQL has no text with NUL."""
+        return problems_of(
+            batch.rows,
+            lambda value, dtype: value_type(dtype) == "string" and "\0" in (value or ""),
+            "has a NUL in it, which a text of PostgreSQL cannot have",
+        )
+
+    def check(self) -> None:
+        """See `Target.check`."""
+        needs("a table in PostgreSQL", "postgres")
+        super().check()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """See `SqlTarget.transaction`."""
+        import psycopg
+
+        # Leaving the block commits; whatever is raised in it rolls back.
+        with psycopg.connect(self.database) as connection, connection.cursor() as cursor:
+            # A driver that was taken for dead may still be writing the same batch.
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            yield cursor
+
+    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
+        """See `SqlTarget.columns_of`."""
+        cursor.execute(
+            "SELECT column_name, data_type FROM information_schema.columns "
+            "WHERE table_name = %s AND table_schema = current_schema() ORDER BY ordinal_position",
+            (table,),
+        )
+        return dict(cursor.fetchall())

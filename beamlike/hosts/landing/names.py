@@ -1,0 +1,168 @@
+"""Which columns of the rows are the grouping's, and what a table calls the columns of its own.
+
+A table has the columns of the user's under their names, whatever these are. Columns of its own,
+`OWN_COLUMNS`, give way: where the user has one of that name, ``beamlike_`` is put before it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+import attrs
+
+from beamlike.errors import ColumnError
+from beamlike.runtime.session_identity import SESSION_IDENTITY, check_renamed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROW_KEY: Final = "row_key"
+"""The column that names a result: its key and its session or window, as JSON."""
+
+OWN_COLUMNS: Final = (*(ROW_KEY, "window_start", "window_end", SESSION_IDENTITY, "timing"),)
+"""Columns that a table has beside those of the results."""
+
+Rendering = Literal["rows", "retractions", "changelog", "upserts"]
+"""How rows say what they change, see `beamlike.hosts.landing.batch`."""
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """A name that none of these is, in upper or lower case.
+
+    >>> free_name("timing", ["user", "Timing"])
+    'beamlike_timing'
+    """
+    folded = {other.casefold() for other in taken}
+    while name.casefold() in folded:
+        name = f"beamlike_{name}"
+    return name
+
+
+@attrs.frozen
+class Columns:
+    """The columns of a micro-batch, by what they are.
+
+    Attributes:
+        rendering: How the rows say what they change.
+        key: The columns of the key.
+        users: The columns that land under their own names.
+        has_pane: Whether the rows have their pane.
+        has_dropped: Whether rows that were dropped are among them.
+        own: What the table calls the columns of its own.
+    """
+
+    rendering: Rendering
+    key: tuple[str, ...]
+    users: tuple[str, ...]
+    has_pane: bool
+    has_dropped: bool
+    own: dict[str, str]
+
+    @classmethod
+    def of(cls, schema: "pa.Schema", key: Sequence[str]) -> "Columns":
+        """The columns of these rows.
+
+        Raises:
+            ColumnError: One is missing, or may be the grouping's and may be the user's.
+        """
+        for name in (*key, "window"):
+            if name not in schema.names:
+                check_renamed("upsert_into key", name, schema.names)
+                raise ColumnError(
+                    f"upsert_into: there is no column {name!r}; the rows have "
+                    f"{', '.join(map(repr, schema.names))}. A result is known by its key and "
+                    "window: keep these columns"
+                )
+        if not _is_span(schema.field("window").type):
+            raise ColumnError(
+                f"upsert_into: the column 'window' is {schema.field('window').type}, and not the "
+                "window of a grouping, a struct of start and end; give the grouping's back its name"
+            )
+        candidates = {name for name in _IS_OWN if name in schema.names and name not in key}
+        candidates = {name for name in candidates if _IS_OWN[name](schema.field(name).type)}
+        rendering = _rendering(schema.names, candidates)
+        # Two columns of a changelog, and no more, are the grouping's.
+        grouping = {"window", *(candidates & {"pane", "dropped"}), *_CHANGES[rendering]}
+        users = tuple(name for name in schema.names if name not in grouping)
+        return cls(
+            rendering,
+            tuple(key),
+            users,
+            "pane" in grouping,
+            "dropped" in grouping,
+            {name: free_name(name, users) for name in OWN_COLUMNS},
+        )
+
+
+_CHANGES: Final[dict[Rendering, tuple[str, ...]]] = {
+    "rows": (),
+    "retractions": ("retraction",),
+    "changelog": ("change",),
+    "upserts": (SESSION_IDENTITY, "change"),
+}
+"""The columns that say what a row changes."""
+
+
+def _rendering(names: Sequence[str], candidates: Collection[str]) -> Rendering:
+    """How rows say what they change.
+
+    A grouping puts these columns behind its pane; results of the user's are before it.
+
+    Raises:
+        ColumnError: A column before the pane has the name and the type of one of these, and
+            nothing behind it says that it is the user's.
+    """
+    pane = names.index("pane") if "pane" in candidates else -1
+    behind = {name for name in candidates if names.index(name) > pane}
+    for rendering in ("upserts", "changelog", "retractions"):
+        if behind.issuperset(_CHANGES[rendering]):
+            return rendering
+    for name in ("retraction", "change"):
+        if name in candidates:
+            raise ColumnError(
+                f"upsert_into: the column {name!r} may be what the grouping says of a row, and may "
+                "be a result of yours, since it stands before the column 'pane'. If it is yours, "
+                f"rename it: withColumnRenamed({name!r}, ...); if it is the grouping's, select it "
+                "after 'pane'"
+            )
+    return "rows"
+
+
+def _is_span(dtype: "pa.DataType") -> bool:
+    import pyarrow.types as pt
+
+    return (
+        pt.is_struct(dtype)
+        and [field.name for field in dtype] == ["start", "end"]
+        and all(pt.is_timestamp(field.type) for field in dtype)
+    )
+
+
+def _has_fields(*names: str) -> Callable[["pa.DataType"], bool]:
+    def test(dtype: "pa.DataType") -> bool:
+        import pyarrow.types as pt
+
+        return pt.is_struct(dtype) and {field.name for field in dtype}.issuperset(names)
+
+    return test
+
+
+def _is_text(dtype: "pa.DataType") -> bool:
+    import pyarrow.types as pt
+
+    return pt.is_string(dtype) or pt.is_large_string(dtype)
+
+
+def _is_flag(dtype: "pa.DataType") -> bool:
+    import pyarrow.types as pt
+
+    return pt.is_boolean(dtype)
+
+
+_IS_OWN: Final = {
+    "pane": _has_fields("timing"),
+    "dropped": _has_fields("stage", "reason", "element"),
+    "retraction": _is_flag,
+    "change": _is_text,
+    SESSION_IDENTITY: _is_text,
+}
+"""Whether a column of a grouping's name has the type that a grouping gives it."""
