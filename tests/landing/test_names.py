@@ -17,7 +17,8 @@ from tests.support.landing.places import Place
 
 REFUSED = ("__beamlike", "dropped", "pane", "timestamp", "window")
 """What a grouping calls columns of its own, in its rows: it refuses others of that name."""
-NAMES = tuple(name for name in names_of_columns() if name not in REFUSED)
+_FOLDED = {name.casefold(): name for name in names_of_columns() if name not in REFUSED}
+NAMES = tuple(_FOLDED.values())
 HALVES = NAMES[::2], NAMES[1::2]
 HIDDEN = tuple(name for name in NAMES if name.startswith("__beamlike"))
 """Columns that Spark has on the way through a query."""

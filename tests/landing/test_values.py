@@ -149,12 +149,12 @@ def test_what_only_the_database_knows_is_a_dead_letter_too(
     columns = (
         'row_key text PRIMARY KEY, "user" text, window_start {0}, window_end {0}, '
         'n {1} CHECK (n < 100), mean {2}, "timestamp" {0}, timing text, '
-        "session_start {0}, session_end {0}"
+        "session_identity {3}"
     )
     types = {
-        "sqlite": ("TEXT", "INTEGER", "REAL"),
-        "duckdb": ("TIMESTAMPTZ", "BIGINT", "DOUBLE"),
-        "postgres": ("timestamptz", "bigint", "double precision"),
+        "sqlite": ("TEXT", "INTEGER", "REAL", "TEXT"),
+        "duckdb": ("TIMESTAMPTZ", "BIGINT", "DOUBLE", "VARCHAR"),
+        "postgres": ("timestamptz", "bigint", "double precision", "text"),
     }[sort]
     target: Any = place.target
     with target.transaction() as cursor:

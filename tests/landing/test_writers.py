@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 import beamlike as bl
-from beamlike.errors import StateError, WindowingError
+from beamlike.errors import ColumnError, StateError, WindowingError
 from tests.landing.test_tables import letters, standing
 from tests.support.landing.changes import batch, gone, lost, put
 from tests.support.landing.places import Place, places
@@ -157,7 +157,10 @@ def test_arguments_that_cannot_be_are_refused(tmp_path: Path) -> None:
         bl.upsert_into(target, "user", accept_rollback=1)  # type: ignore[arg-type]
 
 
-def test_a_table_of_the_first_layout_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of_sessions", ["", ', "session_start" TEXT, "session_end" TEXT'])
+def test_a_table_of_the_first_layout_goes_on_unless_it_has_sessions(
+    of_sessions: str, tmp_path: Path
+) -> None:
     place = places("sqlite", tmp_path, "visits")
     target: Any = place.target
     with target.transaction() as cursor:
@@ -166,17 +169,24 @@ def test_a_table_of_the_first_layout_goes_on(tmp_path: Path) -> None:
             "(query TEXT, landed_in TEXT, batch INTEGER, PRIMARY KEY (query, landed_in))",
             "INSERT INTO beamlike_batches VALUES ('beamlike', 'visits', 1)",
             'CREATE TABLE "visits" ("row_key" TEXT PRIMARY KEY, "user" TEXT, "window_start" TEXT, '
-            '"window_end" TEXT, "n" INTEGER, "mean" REAL, "timestamp" TEXT, "timing" TEXT, '
-            '"session_start" TEXT, "session_end" TEXT)',
+            f'"window_end" TEXT, "n" INTEGER, "mean" REAL, "timestamp" TEXT, "timing" TEXT'
+            f"{of_sessions})",
             "INSERT INTO visits (row_key, user, window_end, n) VALUES "
             """('["ann", "2026-01-01T12:00:00+00:00", "2026-01-01T12:05:00+00:00"]', """
             "'ann', '2026-01-01 12:05:00+00:00', 1)",
         ):
             cursor.execute(statement)
     write = bl.upsert_into(place.target, "user")
-    write(batch(put("ann", 0, 5, 1)), 1)
-    write(batch(put("ann", 0, 6, 2), put("bob", 0, 5, 1)), 2)
-    assert standing(place, "visits") == [("ann", 6, 2, 0.5), ("bob", 5, 1, 0.25)]
+    changes = batch(put("ann", 0, 5, 1)), batch(put("ann", 0, 5, 2), put("bob", 0, 5, 1))
+    if of_sessions:
+        write(changes[0], 1)  # it has landed
+        with pytest.raises(ColumnError, match="Drop session_start and session_end, and add sessio"):
+            write(changes[1], 2)
+        return
+    before, after = (rows.drop_columns(["session_identity", "change"]) for rows in changes)
+    write(before, 1)
+    write(after, 2)
+    assert standing(place, "visits") == [("ann", 5, 2, 0.5), ("bob", 5, 1, 0.25)]
 
 
 def test_dead_letters_in_delta_that_only_knew_their_query_land_once(tmp_path: Path) -> None:
