@@ -13,14 +13,13 @@ from fractions import Fraction
 from operator import is_
 from types import NoneType
 from typing import Any, Final, TypeVar
-from uuid import UUID
 
 Value = TypeVar("Value")
 
 _UNCHANGEABLE: Final = frozenset(
     (
         *(NoneType, bool, int, float, complex, Decimal, Fraction, str, bytes),
-        *(date, datetime, time, timedelta, UUID),
+        *(date, datetime, time, timedelta),
     )
 )
 
@@ -36,7 +35,8 @@ def own_copy(value: Value) -> Value:
     (5, [3, 5])
     """
     try:
-        return _copied(value)
+        copy: Value = _copied(value)
+        return copy
     except RecursionError:
         return deepcopy(value)  # one that holds itself
 

@@ -124,12 +124,13 @@ def test_a_silent_input_is_released_once_it_is_silent_for_longer_than_it_may() -
     assert shard.output_watermark == 30
 
 
-def test_when_all_inputs_are_silent_nothing_is_released() -> None:
+def test_when_all_inputs_are_silent_the_one_that_is_furthest_decides() -> None:
     patient = SourceClock(0, idle_after=100)
     shard = ShardOfInputs.of(patient, patient)
     assert shard.step(1000, SourceProgress(FAST, 30), SourceProgress(SLOW, 4), rows=(4, 30)) == []
-    assert shard.step(5000) == []
-    assert shard.output_watermark == 4
+    assert shard.step(1100) == []
+    assert shard.step(5000) == ["1 in 0 ON_TIME"]
+    assert shard.output_watermark == 30
 
 
 def test_a_silent_input_that_advances_goes_on_with_the_clock() -> None:

@@ -18,6 +18,7 @@ from pyspark.sql import types as T
 from beamlike.machine.columnar.arrays import put
 from beamlike.machine.columnar.folds import Accumulators, Objects
 from beamlike.model.combine import Collect, CombineFn, Sum
+from beamlike.model.combine.isolated import isolated
 from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import PickledColumn, PlainColumn
 from beamlike.runtime.part_folds import fold_of_part, inputs_of_part
@@ -183,4 +184,5 @@ def test_a_function_of_ones_own_is_folded_as_it_is(fn: CombineFn):
     part = Part("own", fn, 0, PlainColumn(pa.int64()), pa.int64())
     fold = fold_of_part(part, {"x": pa.int64()})
     assert isinstance(fold, Objects)
-    assert fold.fn is fn
+    assert fold.fn == isolated(fn)
+    assert str(fold.fn) == str(fn)

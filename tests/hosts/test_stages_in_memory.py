@@ -241,7 +241,12 @@ class SourceWatermark:
         if silent and (self._clock.idle is Idle.RELEASE or not self._seen):
             return None
         passed = clock - self._heard_at - after if silent and after is not None else 0
-        return max(self._seen) - self._clock.delay + passed if self._seen else MIN_TIMESTAMP
+        return self.reached + passed if self._seen else MIN_TIMESTAMP
+
+    @property
+    def reached(self) -> int:
+        """How far its elements have moved it, idle or not."""
+        return max(self._seen) - self._clock.delay if self._seen else MIN_TIMESTAMP
 
 
 def any_source(dice: Random) -> SourceClock:
@@ -352,7 +357,8 @@ def test_sources_with_watermarks_of_their_own_are_judged_by_the_least(seed: int)
         events = [any_events(dice, it, 10 * number, "abc") for it in around]
         pairs = zip(known, events, strict=True)
         moved = [it for it in (one.after(own, clock) for one, own in pairs) if it is not None]
-        watermark = max(watermark, min(moved, default=MIN_TIMESTAMP))
+        idle = max(one.reached for one in known)
+        watermark = max(watermark, min(moved, default=idle))
         batches.append(batch_of(clock, [it for own in events for it in own], watermark))
         tables += stage.step([[[rows_of_source(own)]] for own in events], reported)
 

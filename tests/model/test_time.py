@@ -11,6 +11,7 @@ from beamlike.model.time import (
     MAX_TIMESTAMP,
     MIN_TIMESTAMP,
     duration_ms,
+    event_time_ms,
     instant_ms,
     show_duration,
     show_instant,
@@ -115,8 +116,7 @@ def test_a_duration_between_two_milliseconds_is_refused():
         (MAX_TIMESTAMP, MAX_TIMESTAMP),
         (datetime(1970, 1, 1, 0, 0, 1), 1_000),
         (datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=1))), 0),
-        (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=1_999), 1),
-        (datetime(1970, 1, 1, tzinfo=UTC) - timedelta(microseconds=1), -1),
+        (datetime(1970, 1, 1, tzinfo=UTC) - timedelta(microseconds=1_000), -1),
         ("2013-01-01T06:00:00Z", 1_357_020_000_000),
         ("2013-01-01 07:00:00+01:00", 1_357_020_000_000),
         ("2013-01-01", 1_356_998_400_000),
@@ -128,6 +128,23 @@ def test_a_duration_between_two_milliseconds_is_refused():
 )
 def test_instants_that_can_be_read(value, milliseconds):
     assert instant_ms(value, "timestamp") == milliseconds
+
+
+@pytest.mark.parametrize(
+    ("value", "cut"),
+    [
+        (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=1_999), 1),
+        (datetime(1970, 1, 1, tzinfo=UTC) - timedelta(microseconds=1), -1),
+        ("1970-01-01T00:00:00.001999Z", 1),
+    ],
+)
+def test_of_an_event_time_microseconds_are_cut_and_an_argument_with_some_is_refused(value, cut):
+    assert event_time_ms(value, "timestamp") == cut
+    with pytest.raises(TimeError) as refused:
+        instant_ms(value, "timestamp")
+    assert str(refused.value) == (
+        f"timestamp must be whole milliseconds, got {value!r}; round it first"
+    )
 
 
 @pytest.mark.parametrize(

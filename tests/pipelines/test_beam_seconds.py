@@ -24,7 +24,6 @@ from beamlike.errors import (
     TimeError,
     TransformError,
     UnwiseStrategyWarning,
-    WindowError,
 )
 from beamlike.scio import ScioContext
 from beamlike.testing import TestStream, contain_in_any_order, expect, in_window
@@ -91,18 +90,11 @@ def test_what_a_function_is_given_of_time_may_be_given_back(host: Any) -> None:
     ]
 
 
-def test_what_is_finer_than_a_millisecond_is_rounded_down() -> None:
+def test_an_event_time_that_is_finer_than_a_millisecond_is_rounded_down() -> None:
     times = stamped(1.0009, Timestamp(-1, micros=-1)) | beam.Map(
         lambda _, at=beam.DoFn.TimestampParam: at
     )
     assert values(times) == [Timestamp(1), Timestamp(-1, micros=-1000)]
-    assert beam.WindowInto(beam.FixedWindows(1.0009)).window_fn == bl.FixedWindows("1 s")
-    with pytest.raises(WindowError) as refusal:
-        beam.FixedWindows(0.0009)
-    assert str(refusal.value) == (
-        "FixedWindows size must be strictly positive of a millisecond or more, got 0.0009; give "
-        'one such as 60 (seconds) or "1 minute"'
-    )
 
 
 def test_windows_of_no_length_are_refused() -> None:

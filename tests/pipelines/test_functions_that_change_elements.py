@@ -124,10 +124,11 @@ def a_side_input(given: Any) -> dict[str, Any]:
     windowed = given | beam.WindowInto(beam.FixedWindows(60))
     lists = windowed | "Lists" >> beam.Values()
     names = windowed | "Names" >> beam.Keys()
-    return {
-        "seen": names
-        | beam.Map(lambda name, seen: (name, sorted(map(drained, seen))), beam.pvalue.AsList(lists))
-    }
+    seen = names | beam.Map(
+        lambda name, seen: (name, len(seen), [*map(drained, seen)] and name),
+        beam.pvalue.AsList(lists),
+    )
+    return {"lists": lists, "seen": seen}
 
 
 PAIRS = [("a", [1, 2]), ("a", [3]), ("a", [4, 5])]
@@ -144,7 +145,10 @@ EXPECTED: dict[Build, dict[str, list[Any]]] = {
     },
     several_functions: {"combined": [("a", (3, [[1, 2], [3]], 3))]},
     a_plain_function: {"combined": [("a", 3), ("a", 3), ("a", 5)]},
-    a_side_input: {"seen": [("a", [1, 2]), ("a", [1, 2])]},
+    a_side_input: {
+        "lists": [[1, 2], [3], [4, 5]],
+        "seen": [("a", 1, "a"), ("a", 2, "a"), ("a", 2, "a")],
+    },
 }
 
 

@@ -37,16 +37,18 @@ def repeated_by(strategy: WindowingStrategy, stage: str, is_streaming: bool) -> 
     return None if how is None else Repeated(stage, how)
 
 
-def stamped_by(strategy: WindowingStrategy, stage: str, given: Iterable[Branch]) -> Stamped | None:
+def stamped_by(
+    strategy: WindowingStrategy, stage: str, branches: Iterable[Branch]
+) -> Stamped | None:
     """What is to be known of the times of panes; None: they are those of elements.
 
     Args:
-        given: What the grouping takes. The earliest or latest of times that are ends of windows
+        branches: What the grouping takes. The earliest or latest of times that are ends of windows
             is one, too.
     """
     if strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW:
         return Stamped(stage, strategy.window_fn)
-    return stamped_in(given)
+    return stamped_in(branches)
 
 
 def stamped_in(branches: Iterable[Branch]) -> Stamped | None:

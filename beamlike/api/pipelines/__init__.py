@@ -15,8 +15,9 @@ over elements), `calling` (plain functions as such), `doing` (how they are calle
 element), `views` (side inputs that these are given), `userstate` (the states and timers that
 functions declare), `stateful_doing` (how such functions are called), `combinefn` (Beam's combine
 functions), `combine_fns` (the built-in ones), `combine_types` (what they take and make), `grouping`
-(what all that group are made of), `outputs` (of transforms with several), `defaults` (what is made
-of no elements). Then Beam's transforms:
+(what all that group are made of), `pane_times` (panes that are put into windows by a time that is
+not theirs), `outputs` (of transforms with several), `defaults` (what is made of no elements). Then
+Beam's transforms:
 `pardo`, `elements`, `windowing`, `groups`, `cogroups`, `combiners`, `approximate`, `pairs`,
 `times`, `rows`, `strings`, `logging_transforms`, `stateful`, `keyed_batches`, `buffered_batches`,
 `batch_sizes`, `batches`, `deduplicating`; `apart` and `error_handling` (elements that fail). For

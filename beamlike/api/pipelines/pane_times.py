@@ -22,17 +22,17 @@ _STAMPS: Final = frozenset(("TimestampedValue", "WindowedValue"))
 _METHODS: Final = ("process", "process_batch", "finish_bundle")
 
 
-def warn_of_times(given: Edge, window_fn: WindowFn, label: str) -> None:
+def warn_of_times(edge: Edge, window_fn: WindowFn, label: str) -> None:
     """Warn of the groupings whose panes are stamped with the end of windows, if that decides.
 
     Functions in between that give elements a time of their own are seen, and nothing is said.
 
     Args:
-        given: What is put into windows.
+        edge: What is put into windows.
         window_fn: Which.
         label: The full name of what does that.
     """
-    for before in _stamped(given.node):
+    for before in _stamped(edge.node):
         if loses_times(before.strategy.window_fn, window_fn):
             warn_user(
                 f"{label!r} puts panes into {window_fn} by their time, and {before.label!r} stamps "
@@ -45,7 +45,7 @@ def warn_of_times(given: Edge, window_fn: WindowFn, label: str) -> None:
 
 def _stamped(node: Node) -> list[GroupNode]:
     """The groupings that an element at this node has the end of a window from."""
-    found: dict[GroupNode, None] = {}
+    groupings: dict[GroupNode, None] = {}
     todo, seen = [node], set[Node]()
     while todo:
         node = todo.pop()
@@ -56,7 +56,7 @@ def _stamped(node: Node) -> list[GroupNode]:
             case GroupNode(strategy=strategy) if (
                 strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
             ):
-                found[node] = None
+                groupings[node] = None
             case ParDoNode(do=do) if not _sets_times(getattr(do, "fn", None)):
                 todo.append(node.sources[0].node)
             case GroupNode() | WindowNode() | SideInputNode():
@@ -64,15 +64,16 @@ def _stamped(node: Node) -> list[GroupNode]:
                 todo.append(node.sources[0].node)
             case FlattenNode():
                 todo += [source.node for source in node.sources]
-    return list(found)
+    return list(groupings)
 
 
 def _sets_times(fn: Any) -> bool:
     """Whether a function may give elements another time, as far as its code says."""
     if fn is None:
         return True
-    called = [fn.called(), *(getattr(fn, name, None) for name in _METHODS)]
-    codes = (getattr(getattr(it, "__func__", it), "__code__", None) for it in called)
+    methods = [fn.called(), *(getattr(fn, name, None) for name in _METHODS)]
+    functions = (getattr(method, "__func__", method) for method in methods)
+    codes = (getattr(function, "__code__", None) for function in functions)
     return any(_names_stamps(code) for code in codes if code is not None)
 
 

@@ -22,6 +22,7 @@ from beamlike.api.pipelines.value_providers import ValueProvider
 from beamlike.errors import PipelineError, WindowingError
 from beamlike.model.bundle import Windowed
 from beamlike.model.combine import Collect
+from beamlike.model.copies import own_copies
 from beamlike.model.graph import MAIN, Do, ParDoNode, SideInputNode
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.windowfns import GlobalWindows
@@ -251,7 +252,8 @@ class View:
     def seen(self, items: Sequence[Any]) -> Any:
         """What the function is given for these items."""
         if self._items is not items:
-            self._made = self._view.seen(list(items), self._label)
+            # A function that changes what it sees does so for its task, and not for the state.
+            self._made = self._view.seen(own_copies(items), self._label)
             self._items = items
         return self._made
 

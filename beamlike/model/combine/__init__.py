@@ -39,7 +39,7 @@ Read in this order: `base` (the contract), `folds` (counts, sums, means, extreme
 (lists, and the first, last and greatest), `plain` (values as text and as hashes), `distinct` (each
 value once), `sample` and `sketches` (a part or an estimate in place of everything), `together`
 (several over one pane), `corrected` (over rows of which some withdraw others), `steps` (functions
-in the shape of Beam Python's).
+in the shape of Beam Python's), `isolated` (those of users, which may change what they are given).
 
 Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 """

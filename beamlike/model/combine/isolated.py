@@ -52,7 +52,7 @@ def isolated(fn: CombineFn) -> CombineFn:
     if is_of_user(fn) or fn.calls_users:
         return Isolated(fn)
     if isinstance(fn, Together):
-        parts = {name: (isolated(part), at) for name, (part, at) in fn.parts.items()}
+        parts = {name: (isolated(part), source) for name, (part, source) in fn.parts.items()}
         known = (part for part, _ in fn.parts.values())
         if all(part is before for (part, _), before in zip(parts.values(), known, strict=True)):
             return fn

@@ -241,5 +241,5 @@ def sharing(nodes: Iterable[Node], recorded: Container[Edge]) -> frozenset[Node]
         # These hand the objects on that they are given.
         passed = isinstance(node, WindowNode | FlattenNode) and not shared.isdisjoint(node.sources)
         outputs = [edge for edge in readers if edge.node is node]
-        shared.update(it for it in outputs if passed or readers[it] > 1 or it in recorded)
+        shared.update(edge for edge in outputs if passed or readers[edge] > 1 or edge in recorded)
     return frozenset(node for node in nodes if not shared.isdisjoint(node.sources))

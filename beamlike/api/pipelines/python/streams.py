@@ -18,6 +18,7 @@ from beamlike.errors import PipelineError, StreamAssertionError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import duration_ms
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 
 __all__ = ["ElementEvent", "Event", "ProcessingTimeEvent", "TestStream", "WatermarkEvent"]
@@ -200,7 +201,7 @@ class TestStream(PTransform[Pipeline, Any]):
             step: ScriptStep = Arrive(())
             if isinstance(event, ProcessingTimeEvent):
                 if moves_clock:
-                    clock += event.advance_by.duration_ms
+                    clock += duration_ms(event.advance_by, "ProcessingTimeEvent advance_by")
                     step = AdvanceClock(clock)
             elif isinstance(event, ElementEvent) and event.tag == tag:
                 step = Arrive(tuple((None, _element(it)) for it in event.timestamped_values))
