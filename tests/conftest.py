@@ -273,8 +273,8 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture
-def documented_session(spark: Any) -> Iterator[Any]:
-    """The session in UTC, as `local_session` makes it: what documentation prints holds there."""
+def utc_session(spark: Any) -> Iterator[Any]:
+    """The session in UTC, as `local_session` makes it: where documentation prints what it says."""
     with session_zone(spark, "UTC"):
         yield spark
 

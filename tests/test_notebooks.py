@@ -59,7 +59,7 @@ def the_folder_is_where_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
 def the_session_is_there(request: pytest.FixtureRequest) -> None:
     """What a notebook asks for is then the session of all tests."""
     if request.node.get_closest_marker("spark"):
-        request.getfixturevalue("documented_session")
+        request.getfixturevalue("utc_session")
 
 
 @cache

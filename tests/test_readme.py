@@ -60,7 +60,7 @@ def test_python_blocks_run_in_order_and_print_what_follows_them(
     page: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     if request.node.get_closest_marker("spark"):
-        request.getfixturevalue("documented_session")
+        request.getfixturevalue("utc_session")
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     blocks = BLOCKS[page]

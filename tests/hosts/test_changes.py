@@ -150,6 +150,7 @@ EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
 }
 BY_SPARK = {
     "nothing, or the lines of the code, or the cores of the machine": "goes on",
+    "the [time zone](#time-zones) of the session or of a process": "goes on",
     "`spark.sql.shuffle.partitions`": "goes on",
     "the order of [named sources](#named-sources) that were united before `windowed` or `stream`, "
     "or one more of them": "goes on",

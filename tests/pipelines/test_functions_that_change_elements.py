@@ -147,7 +147,7 @@ EXPECTED: dict[Build, dict[str, list[Any]]] = {
     a_plain_function: {"combined": [("a", 3), ("a", 3), ("a", 5)]},
     a_side_input: {
         "lists": [[1, 2], [3], [4, 5]],
-        "seen": [("a", 1, "a"), ("a", 2, "a"), ("a", 2, "a")],
+        "seen": [("a", 2, "a"), ("a", 2, "a")],
     },
 }
 

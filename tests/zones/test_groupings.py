@@ -188,8 +188,12 @@ def test_a_grouping_after_a_grouping_and_states_by_key_take_instants(
             before.write(row["latest"])
 
     def job(trips: Any) -> Any:
-        each = {"trigger": bl.Repeatedly(bl.AfterCount(1)), "accumulation": "discarding"}
-        stream = bl.stream(trips, timestamp="at", watermark=0).window(HOUR, **each)
+        stream = bl.stream(trips, timestamp="at", watermark=0).window(
+            HOUR,
+            trigger=bl.Repeatedly(bl.AfterCount(1)),
+            accumulation="discarding",
+            allowed_lateness="0 s",
+        )
         days = stream.group(["gate", "day"], {"latest": bl.max("at")}, **SMALL)
         return days.apply_per_key(
             key="gate", fn=Latest(), returns="now timestamp, before timestamp", **SMALL

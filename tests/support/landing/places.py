@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def _duck_rows(path: str, table: str) -> list[Row]:
     with closing(duckdb.connect(path)) as connection:
         connection.execute(f'SELECT * FROM "{table}"')
         names = [name for name, *_ in connection.description]
-        return [dict(zip(names, row, strict=True)) for row in connection.fetchall()]
+        return [_in_utc(dict(zip(names, row, strict=True))) for row in connection.fetchall()]
 
 
 def _postgres_rows(server: str, table: str) -> list[Row]:
@@ -74,7 +75,16 @@ def _postgres_rows(server: str, table: str) -> list[Row]:
     # Python has no year 10,000, which the last day of 9999 is in part in some zones.
     options = "-c timezone=UTC"
     with psycopg.connect(server, row_factory=dict_row, options=options) as connection:
-        return connection.execute(f'SELECT * FROM "{table}"').fetchall()  # type: ignore[call-overload, no-any-return]
+        rows = connection.execute(f'SELECT * FROM "{table}"').fetchall()  # type: ignore[call-overload]
+        return [*map(_in_utc, rows)]
+
+
+def _in_utc(row: Row) -> Row:
+    """The row with its instants in UTC; these libraries show them in the zone of the process."""
+    return {
+        name: value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else value
+        for name, value in row.items()
+    }
 
 
 def _jdbc_rows(url: str, table: str) -> list[Row]:
