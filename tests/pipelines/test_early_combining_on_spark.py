@@ -46,6 +46,7 @@ def test_rows_of_many_partitions_are_summed_up(spark: Any, fanout: int) -> None:
 def test_a_stream_of_rows_is_combined_early_and_what_is_late_is_counted(
     spark: Any, tmp_path: Path
 ) -> None:
+    (tmp_path / "in").mkdir()
     schema = "key string, at timestamp, v long"
     rows = (
         spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(tmp_path / "in"))
@@ -65,7 +66,6 @@ def test_a_stream_of_rows_is_combined_early_and_what_is_late_is_counted(
         [("c", 600, 256)],
         [("c", 601, 512)],
     ]
-    (tmp_path / "in").mkdir()
     for number, elements in enumerate(arrivals):
         lines = (
             json.dumps({"key": key, "at": f"2026-01-01T00:{at // 60:02}:{at % 60:02}Z", "v": v})
