@@ -85,7 +85,8 @@ class StagedWorker(Worker, Recorded):
         arriving = self.arriving(given)
         if self._wire.coders:
             arriving = ((key, self._through(element)) for key, element in arriving)
-        return self._play(Arrive(tuple([(self._known(key), it) for key, it in arriving])))
+        elements = tuple([(self._known(key), element) for key, element in arriving])
+        return self._play(Arrive(elements)) if elements else ()  # some are in no window
 
     def _through(self, element: Element) -> Element:
         """As it would come to another process."""
