@@ -34,7 +34,7 @@ ENDS_OF_TIME = [
 
 
 def sale(at: str, n: int = 0, shop: str = "a") -> Row:
-    return {"shop": shop, "at": f"2020-01-01 {at}Z", "n": n}
+    return {"shop": shop, "at": f"2020-01-01 {at}:00Z", "n": n}
 
 
 def far(given: Row, stage: str = "beamlike", timestamp: str = "") -> str:

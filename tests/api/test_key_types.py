@@ -100,7 +100,7 @@ def test_a_key_is_the_same_in_the_next_micro_batch_and_after_a_restart(feed: Mak
         return panes.select(F.col("a double").cast("string").alias("double"), "n", "pane.index")
 
     def row(spelling: int) -> Row:
-        return {"at": f"{AT}Z"} | {kind: both[spelling] for kind, both in SPELLINGS.items()}
+        return {"at": AT} | {kind: both[spelling] for kind, both in SPELLINGS.items()}
 
     stream.start(out())
     assert stream.send(row(0)) == [{"double": "NaN", "n": 1, "index": 0}]
