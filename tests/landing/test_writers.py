@@ -4,6 +4,7 @@ its table."""
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 import attrs
 import pytest
@@ -42,7 +43,10 @@ class Frame:
 
 
 def of_query(query: str, run: str) -> Callable[..., Frame]:
-    properties = {"sql.streaming.queryId": query, "spark.jobGroup.id": run}
+    properties = {
+        "sql.streaming.queryId": query,
+        "spark.jobGroup.id": str(uuid5(NAMESPACE_OID, run)),
+    }
     return lambda *rows: Frame(Session(Context(properties)), batch(*rows))
 
 

@@ -71,7 +71,8 @@ class SQLite(SqlTarget):
         """See `Target.unlandable`: SQLite keeps NaN as NULL."""
         return problems_of(
             batch.rows,
-            lambda value, dtype: value_type(dtype) == "float" and value != value,
+            lambda dtype: value_type(dtype) == "float",
+            lambda value, _: value != value,
             "is NaN, which SQLite makes NULL",
         )
 
@@ -209,7 +210,8 @@ class Postgres(SqlTarget):
         """See `Target.unlandable`: PostgreSQL has no text with NUL."""
         return problems_of(
             batch.rows,
-            lambda value, dtype: value_type(dtype) == "string" and "\0" in (value or ""),
+            lambda dtype: value_type(dtype) == "string",
+            lambda value, _: "\0" in (value or ""),
             "has a NUL in it, which a text of PostgreSQL cannot have",
         )
 

@@ -62,6 +62,7 @@ class Iceberg(Target):
         """See `Target.unlandable`: PyIceberg makes null lists and maps of structs empty."""
         return problems_of(
             batch.rows,
+            lambda dtype: any(value_type(inner) == "struct" for inner in inner_types(dtype)),
             _loses_null,
             "has null for a list or map with structs, which PyIceberg writes as an empty one",
         )

@@ -4,7 +4,7 @@ A table has the columns of the user's under their names, whatever these are. Col
 `OWN_COLUMNS`, give way: where the user has one of that name, ``beamlike_`` is put before it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
@@ -93,7 +93,7 @@ class Columns:
         )
 
 
-_CHANGES: Final[dict[Rendering, tuple[str, ...]]] = {
+_CHANGES: Final[Mapping[Rendering, tuple[str, ...]]] = {
     "rows": (),
     "retractions": ("retraction",),
     "changelog": ("change",),
@@ -111,12 +111,16 @@ def _rendering(names: Sequence[str], candidates: Collection[str]) -> Rendering:
         ColumnError: A column before the pane has the name and the type of one of these, and
             nothing behind it says that it is the user's.
     """
+    rendering: Rendering
     pane = names.index("pane") if "pane" in candidates else -1
     behind = {name for name in candidates if names.index(name) > pane}
     for rendering in ("upserts", "changelog", "retractions"):
         if behind.issuperset(_CHANGES[rendering]):
-            return rendering
-    for name in ("retraction", "change"):
+            break
+    else:
+        rendering = "rows"
+    unclear = {"rows": ("retraction", "change"), "changelog": ("session",)}.get(rendering, ())
+    for name in unclear:
         if name in candidates:
             raise ColumnError(
                 f"upsert_into: the column {name!r} may be what the grouping says of a row, and may "
@@ -124,7 +128,7 @@ def _rendering(names: Sequence[str], candidates: Collection[str]) -> Rendering:
                 f"rename it: withColumnRenamed({name!r}, ...); if it is the grouping's, select it "
                 "after 'pane'"
             )
-    return "rows"
+    return rendering
 
 
 def _is_span(dtype: "pa.DataType") -> bool:

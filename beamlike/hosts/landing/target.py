@@ -103,12 +103,16 @@ class Target(ABC, metaclass=ReadableABC):
 
 
 def problems_of(
-    rows: "pa.Table", is_problem: Callable[[Any, "pa.DataType"], bool], problem: str
+    rows: "pa.Table",
+    is_concerned: Callable[["pa.DataType"], bool],
+    is_problem: Callable[[Any, "pa.DataType"], bool],
+    problem: str,
 ) -> dict[int, str]:
     """Values that a table would not hold unchanged.
 
     Args:
         rows: The rows that are to be put.
+        is_concerned: Whether values of a type may be such: no other column is looked at.
         is_problem: Whether a value of a type is one of these.
         problem: What is said of it, behind the name of its column.
 
@@ -116,7 +120,7 @@ def problems_of(
         What is wrong with a row, by its index.
     """
     found: dict[int, str] = {}
-    for field in rows.schema:
+    for field in filter(lambda field: is_concerned(field.type), rows.schema):
         for index, value in enumerate(rows.column(field.name).to_pylist()):
             if is_problem(value, field.type):
                 found.setdefault(index, f"column {field.name!r} {problem}")

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
+from uuid import UUID
 
 import attrs
 
@@ -23,6 +24,15 @@ _QUERY_ID: Final = "sql.streaming.queryId"
 
 _RUN_ID: Final = "spark.jobGroup.id"
 """Where Spark says which run of the query: a restart is another."""
+
+
+def _is_uuid(text: str | None) -> bool:
+    """Whether this is an id of Spark's, and not one that a user has set in its place."""
+    try:
+        return text is not None and bool(UUID(text))
+    except ValueError:
+        return False
+
 
 _written: Final[dict[tuple[str, str, str], int]] = {}
 """The last micro-batch that this process wrote, by run, name and place of the table."""
@@ -175,9 +185,8 @@ class _Run:
             return cls(name, "connect")
         query = context.getLocalProperty(_QUERY_ID)
         named = name or _DEFAULT_NAME
-        if not query:
-            return cls(named, None)
-        return cls(f"{named}:{query}", context.getLocalProperty(_RUN_ID) or query)
+        run = context.getLocalProperty(_RUN_ID)
+        return cls(f"{named}:{query}" if query else named, run if query and _is_uuid(run) else None)
 
     def check_first(self, target: Target, number: int) -> None:
         """Refuse a micro-batch that was written in this run: a restart would be another run.
