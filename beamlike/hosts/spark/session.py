@@ -148,6 +148,13 @@ def _python_sources_end(version: str) -> bool:
     return tuple(int(part) for part in version.split(".")[:2]) >= (4, 2)
 
 
+def _has_log() -> bool:
+    """Whether the log of this installation of Spark is set up by its user."""
+    home = Path(os.environ.get("SPARK_HOME", ""), "conf")
+    folder = Path(os.environ.get("SPARK_CONF_DIR", home))
+    return any(folder.glob("log4j2.*"))
+
+
 def local_session(
     app_name: str = "beamlike", cores: int = 2, *, short_lived: bool = False
 ) -> "SparkSession":
@@ -186,7 +193,7 @@ def local_session(
         del settings[SESSION_ZONE]
     builder = SparkSession.builder.master(f"local[{cores}]").appName(app_name)
     java = [SHORT_LIVED] if short_lived else []
-    if not {"SPARK_CONF_DIR", "SPARK_HOME"} & os.environ.keys():  # else it may have a log set up
+    if not _has_log():
         java.append(f'"-Dlog4j2.configurationFile={_LOG.as_uri()}"')
     if java:
         builder = builder.config("spark.driver.extraJavaOptions", " ".join(java))
