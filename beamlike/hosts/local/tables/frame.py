@@ -185,17 +185,21 @@ class TableFrame:
                 f"{what} needs Spark, and this test runs without it; start a session before, such "
                 'as bl.local_session(), or test with host="spark"'
             )
-        schema = change(spark.createDataFrame([], self.schema)).schema
+        # The hidden column is there too, as Spark has it: steps read and change it.
+        before = _with_marks(self.schema, schema_of(pa.schema([(MARKS, MARKS_TYPE)]))[MARKS])
+        schema = change(spark.createDataFrame([], before)).schema
         types = arrow_schema(schema)
 
         def make(batch: MicroBatch) -> pa.Table:
             table = self.table(batch)
             if not table.num_rows:
                 return types.empty_table()
-            rows: Any = spark.createDataFrame(table, self.schema)
+            rows: Any = spark.createDataFrame(table, before)
             changed: pa.Table = change(rows).toArrow()
             return changed.cast(types)
 
+        if MARKS in self.columns:
+            schema = _with_marks(schema, self.schema[MARKS])
         return TableFrame(schema, self.inputs, self.query, make)
 
     def filter(self, condition: Any) -> "TableFrame":
@@ -223,6 +227,10 @@ class TableFrame:
     def __repr__(self) -> str:
         fields = (f"{it.name}: {it.dataType.simpleString()}" for it in self.schema.fields)
         return f"TableFrame[{', '.join(fields)}]"
+
+
+def _with_marks(schema: T.StructType, marks: T.StructField) -> T.StructType:
+    return T.StructType([marks if it.name == MARKS else it for it in schema.fields])
 
 
 def arrow_schema(schema: T.StructType) -> pa.Schema:
