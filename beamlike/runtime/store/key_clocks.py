@@ -24,6 +24,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.order import in_order
 from beamlike.runtime.store.state import Key, key_tuples
 from beamlike.runtime.store.stores import Store
 
@@ -72,7 +73,7 @@ class KeyClocks:
             [pa.array(*it) for it in zip(columns, self._schema.types, strict=True)],
             schema=self._schema,
         )
-        blob = pack_blob(table, {}, small=True)
+        blob = pack_blob(in_order(table), {}, small=True)
         self._store.write(_FIRST - bucket, blob)
         self._index.own[bucket] = _digest(blob)
 

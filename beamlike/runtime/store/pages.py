@@ -6,6 +6,10 @@ many rows are gone or in the log as are alive, those alive are written to new pa
 empty again: over many steps that costs about as much as the log itself. Where most keys change in
 every step, each step writes pages and nothing else. A log of many blobs, however short, ends too.
 
+The rows of a step are written by bucket, key and window, not as they came: a step that is made
+again, with its rows in another order, writes the same bytes, but for what depends on that order
+itself, such as lists and sums of floats.
+
 Reading takes the pages and the log together. A worker that stepped the shard before remembers its
 rows. What it remembers has for its name a digest of the blobs that it was made from, and the index
 says which digest is meant: so it may have forgotten, but never remembers anything else. From an
@@ -27,6 +31,7 @@ import pyarrow as pa
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
+from beamlike.runtime.store.order import in_order
 from beamlike.runtime.store.room import below
 from beamlike.runtime.store.stores import Store
 
@@ -177,6 +182,7 @@ class Pages:
         before = self.contents
         if not len(gone) and not new.num_rows:
             return
+        gone, new = np.sort(gone), in_order(new)
         dead, logged = before.dead + len(gone), before.logged + new.num_rows
         living = len(rows.lives) + new.num_rows - dead
         is_cheap = logged + dead <= living and len(before.log) < LOG
