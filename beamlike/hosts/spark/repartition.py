@@ -31,7 +31,7 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
         StateError: There is no checkpoint, its last micro-batch has not ended, Spark refuses it, or
             ``output`` is no folder of Spark's file sink.
     """
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     manager = _manager(spark)
