@@ -13,8 +13,9 @@ Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from beamlike.api.pipelines.elements import Create, Map
-from beamlike.api.pipelines.pipeline import as_class, rewindowed
+from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.pipeline import rewindowed
+from beamlike.api.pipelines.scio.looked_up import looked_up, union
 from beamlike.api.pipelines.scio.sides import (
     SCollectionWithSideInput,
     SCollectionWithSideOutput,
@@ -24,7 +25,6 @@ from beamlike.api.pipelines.scio.sides import (
 from beamlike.api.pipelines.scio.steps import Verbs, composed, here, joined, other
 from beamlike.api.pipelines.views import AsDict, AsList, AsMultiMap, AsSideInput, AsSingleton
 from beamlike.errors import PipelineError
-from beamlike.model.strategy import WindowingStrategy
 
 if TYPE_CHECKING:
     from beamlike.api.pipelines.scio.collection import SCollection
@@ -312,7 +312,8 @@ class LookingVerbs(Verbs[T_co]):
         ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
             side = _multi_map(given, rhs)
             ours: SCollection[Any] = here(given).hash_left_outer_join(side)
-            known = _looked_up(given, side).aggregate(frozenset(), frozenset.union, frozenset.union)
+            nothing: frozenset[Any] = frozenset()
+            known = looked_up(given, side).aggregate(nothing, union, union)
             theirs: SCollection[Any] = (
                 known.with_side_inputs(side)
                 .flat_map(
@@ -325,7 +326,7 @@ class LookingVerbs(Verbs[T_co]):
                 )
                 .to_scollection()
             )
-            return joined([ours, rewindowed(theirs, ours.windowing)], "union")
+            return joined([ours, cast(Verbs[Any], rewindowed(theirs, ours.windowing))], "union")
 
         return composed(self, "hash_full_outer_join", build)
 
@@ -362,34 +363,6 @@ def _reified(
         return once.reify_side_input_as_values(side(it.with_global_window())).values()
 
     return composed(given, verb, build)
-
-
-def _looked_up(
-    given: "SCollection[tuple[K, V]]", side: "SideInput[Mapping[K, list[W]]]"
-) -> "SCollection[frozenset[K]]":
-    """Sets with the keys that are found in a side input, in each window.
-
-    A window in which nothing is found has empty sets, and so has one that only the other side has.
-    A later pane still knows the keys of those before it.
-    """
-    windowing, rights = given.windowing, side.view.pcoll
-    seeing = given.with_side_inputs(side)
-    keys = seeing.map(lambda pair, see: frozenset({pair[0]} & see(side).keys())).to_scollection()
-    sets: list[SCollection[frozenset[K]]] = [keys]
-    if windowing.window_fn.compatible_with(rights.windowing.window_fn):
-        nothing = rewindowed(rights, windowing) | "Nothing" >> Map(lambda _: frozenset())
-        sets.append(as_class(nothing, type(keys)))
-    every = joined(sets, "union")
-    if windowing == WindowingStrategy.unwindowed():
-        return every
-    remembering = windowing.configured(
-        accumulation="accumulating",
-        unchanged="re_emit",
-        # A pane without anything new would show again all that was not looked up.
-        on_time_behavior="fire_if_non_empty",
-        closing_behavior="fire_if_non_empty",
-    )
-    return rewindowed(every, remembering)
 
 
 def _multi_map(
