@@ -19,6 +19,7 @@ import attrs
 
 from beamlike.errors import StateError
 from beamlike.hosts.clock import wall_clock_ms
+from beamlike.hosts.failed_starts import advising
 from beamlike.model.time import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ def drain(writer: "DataStreamWriter", path: str) -> None:
 
 def _run(query: "StreamingQuery") -> None:
     try:
-        query.awaitTermination()
+        with advising():
+            query.awaitTermination()
     finally:
         query.stop()
 
