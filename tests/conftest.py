@@ -246,8 +246,6 @@ def spark() -> Iterator[Any]:
     from beamlike.hosts.spark.replay import close_replayer
     from beamlike.hosts.spark.session import (
         AVAILABLE_NOW_WRAPPER,
-        CHECKPOINT_FILES,
-        RENAMED_IN_PROCESS,
         ROCKSDB,
         STATE_STORE,
         local_session,
@@ -260,7 +258,6 @@ def spark() -> Iterator[Any]:
         builder = SparkSession.builder.remote(remote).config(STATE_STORE, ROCKSDB)
         builder = builder.config("spark.sql.shuffle.partitions", 2)
         builder = builder.config(AVAILABLE_NOW_WRAPPER, "true")
-        builder = builder.config(CHECKPOINT_FILES, RENAMED_IN_PROCESS)
         # For the server, if it starts here.
         builder = builder.config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")
         session = builder.config(SESSION_ZONE, zone_of_run()).getOrCreate()

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 import beamlike as bl
 from beamlike.demo.flights import SCHEDULED
+from beamlike.hosts.failed_starts import advising
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -176,9 +177,10 @@ def run_query(
         .start()
     )
     try:
-        while not query.awaitTermination(_POLL_SECONDS):
-            last = query.lastProgress
-            report(output.progress(_micro_batch(last).watermark_ms if last else None))
+        with advising():
+            while not query.awaitTermination(_POLL_SECONDS):
+                last = query.lastProgress
+                report(output.progress(_micro_batch(last).watermark_ms if last else None))
         batches = [_micro_batch(progress) for progress in query.recentProgress]
     finally:
         query.stop()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from beamlike.errors import TestStreamError, UnsupportedError
 from beamlike.hosts.describing import Described, describing
-from beamlike.hosts.start_timeout import all_processed
+from beamlike.hosts.failed_starts import all_processed
 
 if TYPE_CHECKING:
     import pyarrow as pa

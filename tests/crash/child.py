@@ -74,8 +74,6 @@ def make_session(home: Path, retries: int) -> Any:
 
     from beamlike.hosts.spark.session import (
         AVAILABLE_NOW_WRAPPER,
-        CHECKPOINT_FILES,
-        RENAMED_IN_PROCESS,
         ROCKSDB,
         SESSION_ZONE,
         STATE_STORE,
@@ -104,7 +102,6 @@ def make_session(home: Path, retries: int) -> Any:
         "spark.python.authenticate.socketTimeout": "120s",
         "spark.local.dir": kept,
         "spark.sql.warehouse.dir": kept / "warehouse",
-        CHECKPOINT_FILES: RENAMED_IN_PROCESS,
         STATE_STORE: ROCKSDB,
         AVAILABLE_NOW_WRAPPER: "true",
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",

@@ -138,12 +138,3 @@ def test_a_spark_that_would_take_the_backlog_at_once_gets_no_ticks() -> None:
     ]
     for spark in fit:
         check_available_now(spark)
-
-
-@pytest.mark.spark
-def test_java_knows_what_a_local_session_names_for_the_files_of_a_checkpoint(spark: Any) -> None:
-    named = spark.conf.get("spark.sql.streaming.checkpointFileManagerClass")
-
-    manager = spark._jvm.java.lang.Class.forName(named)
-
-    assert manager.getSimpleName() == "FileSystemBasedCheckpointFileManager"

@@ -49,6 +49,9 @@ class Halves(bl.WindowFn):
         start = timestamp - timestamp % 30_000
         return (bl.IntervalWindow(start, start + 30_000),)
 
+    def __repr__(self) -> str:
+        return "Halves()"
+
 
 @pytest.mark.parametrize(
     ("before", "after"),

@@ -11,8 +11,8 @@ from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
+from beamlike.hosts.failed_starts import advising
 from beamlike.hosts.memory.pipeline import DroppedElement, PipelineRun
-from beamlike.hosts.start_timeout import advising
 from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.runtime.options import SHARDS, WAKE_EVERY

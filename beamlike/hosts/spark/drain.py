@@ -19,6 +19,7 @@ import attrs
 
 from beamlike.errors import StateError
 from beamlike.hosts.clock import wall_clock_ms
+from beamlike.hosts.failed_starts import advising
 from beamlike.model.time import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def _run(query: "StreamingQuery") -> None:
     from beamlike.hosts.spark.worker_errors import as_raised
 
     try:
-        with as_raised():
+        with as_raised(), advising():
             query.awaitTermination()
     finally:
         query.stop()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import StateError, UnsupportedError
+from beamlike.hosts.spark.checkpoint_files import check_file_manager
 from beamlike.hosts.spark.drain import last_batch, unfinished
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
 
     Raises:
         UnsupportedError: The session cannot repartition state.
+        EnvironmentProblem: Files that the session writes there twice keep their first content.
         StateError: There is no checkpoint, its last micro-batch has not ended, Spark refuses it, or
             ``output`` is no folder of Spark's file sink.
     """
@@ -35,6 +37,7 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
     from pyspark.errors import PySparkException
 
     manager = _manager(spark)
+    check_file_manager(spark, path)
     last, log = check_stopped(path, output)
     try:
         manager.repartition(path, partitions, True)

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from beamlike.errors import UnsupportedError, UserFunctionError, because_of
+from beamlike.hosts.failed_starts import all_processed
 from beamlike.hosts.spark.deferred import Deferred, states_of_lanes
 from beamlike.hosts.spark.replay_worker import (
     LANE_ROWS,
@@ -30,7 +31,6 @@ from beamlike.hosts.spark.replay_worker import (
 from beamlike.hosts.spark.scratch import scratch_folder
 from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.worker_errors import as_raised, cause_of, reported
-from beamlike.hosts.start_timeout import all_processed
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.machine.failures import OnFailure
 from beamlike.model.combine import CombineFn

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
-CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
-RENAMED_IN_PROCESS = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
-"""How files of a checkpoint get their names. Spark's own choice for a local disk calls a command,
-``readlink``, about every file that it renames: some 40 processes in each micro-batch, 100 to 200
-ms. This one renames in the process itself, which is atomic on local disks."""
+STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+"""With 2 each attempt of a micro-batch saves state under names of its own, and the note that the
+micro-batch has ended names those that count. With 1, Spark's default, attempts share names: a
+snapshot of one that was lost may stay among the changes of the one that counts. Spark keeps the
+format with which a checkpoint began."""
+ALL_NEW = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
+"""Whether Spark refuses a checkpoint without offsets in which there is any file. A kill in the very
+first write of offsets leaves one: ``offsets/.0.<uuid>.tmp``."""
 SHORT_LIVED = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
@@ -44,8 +45,11 @@ SETTINGS: "dict[str, bool | float | int | str | None]" = {
     # With a limit of bytes Spark adds up the size of a batch again at each of its rows.
     "spark.sql.execution.arrow.maxRecordsPerBatch": 20_000,
     "spark.sql.execution.arrow.maxBytesPerBatch": 2**31 - 1,
-    CHECKPOINT_FILES: RENAMED_IN_PROCESS,
     STATE_STORE: ROCKSDB,
+    STATE_FORMAT: "2",
+    # Hadoop's local file system keeps checksums of its own.
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    ALL_NEW: "false",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 """Of a session on one machine, whatever its cores and its memory."""

@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import Frames, How
 from beamlike.hosts.spark import bind, query, session
+from beamlike.hosts.spark.checkpoint_files import check_file_manager
 from beamlike.hosts.spark.inputs import Input, column, is_data, mark, own_names, type_of
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.plan import Plan
@@ -27,6 +28,7 @@ class SparkFrames(Frames):
 
     def check_stream(self, df: DataFrame) -> None:
         session.check_state_store(df.sparkSession)
+        check_file_manager(df.sparkSession)
 
     def source_rows(
         self,

@@ -3,7 +3,7 @@
 import logging
 from typing import Final
 
-from beamlike.hosts.start_timeout import ADVICE, came_too_late
+from beamlike.hosts.failed_starts import advice_on
 from beamlike.inspect.queries.progress import Counts, Progress
 from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_duration
@@ -57,8 +57,8 @@ def log_end(name: str, query: str, exception: str | None) -> None:
         LOGGER.info("%s (%s) has stopped", _called(name), query)
     else:
         LOGGER.error("%s (%s) has failed: %s", _called(name), query, exception)
-        if came_too_late(exception):
-            LOGGER.error("%s (%s): %s", _called(name), query, ADVICE)
+        if (advice := advice_on(exception)) is not None:
+            LOGGER.error("%s (%s): %s", _called(name), query, advice)
 
 
 def log_batch(name: str, progress: Progress) -> None:

@@ -12,6 +12,7 @@ import attrs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from beamlike.hosts.failed_starts import all_processed
 from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
@@ -33,7 +34,6 @@ from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
-from beamlike.hosts.start_timeout import all_processed
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from beamlike.hosts.spark.checkpoint_files import check_file_manager
 from beamlike.hosts.spark.graph.checkpoint import Checkpoint
 from beamlike.hosts.spark.graph.frames import Shown, bounded_messages, stream_messages
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
@@ -119,8 +120,10 @@ def start(
             data.
 
     Raises:
+        EnvironmentProblem: Files that the session writes there twice keep their first content.
         StateError: Another pipeline went on from this folder.
     """
+    check_file_manager(spark, checkpoint)
     folder = Checkpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
     own = spark.readStream.schema(MESSAGE).parquet(folder.messages)

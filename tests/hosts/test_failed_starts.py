@@ -12,8 +12,8 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to
+from beamlike.hosts.failed_starts import ADVICE, advising, all_processed
 from beamlike.hosts.spark.replay import close_replayer, run_on_spark
-from beamlike.hosts.start_timeout import ADVICE, advising, all_processed
 from beamlike.inspect.metrics.log_lines import log_end
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping

@@ -1,0 +1,81 @@
+"""What Spark says when a query does not get under way, and what helps.
+
+A Python process of the start may come too late: Spark gives it ten seconds to connect, and fails
+the query otherwise; nothing sets more. The query can be started again: no micro-batch was done, and
+its checkpoint has what was before.
+
+A query that was killed while Spark noted the very first offsets leaves a file behind, and Spark
+then refuses the checkpoint as one that is not empty.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+_TOO_LATE: Final = "Timed out while waiting for the Python worker to connect back"
+_NOT_EMPTY: Final = "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
+
+ADVICE: Final = (
+    "a Python process of the query did not connect within the ten seconds that Spark gives it: "
+    "the machine was too busy, or reads Python from a slow disk. Start the query again, which "
+    "continues from its checkpoint; leave a core to the driver; see "
+    '"Python worker failed to connect back" in docs/pages/operating.md'
+)
+ADVICE_ON_LEFTOVERS: Final = (
+    "the checkpoint has notes of no micro-batch, and it has other files. If the first start of the "
+    "query was killed, nothing was read yet: delete the folder of the checkpoint, or have Spark "
+    "take it as it is with "
+    'spark.conf.set("spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart", "false"). If its '
+    "offsets were deleted, do not: the state that is left is of rows that would come again; use a "
+    'new checkpointLocation. See "Spark says that the checkpoint should be empty" in '
+    "docs/pages/operating.md"
+)
+
+
+def came_too_late(words: str | None) -> bool:
+    """Whether that is why a query has failed, by the words of Spark's exception."""
+    return words is not None and _TOO_LATE in words
+
+
+def advice_on(words: str | None) -> str | None:
+    """What helps against such a failure, by the words of Spark's exception; None: nothing known."""
+    if came_too_late(words):
+        return ADVICE
+    return ADVICE_ON_LEFTOVERS if words is not None and _NOT_EMPTY in words else None
+
+
+@contextmanager
+def advising() -> Iterator[None]:
+    """Add to what fails in the block what helps, if that is known."""
+    try:
+        yield
+    except Exception as failure:
+        advice = advice_on(str(failure))
+        if advice is not None:
+            failure.add_note(advice)
+        raise
+
+
+def all_processed(query: Any, start: Callable[[], Any]) -> Any:
+    """Have a streaming query process what is there, and start it once more if that is why it fails.
+
+    Args:
+        query: As Spark has started it.
+        start: Starts it again, from the same checkpoint or from the beginning.
+
+    Returns:
+        The query that has processed all.
+
+    Raises:
+        Exception: As Spark raises it; the second time with what helps.
+    """
+    try:
+        query.processAllAvailable()
+        return query
+    except Exception as failure:
+        if not came_too_late(str(failure)):
+            raise
+    again = start()
+    with advising():
+        again.processAllAvailable()
+    return again
