@@ -24,6 +24,9 @@ __all__ = ["Grouped", "MeanFn", "any_combined", "windowed"]
 class MeanFn(beam.CombineFn):
     """The mean of whole numbers as Beam's guide writes it; accumulators change in place."""
 
+    def __repr__(self) -> str:
+        return "MeanFn()"
+
     def create_accumulator(self) -> list[int]:
         return [0, 0]
 
