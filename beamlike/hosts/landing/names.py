@@ -153,13 +153,13 @@ def _has_fields(*names: str) -> Callable[["pa.DataType"], bool]:
 def _is_text(dtype: "pa.DataType") -> bool:
     import pyarrow.types as pt
 
-    return pt.is_string(dtype) or pt.is_large_string(dtype)
+    return bool(pt.is_string(dtype) or pt.is_large_string(dtype))
 
 
 def _is_flag(dtype: "pa.DataType") -> bool:
     import pyarrow.types as pt
 
-    return pt.is_boolean(dtype)
+    return bool(pt.is_boolean(dtype))
 
 
 _IS_OWN: Final = {

@@ -1,6 +1,6 @@
 """The types of columns, as far as tables differ in what they hold, and what a table refuses."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from beamlike.errors import ColumnError
@@ -9,8 +9,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ValueType = Literal[
-    *("bool", "int", "float", "string", "bytes", "date", "time", "instant", "local"),
-    *("interval", "decimal", "list", "struct", "map", "null", "variant"),
+    "bool",
+    "int",
+    "float",
+    "string",
+    "bytes",
+    "date",
+    "time",
+    "instant",
+    "local",
+    "interval",
+    "decimal",
+    "list",
+    "struct",
+    "map",
+    "null",
+    "variant",
 ]
 """``instant`` is Spark's ``timestamp``, a moment; ``local`` is its ``timestamp_ntz``, what a clock
 on some wall shows."""
@@ -28,7 +42,7 @@ def value_type(dtype: "pa.DataType") -> ValueType | None:
         # As Spark hands a variant over, see `toArrow`.
         notes = (dtype.field(index).metadata or {} for index in range(dtype.num_fields))
         return "variant" if any(b"variant" in note for note in notes) else "struct"
-    tests = {
+    tests: dict[ValueType, tuple[Callable[[pa.DataType], bool], ...]] = {
         "bool": (pt.is_boolean,),
         "int": (pt.is_integer,),
         "float": (pt.is_floating,),
@@ -43,8 +57,7 @@ def value_type(dtype: "pa.DataType") -> ValueType | None:
         "null": (pt.is_null,),
     }
     return next(
-        (name for name, of_name in tests.items() if any(test(dtype) for test in of_name)),
-        None,  # type: ignore[arg-type]
+        (held for held, of_type in tests.items() if any(test(dtype) for test in of_type)), None
     )
 
 
