@@ -8,9 +8,24 @@ from beamlike.errors import ColumnError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Number = Literal["bool", "int", "float", "decimal"]
-Time = Literal["date", "time", "instant", "local", "interval"]
-ValueType = Literal[Number, Time, "string", "bytes", "list", "struct", "map", "null", "variant"]
+ValueType = Literal[
+    "bool",
+    "int",
+    "float",
+    "string",
+    "bytes",
+    "date",
+    "time",
+    "instant",
+    "local",
+    "interval",
+    "decimal",
+    "list",
+    "struct",
+    "map",
+    "null",
+    "variant",
+]
 """``instant`` is Spark's ``timestamp``, a moment; ``local`` is its ``timestamp_ntz``, what a clock
 on some wall shows."""
 
@@ -42,7 +57,7 @@ def value_type(dtype: "pa.DataType") -> ValueType | None:
         "null": (pt.is_null,),
     }
     return next(
-        (name for name, of_name in tests.items() if any(test(dtype) for test in of_name)), None
+        (held for held, of_type in tests.items() if any(test(dtype) for test in of_type)), None
     )
 
 

@@ -134,20 +134,22 @@ def _as_table(batch: Any) -> "pa.Table":
     """
     if not hasattr(batch, "toArrow"):
         return batch
+    import pyarrow as pa
     from pyspark.errors import PySparkException
+
+    from beamlike.hosts.spark.inputs import arrow_type
 
     try:
         return batch.toArrow()
-    except PySparkException:
+    except (PySparkException, pa.ArrowException):
         for field in batch.schema.fields:
-            _check_arrow(field.name, field.dataType)
+            arrow_type(field.dataType, field.name, "upsert_into")
+            if "variant" in field.dataType.simpleString():  # Spark fails where one is null
+                raise ColumnError(
+                    f"upsert_into: column {field.name!r} is {field.dataType.simpleString()}, which "
+                    "no table can hold unchanged; make a text of it before, with F.to_json"
+                ) from None
         raise
-
-
-def _check_arrow(name: str, dtype: Any) -> None:
-    from beamlike.hosts.spark.inputs import arrow_type
-
-    arrow_type(dtype, name, "upsert_into")
 
 
 @attrs.frozen
