@@ -84,7 +84,7 @@ class JDBC(Target):
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
         """See `Target.write`."""
         _session()  # without it there is no Java to raise anything
-        from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
         try:
