@@ -31,7 +31,7 @@ def what_comes(rows: Any, window: Any = None, **how: Any) -> dict[str, str]:
     lost = dropped.selectExpr(
         "get_json_object(dropped.element, '$.name')", "dropped.reason"
     ).collect()
-    return dict(lost) | {
+    return dict(map(tuple, lost)) | {
         name: "counts" for (names,) in panes.select("names").collect() for name in names
     }
 
