@@ -221,7 +221,8 @@ def test_a_pane_with_elements_whose_accumulator_is_that_of_none_is_not_called_em
         "'CombinePerKey(Shares())' raised ValueError: float division by zero; the pane may be "
         "empty, as an on-time pane may be when everything came out before it: say "
         'on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a '
-        "function that knows an answer for no values in Shares().extract_output for window global, key 'a'"
+        "function that knows an answer for no values in Shares().extract_output for window "
+        "global, key 'a'"
     )
 
 
