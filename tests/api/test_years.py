@@ -31,7 +31,7 @@ def what_comes(rows: Any, window: Any = None, **how: Any) -> dict[str, str]:
     lost = dropped.selectExpr(
         "get_json_object(dropped.element, '$.name')", "dropped.reason"
     ).collect()
-    return {name: reason for name, reason in lost} | {
+    return dict(lost) | {
         name: "counts" for (names,) in panes.select("names").collect() for name in names
     }
 
