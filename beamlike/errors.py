@@ -33,6 +33,7 @@ __all__ = [
     "TypeCheckError",
     "UnsafeTriggerError",
     "UnsupportedError",
+    "UnusedHintWarning",
     "UnwiseStrategyWarning",
     "UserFunctionError",
     "UserStateError",
@@ -345,3 +346,12 @@ class DurationWarning(UnwiseStrategyWarning):
 class RepeatedElementsWarning(UnwiseStrategyWarning):
     """A grouping of a pipeline may count elements several times, because panes that it is given
     repeat what earlier ones held."""
+
+
+class UnusedHintWarning(UserWarning):
+    """An argument that says how Beam or Scio should compute something, and not what, has no
+    effect here: the results are the same without the argument.
+
+    >>> import warnings
+    >>> warnings.filterwarnings("ignore", category=UnusedHintWarning)  # in a program of Beam's
+    """

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from unittest import SkipTest
 
+from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
@@ -43,8 +44,11 @@ class TestPipeline(Pipeline):
         options: Options, see `Pipeline`.
         argv: A command line, if there are no options; None: an empty one.
         is_integration_test: Whether it needs a service. Such a test is skipped here.
-        blocking: Taken, as the next three, so that tests of Beam need no change.
+        blocking: False, which lets a run of Beam's go on behind the test, has no effect and is
+            warned of, as ``timeout``: the pipeline runs to its end in `run`.
         additional_pipeline_args: More of the command line.
+        display_data: What ``pipeline.display_data()`` returns.
+        timeout: How long Beam waits for the end, in milliseconds.
         host: Where it runs: ``"memory"``, ``"local"`` or ``"spark"``, as `Pipeline.run`. The
             default is the host that explains what it did when an assertion fails.
         spark: The session for host ``"spark"``.
@@ -80,7 +84,11 @@ class TestPipeline(Pipeline):
         if isinstance(runner, str) and runner in get_args(Host):
             runner, host = None, cast(Host, runner)
         command_line = [*(argv or ()), *(additional_pipeline_args or ())]
-        super().__init__(runner, options or PipelineOptions(command_line))
+        chosen_options = options or PipelineOptions(command_line)
+        super().__init__(runner, chosen_options, display_data=display_data)
+        for argument, value, default in (("blocking", blocking, True), ("timeout", timeout, None)):
+            if value != default:
+                warn_of_hint("TestPipeline", argument, value, "run() returns when all has run")
         chosen = runner or self.options.view_as(StandardOptions).runner
         self._host = host or (self._host if chosen else self.default_host)
         self._spark = spark

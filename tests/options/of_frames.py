@@ -1,13 +1,16 @@
 """Options of DataFrames and streams: runs in this process that differ in one of them."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import beamlike as bl
 from beamlike.testing import QueryTest
 from tests.options.playing import (
+    COUNT,
     HOUR,
     VIEWS,
     Differs,
+    Numbered,
     deduplicated,
     grouped,
     looked_up,
@@ -117,6 +120,35 @@ def per(function: Any, base: dict[str, Any] | None = None, **option: Any) -> Dif
     return Differs(lambda: function(**both), lambda: function(**both, **option))
 
 
+def rejecting(job: Callable[..., Any]) -> Differs:
+    """What becomes of a row that its own column calls bad, with and without a reason to reject."""
+
+    def run(**reject: Any) -> Any:
+        schema = "user string, at timestamp, page string, bad boolean"
+        query = QueryTest(lambda views: job(views, **reject), schema)
+        query.send({"user": "ann", "at": "12:00:00", "page": "tea", "bad": True})
+        query.advance_watermark_to_infinity()
+        return query.rows
+
+    return Differs(run, lambda: run(reject={"marked bad": "bad"}))
+
+
+def windows_of(views: Any, **reject: Any) -> Any:
+    return bl.windowed(
+        views, key="user", timestamp="at", watermark="0 s", window=HOUR, aggregate=COUNT, **reject
+    )
+
+
+def hours_of(views: Any, **reject: Any) -> Any:
+    rows = bl.stream(views, timestamp="at", watermark="0 s").window(HOUR)
+    return rows.group("user", COUNT, **reject)
+
+
+def numbers_of(views: Any, **reject: Any) -> Any:
+    rows = bl.stream(views, timestamp="at", watermark="0 s")
+    return rows.apply_per_key("user", Numbered(), "number int", **reject)
+
+
 STEP: Final[dict[str, Any]] = {"shards": 2, "buckets": 2, "name": "named", "wake_every": "7 s"}
 BY_TIME: Final[dict[str, Any]] = {"window": bl.Sessions("30 minutes")}
 
@@ -137,6 +169,8 @@ RUNS: Final[dict[str, Differs]] = {
     "windowed.carry": Differs(
         lambda: windowed(output="all"), lambda: windowed(output="all", carry="page")
     ),
+    "windowed.reject": rejecting(windows_of),
+    "windowed.max_failures": per(windowed, max_failures=0.5),
     "windowed.lift": per(windowed, lift=True),
     "windowed.hot_key_fanout": per(windowed, hot_key_fanout=2),
     "windowed.machine": per(windowed, machine="reference"),
@@ -159,12 +193,16 @@ RUNS: Final[dict[str, Differs]] = {
     "Stream.group.on_error": per(
         grouped, {"window": {"window": Failing("1 hour")}}, on_error="fail"
     ),
+    "Stream.group.reject": rejecting(hours_of),
+    "Stream.group.max_failures": per(grouped, max_failures=0.5),
     "Stream.group.lift": per(grouped, lift=True),
     "Stream.group.hot_key_fanout": per(grouped, hot_key_fanout=2),
     "Stream.group.machine": per(grouped, machine="reference"),
     "Stream.group.record": per(grouped, record=1000),
     "Stream.group.watermark_per_key": per(grouped, watermark_per_key=True),
     "Stream.apply_per_key.on_error": per(numbered, on_error="fail"),
+    "Stream.apply_per_key.reject": rejecting(numbers_of),
+    "Stream.apply_per_key.max_failures": per(numbered, max_failures=0.5),
     "Stream.deduplicate.within": per(deduplicated, within="1 hour"),
     "Stream.deduplicate.on_error": per(
         deduplicated, {"window": Failing("1 hour")}, on_error="fail"

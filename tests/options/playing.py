@@ -1,6 +1,7 @@
 """Short runs in this process, whose results show whether an option has an effect."""
 
 import io
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from functools import wraps
@@ -11,7 +12,7 @@ import attrs
 
 import beamlike as bl
 import beamlike.beam as beam
-from beamlike.errors import BeamlikeError
+from beamlike.errors import BeamlikeError, UnusedHintWarning
 from beamlike.hosts.describing import noted
 from beamlike.hosts.local.tables.verbs import TableFrames
 from beamlike.scio import ScioContext, TimestampedValue
@@ -43,19 +44,21 @@ class Differs:
 
 
 def outcome(run: Callable[[], Any]) -> str:
-    """What a run gives or prints, or how it is refused."""
+    """What a run gives or prints, or how it is refused, and the hints that it warns of."""
     printed = io.StringIO()
-    try:
-        with redirect_stdout(printed):
-            result = run()
-    except BeamlikeError as error:
-        return f"{type(error).__name__}: {error}"
-    return f"{result!r} {printed.getvalue()}"
+    with warnings.catch_warnings(record=True) as caught, redirect_stdout(printed):
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UnusedHintWarning)
+        try:
+            result = repr(run())
+        except BeamlikeError as error:
+            result = f"{type(error).__name__}: {error}"
+    return "\n".join([result, printed.getvalue(), *(str(warning.message) for warning in caught)])
 
 
 _OF_PLANS: Final = (
     *("shards", "buckets", "lift", "fanout", "machine_name", "record", "name", "on_error"),
-    *("render", "clocks", "key_clock"),
+    *("render", "clocks", "key_clock", "max_failures"),
 )
 
 

@@ -8,7 +8,7 @@ import enum
 import inspect
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
-from typing import Any, Final, is_typeddict
+from typing import Any, Final, NoReturn, is_typeddict
 
 import beamlike
 from beamlike import beam, scio, tables, testing
@@ -54,6 +54,8 @@ def options() -> set[str]:
     known: set[Any] = set()
     names: set[str] = set()
     for owner, function in _functions():
+        if inspect.signature(function).return_annotation is NoReturn:
+            continue  # the verb itself is refused, whatever its arguments are
         code = function.__code__
         if code in known or owner in NOT_CALLED or owner.endswith(_OF_MACHINES):
             continue

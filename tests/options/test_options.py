@@ -5,23 +5,31 @@ name of a test in ``shown_by_tests.txt``.
 """
 
 import ast
-import warnings
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.options import of_frames, of_harnesses, of_the_model, of_transforms
+from tests.options import (
+    of_frames,
+    of_harnesses,
+    of_hints,
+    of_programs,
+    of_the_model,
+    of_transforms,
+)
 from tests.options.playing import Differs
 from tests.options.signatures import options
-from tests.options.to_mend import WITHOUT_EFFECT, WITHOUT_SCENARIO
+from tests.options.to_mend import WITHOUT_SCENARIO
 
 RUNS: Final[dict[str, Differs]] = {
     **of_frames.RUNS,
     **of_the_model.RUNS,
     **of_transforms.RUNS,
     **of_harnesses.RUNS,
+    **of_hints.RUNS,
+    **of_programs.RUNS,
 }
 TESTS: Final = Path(__file__).parents[1]
 SHOWN: Final = dict(
@@ -31,23 +39,15 @@ SHOWN: Final = dict(
 
 
 def test_every_option_is_in_one_table_and_no_table_has_another() -> None:
-    tables = [RUNS, SHOWN, WITHOUT_EFFECT, WITHOUT_SCENARIO]
+    tables = [RUNS, SHOWN, WITHOUT_SCENARIO]
     assert sum(map(len, tables)) == len(set().union(*tables)), "no option is in two"
     assert set().union(*tables) == options()
 
 
 @pytest.mark.parametrize("option", RUNS)
 def test_two_runs_that_differ_in_an_option_give_other_results(option: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        without, by_option = RUNS[option].outcomes()
+    without, by_option = RUNS[option].outcomes()
     assert without != by_option
-
-
-@pytest.mark.parametrize("option", WITHOUT_EFFECT)
-def test_an_option_that_has_an_effect_by_now_belongs_into_another_table(option: str) -> None:
-    without, by_option = WITHOUT_EFFECT[option].outcomes()
-    assert without == by_option
 
 
 @pytest.mark.parametrize("option", SHOWN)

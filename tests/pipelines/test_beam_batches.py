@@ -1,5 +1,6 @@
 """Elements in batches: by key and window, and as they come."""
 
+from time import time
 from typing import Any
 
 import pytest
@@ -119,6 +120,24 @@ def test_a_batch_waits_for_so_many_seconds_and_no_longer():
         (3, ("tea", [4])),
         (5, ("tea", [5])),
     ]
+
+
+def test_a_clock_says_when_a_batch_begins_to_wait():
+    stream = (
+        TestStream().add_elements_at_time("00:00:10", ("tea", 1)).advance_processing_time("6 s")
+    )
+
+    def steps(*clock: Any) -> list[int]:
+        pipeline = beam.Pipeline()
+        elements = pipeline | stream.advance_watermark_to_infinity()
+        batched = elements | beam.GroupIntoBatches(2, 5, *clock)
+        return [came.step for came in pipeline.run("memory").out_of(batched.edge)]
+
+    assert steps() == steps(lambda: beam.Timestamp(0)) == steps(lambda: 0.5) == [1]
+    assert steps(lambda: 2) == [2], "until 7 s, and so until the end"
+    for arguments in ((2, None, time), (2, 0, time), (2, 5, 7)):
+        with pytest.raises(PipelineError, match="add the duration, or leave the clock out"):
+            beam.GroupIntoBatches(*arguments)
 
 
 def test_elements_of_like_length_share_batches():

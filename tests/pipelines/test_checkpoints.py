@@ -179,7 +179,8 @@ def test_a_result_is_waited_for_as_long_as_was_said(started: Started) -> None:
 
     states = {result.wait_until_finish(it) for it in ("1900 ms", "100 ms", "2 s", 0)}
 
-    assert (states, started.query.waited) == ({"RUNNING"}, [1.9, 0.1, 2.0, 0.001])
+    assert result.wait_until_done("3 s") is result
+    assert (states, started.query.waited) == ({"RUNNING"}, [1.9, 0.1, 2.0, 0.001, 3.0])
 
 
 def test_the_newest_losses_are_kept_and_all_are_counted(started: Started) -> None:

@@ -3,11 +3,12 @@
 import inspect
 import warnings
 
-from beamlike.errors import DurationWarning
+from beamlike.errors import DurationWarning, UnusedHintWarning
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import without_unit
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
+from beamlike.safe_text import short_repr
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -16,6 +17,19 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, level + 1)
+
+
+def warn_of_hint(owner: str, argument: str, value: object, why: str) -> None:
+    """Warn that an argument of Beam or Scio has no effect here.
+
+    Args:
+        owner: Whose argument it is; it opens the message.
+        argument: Its name.
+        value: What the caller wrote.
+        why: What is done instead.
+    """
+    hint = f"{argument}={short_repr(value)}"
+    warn_user(f"{owner}: {hint} has no effect: {why}; leave it out", UnusedHintWarning)
 
 
 def warn_of_numbers(

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import cloudpickle
 
+from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
 from beamlike.api.pipelines.pipeline import PCollection
@@ -28,6 +29,8 @@ __all__ = [
 
 _KEPT: Final = 10_000
 """So many elements give exact quantiles, and of more so many are kept, each for several."""
+
+_NEARNESS: Final = f"of up to {_KEPT:,} elements quantiles are exact, and of more so many are kept"
 
 Weighted = list[tuple[Any, float]]
 """Elements, and how many each stands for."""
@@ -60,7 +63,21 @@ class ApproximateQuantilesCombineFn(CombineFn[Any, list[Any]]):
         weighted: bool = False,
         input_batched: bool = False,
     ) -> "ApproximateQuantilesCombineFn":
-        """The function, in Beam's words: how near it comes counts for nothing here."""
+        """The function, in Beam's words.
+
+        Args:
+            num_quantiles: How many, with the least and the greatest.
+            epsilon: How near Beam comes. It has no effect and is warned of: quantiles of up to
+                10,000 elements are exact, and of more so many are kept.
+            max_num_elements: From what Beam computes how many to keep; as ``epsilon``.
+            key: From an element to what is compared in its place.
+            reverse: The greatest first.
+            weighted: Elements are pairs of an element and how many it stands for.
+            input_batched: Elements are lists of elements, or pairs of lists if ``weighted``.
+        """
+        for argument, value in (("epsilon", epsilon), ("max_num_elements", max_num_elements)):
+            if value is not None:
+                warn_of_hint("ApproximateQuantilesCombineFn", argument, value, _NEARNESS)
         return cls(num_quantiles, key, reverse, weighted, input_batched)
 
     def create_accumulator(self, *args: Any, **kwargs: Any) -> Weighted:

@@ -53,7 +53,7 @@ class BatchElements(PTransform[Any, Any]):
         target_batch_duration_secs_including_fixed_cost: How long a batch takes in all.
         max_batch_duration_secs: How long an element waits for others at most. Batches then have
             the greatest size, and go on from bundle to bundle, see `GroupIntoBatches`; for the
-            lengths likewise, which count for nothing without it.
+            lengths likewise, which are asked only together with it.
         element_size_fn: What an element adds to the size.
         variance: How much sizes vary around the best one, as a share of it.
         clock: The time in seconds by which batches are measured.
@@ -187,7 +187,8 @@ class SortAndBatchElements(PTransform[Any, Any]):
     """Elements of a window and a bundle as lists of elements of like size, at the end of it.
 
     Args:
-        min_batch_size: Taken, as by `BatchElements`.
+        min_batch_size: The fewest elements of a list that Beam asks for. It is checked, and what
+            comes of a bundle is at its end, however little it is.
         max_batch_size: The most elements of a list.
         max_batch_weight: What all elements of a list weigh is less, unless one alone weighs more.
         element_size_fn: What an element weighs; None: its length, or 1 if it has none.
@@ -283,7 +284,7 @@ class GroupIntoBatches(PTransform[Any, Any]):
     in it; see `BatchByKey`. This is Beam Java's way; in Beam Python what is left comes out at the
     end of the window.
 
-    Whatever trigger the collection has counts for nothing here, as in Beam. Batches have the
+    The trigger of the collection is not asked, as in Beam. Batches have the
     windowing of the collection.
 
     Args:
@@ -291,10 +292,12 @@ class GroupIntoBatches(PTransform[Any, Any]):
         max_buffering_duration_secs: How long a batch waits at most, in processing time, counted
             from its first value, before it comes out with what it has; None or 0: for as long as
             its window lasts.
-        clock: Counts for nothing: processing time is that of the pipeline.
+        clock: What time it is, in seconds, when a batch begins to wait, such as the fake clock of a
+            test; None: what processing time is in the pipeline.
 
     Raises:
-        PipelineError: The size or the duration is none; when it is applied: the windows merge.
+        PipelineError: The size or the duration is none, or there is a clock and no duration; when
+            it is applied: the windows merge.
 
     Source: Beam ``GroupIntoBatches``.
     """
@@ -317,13 +320,21 @@ class GroupIntoBatches(PTransform[Any, Any]):
                 f"{self.seconds!r}"
             )
         in_millis(self.seconds or 0, "GroupIntoBatches max_buffering_duration_secs")
+        if clock is not None and not (callable(clock) and self.seconds):
+            raise PipelineError(
+                "GroupIntoBatches clock must be a function without arguments that returns seconds, "
+                "and is asked only together with max_buffering_duration_secs, got "
+                f"{clock!r} and {self.seconds!r}; add the duration, or leave the clock out"
+            )
+        self.clock = clock
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         check_collection(given, self)
         if not self.seconds:
             return given | "Batches" >> BatchByKey(self.size, make_pairs="WithKeys(...)")
         wait = in_millis(self.seconds, "GroupIntoBatches max_buffering_duration_secs")
-        return given | "Batches" >> ParDo(BufferedBatches(self.size, wait))
+        batching = BufferedBatches(self.size, wait, clock=self.clock)
+        return given | "Batches" >> ParDo(batching)
 
     class WithShardedKey(PTransform[Any, Any]):
         """The same, with each key as a `ShardedKey`. No key is taken apart here.

@@ -9,6 +9,7 @@ from typing import Any
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
 from beamlike.api.pipelines.more_coders import VarIntCoder
+from beamlike.api.pipelines.python.reading import moment
 from beamlike.api.pipelines.userstate import (
     BagStateSpec,
     ReadModifyWriteStateSpec,
@@ -28,6 +29,8 @@ class BufferedBatches(DoFn[Any, Any]):
         wait: How long a batch waits from its first value on, in processing time (ms).
         cost: What a value costs; None to count them. A value that would make a batch cost too much
             begins the next one.
+        clock: What time it is, in seconds, when a batch begins to wait; None: what processing time
+            is in the pipeline.
     """
 
     BATCH = BagStateSpec("batch", PickleCoder())
@@ -39,8 +42,14 @@ class BufferedBatches(DoFn[Any, Any]):
     # The watermark waits for the earliest value.
     allowed_timestamp_skew = MAX_TIMESTAMP - MIN_TIMESTAMP
 
-    def __init__(self, enough: int, wait: int, cost: Callable[[Any], int] | None = None) -> None:
-        self.enough, self.wait, self.cost = enough, wait, cost
+    def __init__(
+        self,
+        enough: int,
+        wait: int,
+        cost: Callable[[Any], int] | None = None,
+        clock: Callable[[], Any] | None = None,
+    ) -> None:
+        self.enough, self.wait, self.cost, self.clock = enough, wait, cost, clock
 
     def process(
         self,
@@ -62,7 +71,7 @@ class BufferedBatches(DoFn[Any, Any]):
         batch.add(value)
         costs.write(before + cost)
         if known is None:
-            waited.with_no_output_timestamp().offset(self.wait).set_relative()
+            self._begin_to_wait(waited.with_no_output_timestamp())
         if known is None or at < known:
             earliest.write(at)
             expired.set(expired.latest, output_timestamp=at)
@@ -70,6 +79,13 @@ class BufferedBatches(DoFn[Any, Any]):
             yield _flushed(key, batch, costs, earliest)
             waited.clear()
             expired.clear()
+
+    def _begin_to_wait(self, waited: Any) -> None:
+        if self.clock is None:
+            waited.offset(self.wait).set_relative()
+        else:
+            began = moment(self.clock(), "what the clock of GroupIntoBatches returned")
+            waited.set(began.micros // 1000 + self.wait)
 
     @on_timer(WAITED)
     def on_waited(

@@ -11,6 +11,7 @@ from typing import Any, Final, Generic
 
 import attrs
 
+from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.hints.declared import WithTypeHints
 from beamlike.api.pipelines.variables import In, R
 from beamlike.errors import PipelineError, PipelineTypeError
@@ -278,12 +279,22 @@ def _is_plain(given: type) -> bool:
     return not in_steps(given) and not issubclass(given, model.CombineFn)
 
 
+def _named(fn: model.Together, batch_size: int | None) -> str:
+    """The name of a function of several, after a warning of a size that has no effect."""
+    name = type(fn).__name__
+    if batch_size is not None:
+        why = "accumulators merge two by two"
+        warn_of_hint(name, "merge_accumulators_batch_size", batch_size, why)
+    return name
+
+
 class SingleInputTupleCombineFn(model.Together):
     """Several combine functions of the same elements: a tuple of what each makes of them.
 
     Args:
         fns: Combine functions, or plain functions of all values.
-        merge_accumulators_batch_size: Counts for nothing: accumulators merge two by two.
+        merge_accumulators_batch_size: How many accumulators Beam merges at a time. It has no effect
+            and is warned of: accumulators merge two by two.
 
     Raises:
         PipelineError: One of them is neither.
@@ -292,7 +303,7 @@ class SingleInputTupleCombineFn(model.Together):
     """
 
     def __init__(self, *fns: Any, merge_accumulators_batch_size: int | None = None) -> None:
-        name = type(self).__name__
+        name = _named(self, merge_accumulators_batch_size)
         super().__init__({f"{at}": (combine_fn(fn, name), None) for at, fn in enumerate(fns)})
 
 
@@ -301,7 +312,8 @@ class TupleCombineFn(model.Together):
 
     Args:
         fns: Combine functions, or plain functions of all values.
-        merge_accumulators_batch_size: Counts for nothing: accumulators merge two by two.
+        merge_accumulators_batch_size: How many accumulators Beam merges at a time. It has no effect
+            and is warned of: accumulators merge two by two.
 
     Raises:
         PipelineError: One of them is neither.
@@ -310,7 +322,7 @@ class TupleCombineFn(model.Together):
     """
 
     def __init__(self, *fns: Any, merge_accumulators_batch_size: int | None = None) -> None:
-        name = type(self).__name__
+        name = _named(self, merge_accumulators_batch_size)
         super().__init__({f"{at}": (combine_fn(fn, name), at) for at, fn in enumerate(fns)})
 
     def create_accumulator(self) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
+from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.calling import Calling, Filtering, Made
 from beamlike.api.pipelines.dofn import Located, Timestamped
 from beamlike.api.pipelines.hints.values import union_of
@@ -30,7 +31,8 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
 
     Args:
         values: The elements; of a mapping its items.
-        reshuffle: Counts for nothing: where work is spread is for hosts to decide.
+        reshuffle: False, which keeps Beam from spreading the elements anew, has no effect and is
+            warned of: elements that are created are never spread anew.
 
     Source: Beam ``Create``.
     """
@@ -49,6 +51,9 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     def __init__(self, values: Iterable[T | Timestamped[T]], reshuffle: bool = True) -> None: ...
 
     def __init__(self, values: Any, reshuffle: bool = True) -> None:
+        if not reshuffle:
+            why = "elements that are created are never spread anew"
+            warn_of_hint("Create", "reshuffle", reshuffle, why)
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise PipelineTypeError(f"Create needs a list of elements, got {values!r}")
         self.values = list(values.items()) if isinstance(values, Mapping) else list(values)

@@ -4,6 +4,7 @@ Source: Beam Python ``options.pipeline_options``.
 """
 
 import json
+import logging
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
@@ -98,7 +99,7 @@ class PipelineOptions:
             drop_default: Without those that were not set.
             add_extra_args_fn: Declares more.
             retain_unknown_options: With undeclared ones.
-            display_warnings: Taken, and counts for nothing.
+            display_warnings: Warn in the log of what no class of options declares.
             current_only: Those that this class declares alone.
         """
         parser = _Parser(allow_abbrev=False, add_help=False)
@@ -109,6 +110,8 @@ class PipelineOptions:
         if add_extra_args_fn is not None:
             add_extra_args_fn(parser)
         known, unknown = parser.parse_known_args(list(self._flags))
+        if display_warnings and unknown:
+            _LOG.warning("No class of PipelineOptions declares %s", " ".join(unknown))
         found = {**vars(known)}
         if retain_unknown_options:
             found |= _unknown(unknown)
@@ -162,6 +165,8 @@ class StandardOptions(PipelineOptions):
         "no_wait_until_finish:flag"
     )
 
+
+_LOG: Final = logging.getLogger(__name__)
 
 _KINDS: Final[dict[str, dict[str, Any]]] = {
     "": {},

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, Generic, Protocol, overload
 
+from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.hints import forms
@@ -242,7 +243,8 @@ class Reshuffle(PTransform[Any, Any]):
     """The same elements. In Beam it says where work is spread anew, which hosts decide here.
 
     Args:
-        num_buckets: Counts for nothing.
+        num_buckets: How many keys Beam spreads the elements over. It has no effect and is warned
+            of: what follows is not held to so many tasks.
 
     Source: Beam ``Reshuffle``.
     """
@@ -256,6 +258,9 @@ class Reshuffle(PTransform[Any, Any]):
                 "If `num_buckets` is set, it has to be an integer greater than 0, got "
                 f"{num_buckets}"
             )
+        if num_buckets is not None:
+            why = "elements stay in their tasks, and what follows is not held to so many of them"
+            warn_of_hint("Reshuffle", "num_buckets", num_buckets, why)
         self.num_buckets = num_buckets
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:

@@ -59,7 +59,7 @@ class Pipeline(Start):
             ``"SparkRunner"`` host ``"spark"``. None: what the options say, or this process.
         options: For the code that builds it.
         argv: A command line, if there are no options.
-        display_data: Taken, so that programs of Beam need no change; nothing shows it here.
+        display_data: What ``pipeline.display_data()`` returns.
 
     Attributes:
         runner: What runs it, as an object of Beam's.
@@ -88,6 +88,7 @@ class Pipeline(Start):
                 f"options must be PipelineOptions, got {options!r}; write "
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
+        self._display_data = dict(display_data or {})
         made = PipelineOptions(argv or []) if options is None else options
         self.options = OptionsContext.augment_options(made)
         chosen = self.options.view_as(StandardOptions).runner if runner is None else runner
@@ -104,6 +105,10 @@ class Pipeline(Start):
         self.writes_itself = False  # functions of it write, and not only sinks
         self.tree = TransformTree()
         self._collections: type[PCollection[Any]] = PCollection
+
+    def display_data(self) -> dict[str, Any]:
+        """What the pipeline was made with to be shown. Source: Beam ``HasDisplayData``."""
+        return dict(self._display_data)
 
     def __or__(self, transform: "Applied[Pipeline, Out]") -> Out:
         """Apply a transform that starts from nothing, such as ``Create``."""

@@ -6,6 +6,7 @@ Source: Beam Python ``runners``.
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
+from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.options import Host, PipelineOptions, host_of
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.transform import PTransform
@@ -40,8 +41,11 @@ class PipelineRunner:
     new_pipeline: ClassVar[Callable[["PipelineRunner", PipelineOptions | None], Runnable]]
     """Makes a pipeline for a runner. `Pipeline` sets it: pipelines name their runners."""
 
-    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        """Settings of Beam's runner count for nothing."""
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        """Settings of Beam's runner have no effect, and are warned of."""
+        for name, value in {**({"arguments": arguments} if arguments else {}), **settings}.items():
+            why = "a runner only says where a pipeline runs"
+            warn_of_hint(type(self).__name__, name, value, why)
 
     def run(
         self, transform: PTransform[Any, Any], options: PipelineOptions | None = None

@@ -73,7 +73,7 @@ class TestStream(PTransform[Pipeline, Any]):
     ElementEvent(timestamped_values=[TimestampedValue('a', Timestamp(10))], tag=None)
 
     Args:
-        coder: Taken, so that tests of Beam need no change.
+        coder: How Beam sends the elements to its workers. A test needs none here, and any will do.
         events: Events to begin with.
         output_tags: The names of outputs, also of such that nothing comes out of.
         endpoint: Not here.

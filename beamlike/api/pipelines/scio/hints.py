@@ -6,6 +6,7 @@ Source: Scio ``PairSCollectionFunctions``, ``SCollectionWithFanout``.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.groups import check_fanout
 from beamlike.api.pipelines.scio.steps import Verbs, composed, full_name, here, with_next_fanout
 from beamlike.errors import PipelineError
@@ -35,8 +36,9 @@ _SKEWED: Final = (
 class HintVerbs(Verbs[T_co]):
     """What one may say to make Scio faster.
 
-    A sparse join of Scio's looks elements up in a filter before it groups them, an estimate of
-    the number of keys and a share of wrong answers in hand. Hosts here need neither.
+    A sparse join of Scio's looks elements up in a Bloom filter before it groups them, and a skewed
+    join spreads hot keys. Joins here do neither and give the same elements: a hint that may be
+    left out is warned of with an `UnusedHintWarning`.
     """
 
     def with_fanout(self, fanout: int) -> "SCollection[T_co]":
@@ -71,36 +73,40 @@ class HintVerbs(Verbs[T_co]):
         self: "HintVerbs[tuple[K, V]]",
         rhs: "SCollection[tuple[K, W]]",
         rhs_num_keys: int,
-        fp_prob: float = 0.01,
+        fp_prob: float | None = None,
     ) -> "SCollection[tuple[K, tuple[V, W]]]":
         """As ``join``. Source: Scio ``sparseJoin``."""
+        _warn_of_filter(self, "sparse_join", fp_prob=fp_prob)
         return here(self).join(rhs)
 
     def sparse_left_outer_join(
         self: "HintVerbs[tuple[K, V]]",
         rhs: "SCollection[tuple[K, W]]",
         rhs_num_keys: int,
-        fp_prob: float = 0.01,
+        fp_prob: float | None = None,
     ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
         """As ``left_outer_join``. Source: Scio ``sparseLeftOuterJoin``."""
+        _warn_of_filter(self, "sparse_left_outer_join", fp_prob=fp_prob)
         return here(self).left_outer_join(rhs)
 
     def sparse_right_outer_join(
         self: "HintVerbs[tuple[K, V]]",
         rhs: "SCollection[tuple[K, W]]",
         rhs_num_keys: int,
-        fp_prob: float = 0.01,
+        fp_prob: float | None = None,
     ) -> "SCollection[tuple[K, tuple[V | None, W]]]":
         """As ``right_outer_join``. Source: Scio ``sparseRightOuterJoin``."""
+        _warn_of_filter(self, "sparse_right_outer_join", fp_prob=fp_prob)
         return here(self).right_outer_join(rhs)
 
     def sparse_full_outer_join(
         self: "HintVerbs[tuple[K, V]]",
         rhs: "SCollection[tuple[K, W]]",
         rhs_num_keys: int,
-        fp_prob: float = 0.01,
+        fp_prob: float | None = None,
     ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
         """As ``full_outer_join``. Source: Scio ``sparseFullOuterJoin``."""
+        _warn_of_filter(self, "sparse_full_outer_join", fp_prob=fp_prob)
         return here(self).full_outer_join(rhs)
 
     def sparse_intersect_by_key(
@@ -108,42 +114,45 @@ class HintVerbs(Verbs[T_co]):
         rhs: "SCollection[K]",
         rhs_num_keys: int,
         compute_exact: bool = True,
-        fp_prob: float = 0.01,
+        fp_prob: float | None = None,
     ) -> "SCollection[tuple[K, V]]":
         """As ``intersect_by_key``; always exact. Source: Scio ``sparseIntersectByKey``."""
+        exact = None if compute_exact else False
+        _warn_of_filter(self, "sparse_intersect_by_key", compute_exact=exact, fp_prob=fp_prob)
         return here(self).intersect_by_key(rhs)
 
     def skewed_join(
         self: "HintVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]", **hints: Any
     ) -> "SCollection[tuple[K, tuple[V, W]]]":
-        """As ``join``; which keys are hot plays no part. Source: Scio ``skewedJoin``."""
-        _check_hints(self, "skewed_join", hints)
+        """As ``join``. Source: Scio ``skewedJoin``."""
+        _warn_of_hot_keys(self, "skewed_join", hints)
         return here(self).join(rhs)
 
     def skewed_left_outer_join(
         self: "HintVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]", **hints: Any
     ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
         """As ``left_outer_join``. Source: Scio ``skewedLeftOuterJoin``."""
-        _check_hints(self, "skewed_left_outer_join", hints)
+        _warn_of_hot_keys(self, "skewed_left_outer_join", hints)
         return here(self).left_outer_join(rhs)
 
     def skewed_full_outer_join(
         self: "HintVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]", **hints: Any
     ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
         """As ``full_outer_join``. Source: Scio ``skewedFullOuterJoin``."""
-        _check_hints(self, "skewed_full_outer_join", hints)
+        _warn_of_hot_keys(self, "skewed_full_outer_join", hints)
         return here(self).full_outer_join(rhs)
 
     def sparse_lookup(
         self: "HintVerbs[tuple[K, V]]",
         rhs: "SCollection[tuple[K, W]]",
         this_num_keys: int,
-        fp_prob: float = 0.01,
+        fp_prob: float | None = None,
     ) -> "SCollection[tuple[K, tuple[V, list[W]]]]":
         """Each value with all values that the other side has for its key.
 
         Source: Scio ``sparseLookup``.
         """
+        _warn_of_filter(self, "sparse_lookup", fp_prob=fp_prob)
 
         def pairs(
             found: tuple[K, tuple[list[V], list[W]]],
@@ -159,10 +168,20 @@ class HintVerbs(Verbs[T_co]):
         return composed(self, "sparse_lookup", build)
 
 
-def _check_hints(given: Verbs[Any], verb: str, hints: dict[str, Any]) -> None:
+def _warn_of_filter(given: Verbs[Any], verb: str, **hints: object) -> None:
+    for argument, value in hints.items():
+        if value is not None:
+            why = "no Bloom filter is built, and the result is exact"
+            warn_of_hint(repr(full_name(given, verb)), argument, value, why)
+
+
+def _warn_of_hot_keys(given: Verbs[Any], verb: str, hints: dict[str, Any]) -> None:
+    name = repr(full_name(given, verb))
     unknown = sorted(set(hints) - set(_SKEWED))
     if unknown:
         raise PipelineError(
-            f"{full_name(given, verb)!r} has no argument {unknown[0]!r}; what it takes, and does "
+            f"{name} has no argument {unknown[0]!r}; what it takes, and does "
             f"not need, is {', '.join(_SKEWED)}"
         )
+    for argument, value in hints.items():
+        warn_of_hint(name, argument, value, "hot keys are not spread in a join")

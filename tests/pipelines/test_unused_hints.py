@@ -1,0 +1,151 @@
+"""Hints of Beam's and Scio's programs that change nothing here are taken, and warned of by name."""
+
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.api.pipelines.approximate import ApproximateQuantilesCombineFn
+from beamlike.api.pipelines.combinefn import TupleCombineFn
+from beamlike.beam.options.pipeline_options import PipelineOptions
+from beamlike.errors import UnusedHintWarning
+from beamlike.scio import ScioContext
+from beamlike.testing import TestPipeline
+
+NO_FILTER = "no Bloom filter is built, and the result is exact; leave it out"
+NOT_SPREAD = "hot keys are not spread in a join; leave it out"
+AT_ITS_END = "run() returns when all has run; leave it out"
+TWO_BY_TWO = "accumulators merge two by two; leave it out"
+NEARNESS = (
+    "of up to 10,000 elements quantiles are exact, and of more so many are kept; leave it out"
+)
+
+
+def joined(verb: str, *arguments: Any, name: str = "", **hints: Any) -> Any:
+    """Pairs, joined with themselves."""
+    pairs = ScioContext().parallelize([("a", 1), ("a", 2), ("b", 3)])
+    other = pairs.keys() if verb == "sparse_intersect_by_key" else pairs
+    return getattr(pairs.with_name(name) if name else pairs, verb)(other, *arguments, **hints)
+
+
+def warned(build: Callable[[], Any]) -> list[str]:
+    """What a call warns of; each warning points at the line in this file that brought it about."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        build()
+    assert {(warning.category, warning.filename) for warning in caught} <= {
+        (UnusedHintWarning, __file__)
+    }
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize(
+    ("build", "hints"),
+    [
+        (
+            lambda: beam.Create([1], reshuffle=False),
+            [
+                "Create: reshuffle=False has no effect: elements that are created are never spread "
+                "anew; leave it out"
+            ],
+        ),
+        (
+            lambda: beam.Reshuffle(num_buckets=4),
+            [
+                "Reshuffle: num_buckets=4 has no effect: elements stay in their tasks, and what "
+                "follows is not held to so many of them; leave it out"
+            ],
+        ),
+        (
+            lambda: joined("sparse_join", 2, 0.5),
+            [f"'sparse_join': fp_prob=0.5 has no effect: {NO_FILTER}"],
+        ),
+        (
+            lambda: joined("sparse_lookup", 2, name="n", fp_prob=0.01),
+            [f"'n': fp_prob=0.01 has no effect: {NO_FILTER}"],
+        ),
+        (
+            lambda: joined("sparse_intersect_by_key", 2, False, 0.5),
+            [
+                f"'sparse_intersect_by_key': compute_exact=False has no effect: {NO_FILTER}",
+                f"'sparse_intersect_by_key': fp_prob=0.5 has no effect: {NO_FILTER}",
+            ],
+        ),
+        (
+            lambda: joined("skewed_join", hot_key_fanout=3, cms_eps=0.1),
+            [
+                f"'skewed_join': hot_key_fanout=3 has no effect: {NOT_SPREAD}",
+                f"'skewed_join': cms_eps=0.1 has no effect: {NOT_SPREAD}",
+            ],
+        ),
+        (
+            lambda: ApproximateQuantilesCombineFn.create(3, epsilon=0.1, max_num_elements=9),
+            [
+                f"ApproximateQuantilesCombineFn: epsilon=0.1 has no effect: {NEARNESS}",
+                f"ApproximateQuantilesCombineFn: max_num_elements=9 has no effect: {NEARNESS}",
+            ],
+        ),
+        (
+            lambda: TupleCombineFn(sum, max, merge_accumulators_batch_size=9),
+            [f"TupleCombineFn: merge_accumulators_batch_size=9 has no effect: {TWO_BY_TWO}"],
+        ),
+        (
+            lambda: beam.runners.DirectRunner(bundle_repeat=3),
+            [
+                "DirectRunner: bundle_repeat=3 has no effect: a runner only says where a pipeline "
+                "runs; leave it out"
+            ],
+        ),
+        (
+            lambda: TestPipeline(blocking=False, timeout=5).run(),
+            [
+                f"TestPipeline: blocking=False has no effect: {AT_ITS_END}",
+                f"TestPipeline: timeout=5 has no effect: {AT_ITS_END}",
+            ],
+        ),
+    ],
+)
+def test_a_hint_without_an_effect_is_warned_of_by_its_name_and_value(
+    build: Callable[[], Any], hints: list[str]
+) -> None:
+    assert warned(build) == hints
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: beam.Create([1]),
+        lambda: beam.Create([1], reshuffle=True),
+        lambda: beam.Reshuffle(),
+        lambda: joined("sparse_full_outer_join", 2),
+        lambda: joined("sparse_intersect_by_key", 2, compute_exact=True),
+        lambda: joined("skewed_join"),
+        lambda: ApproximateQuantilesCombineFn.create(3),
+        lambda: TupleCombineFn(sum, max),
+        beam.runners.DirectRunner,
+        lambda: TestPipeline(blocking=True, timeout=None).run(),
+    ],
+)
+def test_what_is_done_anyway_is_not_warned_of(build: Callable[[], Any]) -> None:
+    assert warned(build) == []
+
+
+def test_a_pipeline_keeps_what_is_to_be_displayed_of_it() -> None:
+    shown = {"team": "blue"}
+    pipelines = [beam.Pipeline(display_data=shown), TestPipeline(display_data=shown)]
+    shown["team"] = "red"
+    assert [pipeline.display_data() for pipeline in pipelines] == [{"team": "blue"}] * 2
+    assert beam.Pipeline().display_data() == {}
+
+
+def test_options_that_no_class_declares_are_logged_where_that_is_asked(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    options = PipelineOptions(["--streaming", "--lunch=noon", "--unheard"])
+    with caplog.at_level(logging.WARNING):
+        options.get_all_options()
+        options.get_all_options(display_warnings=True)
+    assert caplog.messages == ["No class of PipelineOptions declares --lunch=noon --unheard"]
