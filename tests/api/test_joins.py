@@ -160,6 +160,7 @@ def test_each_pane_joins_what_it_holds(
 
 
 @pytest.mark.nightly
+@pytest.mark.usefixtures("utc_session")  # one of its columns is a time of the day
 def test_a_pane_lists_the_rows_of_every_stream(feed: MakeFeed, lines: Lines) -> None:
     orders, payments, calls = feed(ORDERS), feed(PAYMENTS), feed("who string, at timestamp")
     from pyspark.sql import functions as F
