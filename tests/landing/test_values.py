@@ -12,6 +12,8 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import ColumnError
+from beamlike.hosts.landing.batch import changes_of
+from beamlike.tables import JDBC
 from tests.support.landing.changes import batch, gone, lost, put
 from tests.support.landing.places import places
 from tests.support.landing.value_page import page_with, table_of
@@ -154,6 +156,14 @@ def test_a_key_that_an_index_cannot_hold_is_a_dead_letter(tmp_path: Path, server
     (letter,) = place.read("long_lost")
     assert letter["reason"] == "cannot_land"
     assert "ProgramLimitExceeded" in letter["error"]
+
+
+def test_a_key_that_is_too_long_for_jdbc_cannot_land() -> None:
+    rows = batch(put("ann", 0, 5, 1), put("a" * 1000, 0, 5, 1))
+    changes = changes_of(rows, ["user"], "beamlike", 0, dead_letters=True)
+    assert JDBC("jdbc:derby:nowhere", "visits").unlandable(changes) == {
+        1: "what names it has 1062 letters, and there is room for 1000"
+    }
 
 
 def test_a_text_with_nul_in_a_dead_letter_stops_nothing(tmp_path: Path, server: str) -> None:
