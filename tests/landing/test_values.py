@@ -2,19 +2,22 @@
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import attrs
 import pyarrow as pa
 import pytest
 
 import beamlike as bl
 from beamlike.errors import ColumnError
+from beamlike.hosts.landing.batch import changes_of
+from beamlike.tables import JDBC
 from tests.support.landing.changes import batch, gone, lost, put
 from tests.support.landing.places import places
 from tests.support.landing.value_page import page_with, table_of
-from tests.support.landing.values import CASES, Case, became
+from tests.support.landing.values import CASES, became
 
 SORTS = {
     "sqlite": "SQLite",
@@ -35,41 +38,7 @@ def test_the_page_says_what_becomes_of_each_value(tmp_path: Path, server: str) -
                 case, places(sort, tmp_path, f"values_{index}", server), f"values_{index}"
             )
         ]
-    page_with("tables", table_of(columns))
-
-
-@pytest.mark.spark
-def test_the_page_says_what_becomes_of_each_value_in_files(tmp_path: Path, spark: Any) -> None:
-    columns = {
-        name: [outcome for case in CASES for outcome in _in_files(case, name, spark, tmp_path)]
-        for name in ("Parquet", "ORC", "JSON", "CSV")
-    }
-    page_with("files", table_of(columns))
-
-
-def _in_files(case: Case, form: str, spark: Any, home: Path) -> Iterator[tuple[Any, str]]:
-    from pyspark.errors import PySparkException
-
-    from tests.support.landing.values import shown
-
-    # The parts of a variant may not be null, so Spark makes the null itself.
-    values = [*case.values, *case.values[:1]] or [None]
-    null = len(values) - 1
-    folder = str(home / f"{form} {CASES.index(case)}")
-    try:
-        rows = spark.createDataFrame(
-            pa.table({"n": list(range(len(values))), "value": pa.array(values, case.arrow)})
-        ).selectExpr("n", f"if(n < {null}, value, null) AS value")
-        rows.write.format(form.lower()).save(folder)
-        read = spark.read.schema(rows.schema).format(form.lower()).load(folder)
-        read = read.where("value IS NOT NULL").toArrow()
-    except PySparkException:
-        yield from ((value, "refused") for value in [*values[:null], None])
-        return
-    by_number = {row["n"]: row["value"] for row in read.to_pylist()}
-    for index, value in enumerate([*values[:null], None]):
-        found = shown(by_number.get(index))
-        yield value, "same" if found == shown(value) else found
+    page_with(table_of(columns))
 
 
 # -- rows that cannot land -------------------------------------------------------------------
@@ -189,6 +158,14 @@ def test_a_key_that_an_index_cannot_hold_is_a_dead_letter(tmp_path: Path, server
     assert "ProgramLimitExceeded" in letter["error"]
 
 
+def test_a_key_that_is_too_long_for_jdbc_cannot_land() -> None:
+    rows = batch(put("ann", 0, 5, 1), put("a" * 1000, 0, 5, 1))
+    changes = changes_of(rows, ["user"], "beamlike", 0, dead_letters=True)
+    assert JDBC("jdbc:derby:nowhere", "visits").unlandable(changes) == {
+        1: "what names it has 1062 letters, and there is room for 1000"
+    }
+
+
 def test_a_text_with_nul_in_a_dead_letter_stops_nothing(tmp_path: Path, server: str) -> None:
     place = places("postgres", tmp_path, "nul", server)
     write = bl.upsert_into(place.target, "user", dead_letters="nul_lost")
@@ -260,12 +237,30 @@ def test_a_table_with_local_times_as_instants_is_refused(tmp_path: Path, server:
         write(rows, 1)
 
 
-@pytest.mark.spark
-def test_a_type_that_arrow_has_not_is_refused_by_name(spark: Any, tmp_path: Path) -> None:
-    rows = spark.sql("SELECT 'ann' AS user, INTERVAL '1' YEAR AS age")
+@attrs.frozen
+class Frame:
+    """A micro-batch that Spark cannot hand over."""
+
+    schema: Any
+    problem: Exception
+    sparkSession: Any = None
+
+    def toArrow(self) -> NoReturn:
+        raise self.problem
+
+
+def test_a_type_that_spark_cannot_hand_over_is_refused_by_name(tmp_path: Path) -> None:
+    from pyspark.errors import PySparkTypeError
+    from pyspark.sql import types as T
+
     write = bl.upsert_into(places("sqlite", tmp_path, "years").target, "user")
+    unknown = PySparkTypeError("no Arrow type")
+    years = T.StructType().add("user", "string").add("age", T.YearMonthIntervalType(0, 0))
     with pytest.raises(ColumnError, match="column 'age' is interval year, for which there is no"):
-        write(rows, 0)
-    variant = spark.sql("SELECT 'ann' AS user, CAST(NULL AS VARIANT) AS page")
+        write(Frame(years, unknown), 0)  # type: ignore[arg-type]
+    pages = T.StructType().add("user", "string").add("page", T.VariantType())
     with pytest.raises(ColumnError, match="column 'page' is variant, which no table can hold"):
-        write(variant, 0)
+        write(Frame(pages, pa.ArrowInvalid("nulls in input")), 0)  # type: ignore[arg-type]
+    usual = T.StructType().add("user", "string")
+    with pytest.raises(pa.ArrowInvalid, match="something else"):
+        write(Frame(usual, pa.ArrowInvalid("something else")), 0)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.landing.batch import Batch
 from beamlike.hosts.landing.columns import JSON_TYPES, flat
 from beamlike.hosts.landing.sql import BATCHES
-from beamlike.hosts.landing.target import CannotLand, Target, check_columns, check_name, is_next
+from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next
 from beamlike.hosts.landing.value_types import ValueType
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 _KEY_LENGTH: Final = 1000
 _KEY_TYPE: Final = f"VARCHAR({_KEY_LENGTH})"
 """A text that databases compare. Some make texts of Spark's large objects, which they do not."""
-
-_STATES_OF_ROWS: Final = ("22", "23", "54")
-"""How the states of SQL begin that say that a value cannot be put, a constraint forbids a row, or a
-limit of the database is reached."""
 
 
 @attrs.frozen
@@ -83,41 +79,10 @@ class JDBC(Target):
 
     def write(self, batch: Batch, dead_letters: str | None) -> bool:
         """See `Target.write`."""
-        _session()  # without it there is no Java to raise anything
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
-        try:
-            return self._write(batch, dead_letters)
-        except (Py4JJavaError, PySparkException) as error:
-            if not _is_of_rows(error):
-                raise
-            problems = self._problems(batch, 0, batch.rows.num_rows)
-            if not problems:
-                raise
-            raise CannotLand(problems) from error
-
-    def _problems(self, batch: Batch, start: int, stop: int) -> dict[int, str]:
-        """Which rows cannot be put, and why: half of them are tried, then half of these."""
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
-        tried = attrs.evolve(batch, rows=batch.rows.slice(start, stop - start))
-        try:
-            self._write(tried, None, keeps=False)
-        except (Py4JJavaError, PySparkException) as error:
-            if not _is_of_rows(error):
-                raise
-            if stop - start < 2:
-                return {start: _reason_of(error)} if stop > start else {}
-        else:
-            return {}
-        middle = (start + stop) // 2
-        return {**self._problems(batch, start, middle), **self._problems(batch, middle, stop)}
-
-    def _write(self, batch: Batch, dead_letters: str | None, *, keeps: bool = True) -> bool:
         database = _Database.of(self, _session(), batch.row_key)
-        moves = [(self.table, flat(batch.rows), [*batch.gone, *_row_keys(batch)])]
+        # No row has a longer key, and the table of keys has no room for it.
+        gone = [row_key for row_key in batch.gone if len(row_key) <= _KEY_LENGTH]
+        moves = [(self.table, flat(batch.rows), [*gone, *_row_keys(batch)])]
         if batch.dropped is not None and dead_letters is not None:
             moves.append((dead_letters, flat(batch.dropped), []))
         name = hashlib.sha256(f"{batch.query} {self.table}".encode()).hexdigest()[:12]
@@ -127,7 +92,7 @@ class JDBC(Target):
                 database.make(table, rows, beside.name(f"rows_{index}"))
                 if row_keys:
                     beside.write(f"keys_{index}", _table_of(batch.row_key, row_keys))
-            with database.transaction(keeps=keeps) as statements:
+            with database.transaction() as statements:
                 if not statements.is_next(batch, self.table):
                     return False
                 for index, (table, rows, row_keys) in enumerate(moves):
@@ -145,27 +110,6 @@ def _table_of(name: str, row_keys: Sequence[str]) -> "pa.Table":
     import pyarrow as pa
 
     return pa.table({name: pa.array(list(dict.fromkeys(row_keys)), pa.string())})
-
-
-def _causes(error: Any) -> Iterator[Any]:
-    """The exceptions of Java that an error comes from."""
-    cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    while cause is not None:
-        yield cause
-        cause = cause.getCause()
-
-
-def _is_of_rows(error: Any) -> bool:
-    """Whether a database refused rows, and not the connection or a statement."""
-    return any(
-        hasattr(cause, "getSQLState") and str(cause.getSQLState()).startswith(_STATES_OF_ROWS)
-        for cause in _causes(error)
-    )
-
-
-def _reason_of(error: Any) -> str:
-    *_, last = _causes(error)
-    return str(last.getMessage())
 
 
 def _session() -> "SparkSession":
@@ -231,12 +175,8 @@ class _Database:
                     statements.do(f"DROP TABLE {self.quoted(name)}")
 
     @contextmanager
-    def transaction(self, *, keeps: bool = True) -> Iterator["_Statements"]:
-        """Statements of one transaction, which is kept if nothing is raised and else undone.
-
-        Args:
-            keeps: Whether it is kept at all.
-        """
+    def transaction(self) -> Iterator["_Statements"]:
+        """Statements of one transaction, which is kept if nothing is raised and else undone."""
         jvm = self.spark._jvm
         properties = jvm.java.util.Properties()
         for name, value in self.properties.items():
@@ -249,7 +189,7 @@ class _Database:
         try:
             connection.setAutoCommit(False)
             yield _Statements(connection, self.quoted)
-            connection.commit() if keeps else connection.rollback()
+            connection.commit()
         except BaseException:
             connection.rollback()
             raise

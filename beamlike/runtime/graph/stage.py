@@ -33,7 +33,7 @@ from beamlike.runtime.lift import Lifter, combine_the_rest, lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
 from beamlike.runtime.scripted import OverPickles
-from beamlike.runtime.shard import KeyedMerge, Shard
+from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
@@ -351,7 +351,10 @@ class Stage:
         shard = self._shard
         stepped = shard.step(store, tables, updates, clock)
         out, drops, panes = Bundle(), list[tuple[Any, Drop]](), list[tuple[Any, Pane]]()
-        for (blob,), effect in stepped.effects:
+        effects = stepped.effects
+        if self.seen is not None:
+            effects = sorted(effects, key=self._rank)  # saved keys have an order of their own
+        for (blob,), effect in effects:
             key = self.key_of(blob)
             if isinstance(effect, Drop):
                 drops.append((key, effect))
@@ -374,6 +377,12 @@ class Stage:
             for key, value, at, start, end in zip(*columns, strict=True):
                 window = None if start is None else window_of(start, end)
                 yield key, value, Element(None, at, window)
+
+    def _rank(self, keyed_effect: KeyedEffect) -> int:
+        """As which key of all it came first."""
+        (blob,), _ = keyed_effect
+        assert self.seen is not None, "else they are in any order"
+        return self.seen.ranks[blob]
 
     def key_of(self, blob: bytes) -> Hashable:
         """The key that has these bytes."""

@@ -32,17 +32,17 @@ def _safe(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def page_with(part: str, table: str) -> None:
+def page_with(table: str) -> None:
     """Hold that the page has this table, between its marks; or write it.
 
     Raises:
         AssertionError: It has another one.
     """
     page = PAGE.read_text(encoding="utf-8")
-    before, mark, rest = page.partition(f"<!-- {part} -->\n\n")
-    found, end, after = rest.partition(f"\n<!-- end of {part} -->")
-    assert mark, f"the page has no part {part!r}"
-    assert end, f"the part {part!r} of the page has no end"
+    before, mark, rest = page.partition("<!-- tables -->\n\n")
+    found, end, after = rest.partition("\n<!-- end of tables -->")
+    assert mark, "the page has no table"
+    assert end, "the table of the page has no end"
     if os.environ.get("BEAMLIKE_WRITE_PAGES"):
         PAGE.write_text(f"{before}{mark}{table}{end}{after}", encoding="utf-8")
         return
