@@ -44,7 +44,9 @@ def events(spark: Any) -> Any:
     ids=str,
 )
 def test_they_are_asked_key_by_key(events: Any, early: Trigger) -> None:
-    panes = grouped(events, bl.AfterWatermark(early=early), watermark="0s", window_input="v")
+    asks = isinstance(early, bl.AfterDelta | bl.AfterTotal)
+    options = {"window_input": "v"} if asks else {}
+    panes = grouped(events, bl.AfterWatermark(early=early), watermark="0s", **options)
 
     shown = " ".join(bl.explain_plan(panes).split())
     assert shown.startswith("beamlike: reference machine")

@@ -223,6 +223,7 @@ def test_what_waits_and_what_is_seen_rests_in_columns_that_anyone_can_read() -> 
     assert run_in_shard(plan, script, store) == []
 
     rows = unpack_blob(store.buckets[1])[0].to_pylist()
+    rows.sort(key=lambda row: (row["key_plate"], row["start"]))
     assert [
         {name: row[name] for name in ("key_plate", "start", "element_hold", "content", "waiting")}
         for row in rows

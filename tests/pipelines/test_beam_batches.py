@@ -52,8 +52,8 @@ def test_one_window_for_everything_keeps_what_fills_no_batch_to_the_end():
     assert batches(beam.GroupIntoBatches(3), beam.WindowInto(beam.GlobalWindows())) == [
         (0, ("tea", [1, 2, 3]), 10_000),
         (3, ("tea", [4, 5, 6]), 20_000),
-        (4, ("milk", [1]), 10_000),
         (4, ("tea", [7, 8]), 30_000),
+        (4, ("milk", [1]), 10_000),
     ]
 
 

@@ -119,7 +119,9 @@ def _rendering(names: Sequence[str], candidates: Collection[str]) -> Rendering:
             break
     else:
         rendering = "rows"
-    unclear = {"rows": ("retraction", "change"), "changelog": ("session",)}.get(rendering, ())
+    unclear = {"rows": ("retraction", "change"), "changelog": (SESSION_IDENTITY,)}.get(
+        rendering, ()
+    )
     for name in unclear:
         if name in candidates:
             raise ColumnError(
