@@ -9,9 +9,7 @@ WITHOUT_SCENARIO: Final = frozenset(
         # A session of Spark, a server or a table elsewhere.
         *("local_session.app_name", "local_session.cores", "local_session.short_lived"),
         *("live_view.port", "tables.Delta.storage_options", "tables.Iceberg.properties"),
-        *("tables.JDBC.properties", "beam.to_data_frame.shards", "beam.to_data_frame.wake_every"),
-        *("beam.FromDataFrame.idle", "testing.run_with_context.spark"),
-        "testing.run_with_overrides.spark",
+        "tables.JDBC.properties",
     }
 )
 """Options of which no test says yet what they do."""
