@@ -43,8 +43,8 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         coder: How these were encoded.
 
     Raises:
-        PipelineError: It is no DataFrame, a stream without timestamp or watermark, or only one of
-            ``encoded`` and ``coder`` is given.
+        PipelineError: It is no DataFrame, a stream without timestamp or watermark; only one of
+            ``encoded`` and ``coder`` is given, or ``idle="advance"`` without ``idle_after``.
         ColumnError: When it runs: a column is missing or of another type.
         TimeError: A duration cannot be read.
     """
