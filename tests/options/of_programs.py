@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
+from unittest.mock import patch
 
 import pyarrow as pa
 
@@ -162,6 +163,35 @@ def weighted_beside(rows: Any, **option: Any) -> Any:
     return rows.with_side_inputs().batch_weighted(9, lambda letter: 1, **option).to_scollection()
 
 
+class Streaming:
+    """Stands for a streaming DataFrame, which only a run reads."""
+
+    isStreaming = True
+
+
+def source(**option: Any) -> Any:
+    """The clock of a source of rows, some of which may be idle."""
+    rows: Any = Streaming()
+    times = {"timestamp": "at", "watermark": "0 s", "idle_after": "1 minute"}
+    return beam.FromDataFrame(rows, **{**times, **option}).clock
+
+
+def framed(**option: Any) -> Any:
+    """What the elements of a collection become rows with."""
+    numbers = beam.Pipeline() | beam.Create([1])
+    session: Any = object()
+    with patch("beamlike.hosts.spark.graph.frames.frame_of") as frame_of:
+        beam.to_data_frame(numbers, "n int", spark=session, **option)
+    return frame_of.call_args.kwargs
+
+
+def in_session(harness: Callable[..., Any], **option: Any) -> Any:
+    """How a context of a test ends that runs in memory."""
+    with harness(host="memory", **option) as sc:
+        sc.parallelize([1])
+    return sc.pipeline.result.state
+
+
 ROWS: Final = pa.table(
     {
         **{"key": ["red"], "value": [5], "team": ["blue"], "score": [7]},
@@ -244,6 +274,15 @@ RUNS: Final[dict[str, Differs]] = {
     "testing.arrivals_from_dataframe.value": Differs(arrivals, partial(arrivals, value="score")),
     "testing.broken_trigger_rules.values": Differs(rules, partial(rules, values=())),
     "testing.broken_trigger_rules.window": Differs(rules, partial(rules, window=0)),
+    "beam.FromDataFrame.idle": Differs(source, partial(source, idle="advance")),
+    "beam.to_data_frame.shards": Differs(framed, partial(framed, shards=2)),
+    "beam.to_data_frame.wake_every": Differs(framed, partial(framed, wake_every="7 s")),
+    **{
+        f"testing.{harness.__name__}.spark": Differs(
+            partial(in_session, harness), partial(in_session, harness, spark=object)
+        )
+        for harness in (testing.run_with_context, testing.run_with_overrides)
+    },
     "testing.figure_of.dark": Differs(figure, partial(figure, dark=True)),
     "testing.figure_of.key": Differs(figure, partial(figure, key="a")),
 }

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from beamlike import AfterCount, AfterWatermark
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, UnusedHintWarning
 from beamlike.model.time import show_instant
 from beamlike.scio import MultiJoin, ScioContext, SCollection, WindowOptions
 from beamlike.testing import test_stream_of as stream_of
@@ -170,7 +170,9 @@ def test_sparse_joins_are_joins():
 def test_skewed_joins_are_joins():
     left, right = two(LEFT, RIGHT)
     assert elements(left.skewed_join(right)) == JOINED
-    assert elements(left.skewed_join(right, hot_key_fanout=3, cms_eps=0.1)) == JOINED
+    with pytest.warns(UnusedHintWarning, match="hot_key_fanout=3|cms_eps=0.1"):
+        hinted = left.skewed_join(right, hot_key_fanout=3, cms_eps=0.1)
+    assert elements(hinted) == JOINED
     assert elements(left.skewed_left_outer_join(right)) == [*JOINED, ("b", (3, None))]
     assert elements(left.skewed_full_outer_join(right)) == [
         *JOINED,

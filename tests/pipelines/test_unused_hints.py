@@ -11,7 +11,7 @@ import beamlike.beam as beam
 from beamlike.api.pipelines.approximate import ApproximateQuantilesCombineFn
 from beamlike.api.pipelines.combinefn import TupleCombineFn
 from beamlike.beam.options.pipeline_options import PipelineOptions
-from beamlike.errors import UnusedHintWarning
+from beamlike.errors import PipelineError, UnusedHintWarning
 from beamlike.scio import ScioContext
 from beamlike.testing import TestPipeline
 
@@ -131,6 +131,19 @@ def test_a_hint_without_an_effect_is_warned_of_by_its_name_and_value(
 )
 def test_what_is_done_anyway_is_not_warned_of(build: Callable[[], Any]) -> None:
     assert warned(build) == []
+
+
+def test_what_happens_when_a_source_is_idle_is_refused_where_it_never_is() -> None:
+    class Streaming:
+        isStreaming = True
+
+    rows: Any = Streaming()
+    with pytest.raises(PipelineError) as refused:
+        beam.FromDataFrame(rows, timestamp="at", watermark="0 s", idle="advance")
+    assert str(refused.value) == (
+        'idle="advance" says what happens after idle_after, which is missing; add '
+        'idle_after="5 minutes", or as long as no row may mean nothing'
+    )
 
 
 def test_a_pipeline_keeps_what_is_to_be_displayed_of_it() -> None:

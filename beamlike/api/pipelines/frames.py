@@ -43,8 +43,8 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         coder: How these were encoded.
 
     Raises:
-        PipelineError: It is no DataFrame, a stream without timestamp or watermark, or only one of
-            ``encoded`` and ``coder`` is given.
+        PipelineError: It is no DataFrame, a stream without timestamp or watermark; only one of
+            ``encoded`` and ``coder`` is given, or ``idle="advance"`` without ``idle_after``.
         ColumnError: When it runs: a column is missing or of another type.
         TimeError: A duration cannot be read.
     """
@@ -77,7 +77,13 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         idle_ms = None if idle_after is None else duration_ms(idle_after, "idle_after")
         delay = 0 if watermark is None else duration_ms(watermark, "watermark")
         ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
-        self.clock = SourceClock(delay, idle_ms, option(Idle, idle, "idle"), ahead)
+        when_idle = option(Idle, idle, "idle")
+        if idle_ms is None and when_idle is Idle.ADVANCE:
+            raise PipelineError(
+                'idle="advance" says what happens after idle_after, which is missing; add '
+                'idle_after="5 minutes", or as long as no row may mean nothing'
+            )
+        self.clock = SourceClock(delay, idle_ms, when_idle, ahead)
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
         from beamlike.hosts.spark.graph.frames import Frame

@@ -228,7 +228,7 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-_RAISED: Final = re.compile(r"^(?:\s*|.*Exception: )beamlike\.errors\.(\w+): ?(.*)$")
+_RAISED: Final = re.compile(r"^(?:\s*|.*: )beamlike\.errors\.(\w+): ?(.*)$")
 _ANY_RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Problem)): ?(.*)$")
 _OVER: Final = re.compile(r"^\s+at |^\s*SQLSTATE|^\s*$|^Caused by|^During handling|^Traceback")
 _LINES: Final = 12
