@@ -52,7 +52,8 @@ class Lifting:
         )
         self._grouping = Grouping(silent, combine, on_error)
         # What a merged window decides, cannot be known here.
-        self._judges = strategy.late_check is not LateCheck.MERGED
+        # Windows that never merge are judged alone under any check.
+        self._judges = strategy.late_check is not LateCheck.MERGED or not strategy.is_merging
 
     def lift(
         self, elements: Sequence[Item], watermark: int | None
