@@ -52,8 +52,7 @@ class Lifting:
         )
         self._grouping = Grouping(silent, combine, on_error)
         # What a merged window decides, cannot be known here.
-        # Windows that never merge are judged alone under any check.
-        self._judges = strategy.late_check is not LateCheck.MERGED or not strategy.is_merging
+        self._judges = strategy.late_check is not LateCheck.MERGED
 
     def lift(
         self, elements: Sequence[Item], watermark: int | None

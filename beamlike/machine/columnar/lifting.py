@@ -36,8 +36,7 @@ class ColumnarLifting:
         check_liftable(strategy)
         self._rules = Rules(strategy, folds)
         # What a merged window decides, cannot be known here.
-        # Windows that never merge are judged alone under any check.
-        self._judges = strategy.late_check is not LateCheck.MERGED or not strategy.is_merging
+        self._judges = strategy.late_check is not LateCheck.MERGED
 
     def lift(
         self, bundle: Bundle, keys: int, watermark: int | None
