@@ -48,6 +48,8 @@ def why_one_by_one(strategy: WindowingStrategy, combine: CombineFn) -> str | Non
         check_liftable(strategy)
     except WindowingError as error:
         return str(error)
+    if strategy.late_check is LateCheck.MERGED:
+        return "late_check='merged' judges each element with those that have come before"
     if strategy.may_lose_data is not None:
         return "its trigger may finish, and what comes after that is dropped one by one"
     window_fn = strategy.window_fn
