@@ -9,7 +9,6 @@ column                type                  holds
 ``ts``                int64                 event time, ms
 ``start``, ``end``    int64                 its window, ms
 ``bucket``            int32                 of its key, see `Plan`
-``first``             bool                  whether it comes before the others of a micro-batch
 ====================  ====================  ====================================================
 
 Elements that `beamlike.runtime.graph.early` combined come in tables of combined elements, see
@@ -84,7 +83,6 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
             "ts": pa.array(keyed.timestamps, number),
             "start": pa.array(keyed.windows.starts, number),
             "end": pa.array(keyed.windows.ends, number),
-            "first": pa.array(keyed.first, pa.bool_()),
             "hash": pa.array(hashes),
         }
     )
@@ -109,7 +107,7 @@ def key_blobs(keys: Sequence[Any], coders: Coders) -> list[bytes]:
 def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
     """Tables of a micro-batch in order of arrival, with values of one type; none if there is none.
 
-    What comes first does. Elements that were combined before follow in a table of their own.
+    Elements that were combined before follow in a table of their own.
     """
     lifted = [table for table in tables if is_lifted(table)]
     combined = [pa.concat_tables(lifted)] if lifted else []
@@ -120,10 +118,7 @@ def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:
     if len(kinds) > 1:
         tables = [_on_wire(table, wire) for table in tables]
     whole = pa.concat_tables(tables)
-    first = whole.column("first").to_numpy()
-    if first.any() and not first.all():
-        whole = whole.take(pa.array(np.argsort(~first, kind="stable")))
-    return [whole.drop_columns(["first"]), *combined]
+    return [whole, *combined]
 
 
 def as_noted(table: pa.Table) -> pa.Table:

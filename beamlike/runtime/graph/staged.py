@@ -33,7 +33,6 @@ from beamlike.safe_text import USER_RAISED, problem_of
 class Keyed:
     """What a machine is given of a bundle, in columns; `beamlike.machine.events.Element` by key.
 
-    ``first`` are those that come before the others of a micro-batch, wherever they come from.
     ``declared`` is the type of all values, if it is declared.
     """
 
@@ -41,7 +40,6 @@ class Keyed:
     values: Sequence[Any]
     timestamps: Sequence[int]
     windows: Spans
-    first: Sequence[bool]
     declared: type | None = None
 
 
@@ -144,16 +142,11 @@ class StagedWorker(Worker, Recorded):
             [element.value for _, element in arriving],
             [element.timestamp for _, element in arriving],
             Spans.of(element.window or GLOBAL_WINDOW for _, element in arriving),
-            [self.comes_first(element) for _, element in arriving],
         )
 
     @abstractmethod
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         """The element that a pane of the machine becomes."""
-
-    def comes_first(self, element: Element) -> bool:
-        """Whether this comes before the others of a bundle, wherever they come from."""
-        return False
 
     def closing(self) -> Bundle:
         """What comes out once a bundle is over."""
@@ -210,8 +203,7 @@ class GroupingWorker(StagedWorker):
         bundle, windows = self._pairs(given)
         keys = [key for key, _ in bundle.values]
         values = [value for _, value in bundle.values]
-        first = [False] * len(bundle)
-        return Keyed(keys, values, bundle.timestamps, windows, first, self._declared)
+        return Keyed(keys, values, bundle.timestamps, windows, self._declared)
 
     def _pairs(self, given: Sequence[Bundle]) -> tuple[Bundle, Spans]:
         """The elements, each in one window, and their windows; all are pairs.
