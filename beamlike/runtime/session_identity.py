@@ -1,6 +1,6 @@
 """The column of results that names a session, and the names that it had before.
 
-It is a text, so that nobody takes it for times: a session keeps its identity as it grows.
+It is a text, so that it is not taken for times: a session keeps its identity as it grows.
 """
 
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""A micro-batch that is made again leaves the bytes that it left before, whoever makes it.
+"""A micro-batch that is made again leaves the bytes that it left before, in any process.
 
 Spark may keep what a lost attempt has saved among what the next one saves. So each step is made
 several times here, with its rows in another order, by a worker that remembers the shard or knows
