@@ -32,6 +32,9 @@ __all__ = ["Queries", "main", "make_session"]
 ENOUGH: Final = 20
 """So often in a row a query may fail without having ended a micro-batch."""
 
+CORES: Final = (2, 1, 4, 3)
+"""Of one session after the other in a folder: Spark then reads rows in other tasks and orders."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.crash.child", description=__doc__)
@@ -112,12 +115,22 @@ def make_session(home: Path, retries: int) -> Any:
         "spark.sql.streaming.fileSink.log.compactInterval": 3,
         NO_DATA: "false",
     }
-    builder = SparkSession.builder.master(f"local[2,{retries}]").appName("crash")
+    master = f"local[{_next_cores(home)},{retries}]"
+    builder = SparkSession.builder.master(master).appName("crash")
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def _next_cores(home: Path) -> int:
+    """How many cores the next session in a folder has. What it goes on with, others wrote."""
+    starts = home / "starts"
+    with starts.open("a+") as lines:
+        lines.write("started\n")
+        lines.seek(0)
+        return CORES[(sum(1 for _ in lines) - 1) % len(CORES)]
 
 
 class Queries:
