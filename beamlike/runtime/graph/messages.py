@@ -20,7 +20,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.tracing import ShardTrace
-from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.graph.wire import Listed, Wire
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.tally import Tally
 
@@ -198,7 +198,7 @@ def _of_this_version(message: tuple[Any, ...]) -> tuple[Any, ...]:
     return [{}, {}, {}], {}, reached, [], Recorder(), {}, [], [], {}, order
 
 
-_Columns = tuple[list[Any], Any, Any, list[int], list[PaneInfo]]
+_Columns = tuple[Any, Any, Any, list[int], list[PaneInfo]]
 
 
 def _columns(bundle: Bundle) -> _Columns:
@@ -211,7 +211,7 @@ def _columns(bundle: Bundle) -> _Columns:
         spans: Any = np.array([windows.starts, windows.ends], np.int64).T
     else:
         spans = [tuple(map(bounds, each)) for each in windows]
-    return bundle.values, np.array(bundle.timestamps, np.int64), spans, numbers, list(panes)
+    return Listed(bundle.values), np.array(bundle.timestamps, np.int64), spans, numbers, list(panes)
 
 
 def _bundle(columns: _Columns) -> Bundle:

@@ -25,7 +25,7 @@ from beamlike.model.side_inputs import side_input_window
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.graph.functions import Contents, FunctionWorker
-from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.graph.wire import Listed, Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 
 NOTHING_SEEN: Final[tuple[Any, ...]] = ()
@@ -51,6 +51,9 @@ class Batch:
     def __repr__(self) -> str:
         # A window function of the user's that raises does so for all of them alike.
         return repr(self.values[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Batch, (Listed(self.values), self.timestamps, self.panes, self.seen)
 
     def element(self, window: Window) -> Element:
         """What a machine takes: their earliest time is what the watermark waits for."""

@@ -3,7 +3,8 @@
 A value is a pickle. In it, what has a declared coder is a name and the coder's bytes, wherever it
 is: alone or inside of something. An object of a data class, an attrs class or a named tuple needs
 no coder; beside it stand the names of its fields, so that it is never taken for an object of what
-the class has become since.
+the class has become since. Tuples of one class, as rows and named tuples are, travel as plain
+tuples if they are `Listed`.
 """
 
 import copyreg
@@ -11,7 +12,7 @@ import io
 import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import attrs
@@ -211,12 +212,63 @@ def decoded(name: str, blob: bytes, coders: Coders | None = None) -> Any:
         ) from cause
 
 
+@attrs.frozen
+class Listed:
+    """Values that come out of another process as a list.
+
+    The objects of a class of tuples cost ten times what plain tuples do. Where all values are of
+    one such class, it goes with them once, as what makes its objects of tuples.
+    """
+
+    values: list[Any]
+
+    def reduced(self, coders: Coders) -> tuple[Any, ...]:
+        """What makes the list, as pickle takes it."""
+        kinds = set(map(type, self.values))
+        if len(kinds) == 1 and not kinds & coders.by_type.keys():
+            (kind,) = kinds
+            maker = _maker_of(kind)
+            if maker is not None:
+                return _remade, (*maker, [*map(tuple, self.values)])
+        return list, (self.values,)
+
+
+def _remade(maker: Callable[..., Callable[[Any], Any]], given: Any, values: list[Any]) -> list[Any]:
+    return [*map(maker(*given), values)]
+
+
+@lru_cache(maxsize=1_000)
+def _maker_of(kind: type) -> tuple[Any, tuple[Any, ...]] | None:
+    """What says how objects of a class are made of tuples, and its arguments; None if none does."""
+    if not issubclass(kind, tuple) or kind.__iter__ is not tuple.__iter__:
+        return None
+    if "made_by" in vars(kind):
+        return kind.made_by  # type: ignore[attr-defined, no-any-return]
+    if kind.__dictoffset__:  # there may be more in an object than its fields
+        return None
+    is_plain = kind.__reduce__ is object.__reduce__ and kind.__reduce_ex__ is object.__reduce_ex__
+    names = _fields_of(kind)
+    if names is None or not is_plain or kind in copyreg.dispatch_table:
+        return None
+    return _named_maker, (kind, names)
+
+
+def _named_maker(kind: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
+    """What makes named tuples of a class.
+
+    Raises:
+        StateError: Today it has other fields.
+    """
+    _check_fields(kind, names)
+    return partial(tuple.__new__, kind)
+
+
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     """Hands values of some classes to their coders."""
 
     def __init__(self, sink: io.BytesIO, coders: Coders, *, checks: bool = True) -> None:
         super().__init__(sink, protocol=pickle.HIGHEST_PROTOCOL)
-        self._by_type, self._checks = coders.by_type, checks
+        self._coders, self._checks = coders, checks
         self.coded = False
 
     def write(self, value: Any) -> None:
@@ -237,10 +289,12 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
     def reducer_override(self, obj: Any) -> Any:
         kind = type(obj)
-        coder = self._by_type.get(kind)
+        coder = self._coders.by_type.get(kind)
         if coder is not None:
             self.coded = True
             return decoded, (type_name(kind), encoded(obj, coder, checks=self._checks))
+        if isinstance(obj, Listed):
+            return obj.reduced(self._coders)
         names = _fields_of(kind)  # type: ignore[arg-type]
         if names is not None:
             reduced = obj.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
@@ -268,6 +322,11 @@ def _empty(kind: type, names: tuple[str, ...], *given: Any) -> Any:
     Raises:
         StateError: Today it has other fields.
     """
+    _check_fields(kind, names)
+    return kind.__new__(kind, *given)
+
+
+def _check_fields(kind: type, names: tuple[str, ...]) -> None:
     now = _fields_of(kind)
     if now != names:
         raise StateError(
@@ -277,7 +336,6 @@ def _empty(kind: type, names: tuple[str, ...], *given: Any) -> Any:
                 help="bring them back, or write and declare a coder before fields change",
             )
         )
-    return kind.__new__(kind, *given)
 
 
 class _Unpickler(pickle.Unpickler):

@@ -144,11 +144,13 @@ def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
     """What makes rows with columns of these names of their values.
 
     As ``Row(*names)`` does, and several times as fast: they share a class of their own, which
-    finds a column by its place. Pickled, they are rows like any other.
+    finds a column by its place. Pickled, they are rows like any other; see also
+    `beamlike.runtime.graph.wire.Listed`.
     """
     own = {name: property(itemgetter(at)) for at, name in enumerate(names)}
     body: dict[str, Any] = {name: own[name] for name in names if not hasattr(Row, name)}
-    kind = type("Row", (Row,), {**body, "__fields__": list(names), "__slots__": ()})
+    body |= {"__fields__": list(names), "__slots__": (), "made_by": (row_maker, (names,))}
+    kind = type("Row", (Row,), body)
     return partial(tuple.__new__, kind)
 
 

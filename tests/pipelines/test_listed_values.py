@@ -1,0 +1,103 @@
+"""Values of one class of tuples on the wire: sent as plain tuples, they are what they were."""
+
+import sys
+from collections import namedtuple
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import attrs
+import pytest
+from pyspark.sql import Row
+
+from beamlike.errors import StateError
+from beamlike.hosts.spark.graph.reading import row_maker
+from beamlike.model.coders import Coder, Coders, type_name
+from beamlike.runtime.graph.wire import Listed, Wire
+
+
+class Point(NamedTuple):
+    x: int
+    y: object
+
+
+class Named(namedtuple("Named", "x y")):
+    """It has a dictionary besides its fields."""
+
+
+@attrs.frozen
+class PointCoder(Coder):
+    def encode(self, value: Any) -> bytes:
+        return f"{value.x},{value.y}".encode()
+
+    def decode(self, blob: bytes) -> Any:
+        return Point(*map(int, blob.split(b",")))
+
+
+def sent(values: list[Any], wire: Wire = Wire()) -> Any:  # noqa: B008 (it never changes)
+    return wire.loads(wire.dumps(Listed(values)))
+
+
+MAKE_ROW = row_maker(("user", "n"))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [1, 2.0, None],
+        [(1, "a"), (2, "b")],
+        [Point(1, 2), Point(3, None), Point(4, [Point(5, 6)])],
+        [Point(1, 2), (1, 2)],
+        [MAKE_ROW(("joe", 1)), MAKE_ROW(("ann", None))],
+        [MAKE_ROW(("joe", 1)), row_maker(("n",))((1,))],
+        [Row(user="joe", n=1), Row(user="ann", n=2)],
+        [{"a": 1}, {"b": 2}],
+    ],
+    ids=["none", "plain", "tuples", "named tuples", "two classes", "rows",
+         "two kinds of rows", "rows of Spark", "others"],
+)  # fmt: skip
+def test_values_arrive_as_what_they_were(values: list[Any]) -> None:
+    came = sent(values)
+    assert type(came) is list
+    assert came == values
+    assert [type(it).__name__ for it in came] == [type(it).__name__ for it in values]
+
+
+def test_what_an_object_has_besides_its_fields_arrives_too() -> None:
+    values = [Named(1, 2), Named(3, 4)]
+    values[0].note = "mind"  # type: ignore[attr-defined]
+    came = sent(values)
+    assert (came, came[0].note, vars(came[1])) == (values, "mind", {})
+
+
+def test_rows_are_sent_as_tuples_with_their_names_once() -> None:
+    rows = [MAKE_ROW((f"user {number}", number)) for number in range(1_000)]
+    wire = Wire()
+    listed, plain = wire.dumps(Listed(rows)), wire.dumps([*map(tuple, rows)])
+    assert len(listed) < len(plain) + 200
+    assert sent(rows)[7].user == "user 7"
+
+
+def test_a_coder_of_the_class_is_asked() -> None:
+    coders = Coders({Point: PointCoder()}, {type_name(Point): PointCoder()})
+    blob = Wire(coders).dumps(Listed([Point(1, 2), Point(3, 4)]))
+    assert b"1,2" in blob
+    assert Wire(coders).loads(blob) == [Point(1, 2), Point(3, 4)]
+
+
+def test_named_tuples_of_what_a_class_has_become_since_are_refused() -> None:
+    module = ModuleType("moved")
+    sys.modules["moved"] = module
+    try:
+        module.Place = namedtuple("Place", "x y", module="moved")  # type: ignore[attr-defined, misc]
+        blob = Wire().dumps(Listed([module.Place(1, 2)]))  # type: ignore[attr-defined]
+        module.Place = namedtuple("Place", "y x", module="moved")  # type: ignore[attr-defined, misc]
+        with pytest.raises(StateError) as refusal:
+            Wire().loads(blob)
+    finally:
+        del sys.modules["moved"]
+    assert str(refusal.value) == (
+        "a moved.Place was kept by an earlier run, or sent by another process, and cannot be made "
+        "again here: its fields were x, y, and are y, x; bring them back, or write and declare a "
+        "coder before fields change, or start the query with a new checkpoint"
+    )
