@@ -199,7 +199,7 @@ class OutputTable:
         return _Row(key, drop.window, {"kind": DROPPED_ROW, "dropped": dropped})
 
     def refused(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
-        """Rows that could not be grouped at all, as drops; see `beamlike.hosts.spark.pack`."""
+        """Rows that could not be grouped at all, as drops; see `beamlike.runtime.packing`."""
         keys = {name: [row["key"][name] for row in rows] for name in self.plan.keys}
         dropped = [
             {

@@ -11,8 +11,6 @@ import pytest
 from beamlike import beam
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.spark import workers
-from beamlike.hosts.spark.pack import Arrived
-from beamlike.hosts.spark.processor import stepped_shard
 from beamlike.machine.events import Drop, DropReason, Element, Merged, Pane
 from beamlike.model.combine import Count, Max, Sum
 from beamlike.model.panes import PaneInfo, Timing
@@ -23,7 +21,9 @@ from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime import logs
 from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.micro_batch import stepped_shard
 from beamlike.runtime.output import OutputTable
+from beamlike.runtime.packing import Arrived
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.testing import TestStream
@@ -202,7 +202,7 @@ def test_the_groupings_of_a_pipeline_log_the_same(caplog: pytest.LogCaptureFixtu
 
 def test_nothing_is_read_of_the_rows_if_no_one_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("beamlike.hosts.spark.processor.log_rows", lambda *_: read.append("all"))
+    monkeypatch.setattr("beamlike.runtime.micro_batch.log_rows", lambda *_: read.append("all"))
     stepped()
     assert read == []
 

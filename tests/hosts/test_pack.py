@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import UserFunctionError
-from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
+from beamlike.hosts.spark.pack import packer
 from beamlike.machine.events import Element
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Sum
@@ -17,6 +17,7 @@ from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.packing import Arrived, read_blobs
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.row_metadata import SOURCE_MARKS
 

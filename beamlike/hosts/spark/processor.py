@@ -11,18 +11,17 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.nearby import nearby_of_worker
-from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.unpack import OutputBlobs
 from beamlike.hosts.spark.workers import prepare_logs
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.jumps import jump_of
-from beamlike.runtime.logs import log_jump, log_rows, log_silent, logs_drops
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.micro_batch import known_watermark, stepped_shard
+from beamlike.runtime.packing import Arrived, read_blobs
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.stepping import Stepper, stepper_of
+from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store.index import Index
-from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby, Store
-from beamlike.runtime.tally import EXAMPLES, METRICS, TALLY_TYPE, Tally
+from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
+from beamlike.runtime.tally import EXAMPLES, METRICS, TALLY_TYPE
 
 STEPPED: Final = f"blob binary, {TALLY_TYPE}"
 """The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
@@ -34,11 +33,6 @@ _UNCOUNTED: Final = (None,) * len((*METRICS, *EXAMPLES))
 _INDEX = -1
 _LOGGED: Final = set[Hashable]()
 """Which failures this worker has logged: each once, however many tasks it does."""
-
-
-def beam_watermark(spark_watermark: int) -> int:
-    """Spark's watermark as Beam's (ms): Spark says 0 while it knows none."""
-    return spark_watermark if spark_watermark > 0 else MIN_TIMESTAMP
 
 
 class SparkStore:
@@ -113,7 +107,7 @@ class GroupProcessor(Processor):
         elif self._plan.clocks is None:
             register_watermark_timer(self._handle, spark_watermark)
             # Spark's watermark follows from the micro-batches before: it is there first.
-            updates.append(HostWatermark(beam_watermark(spark_watermark), begins=True))
+            updates.append(HostWatermark(known_watermark(spark_watermark), begins=True))
         else:
             # Updates of its inputs trigger its steps, but for the drain, which needs a timer. One
             # would do; to check that it is set takes as long as to set it again.
@@ -139,30 +133,6 @@ class GroupProcessor(Processor):
             updates: Updates of the watermark.
             clock: Processing time (ms).
         """
-
-
-def stepped_shard(
-    stepper: Stepper,
-    store: Store,
-    shard: int,
-    arrived: Arrived,
-    updates: Sequence[WatermarkUpdate],
-    clock: int,
-) -> tuple[list[pa.Table], Tally]:
-    """One shard's micro-batch: its output rows, and what it counts. For the arguments see
-    `Stepper`."""
-    plan = stepper.plan
-    out, status = stepper.step(store, arrived.tables, updates, clock, shard)
-    tables = [*arrived.finished, *out]
-    jump = jump_of(plan, arrived.delivered, status)
-    if shard == 0:  # the others see the same
-        log_silent(plan.name, status.silent)
-    if logs_drops():
-        for table in tables:
-            log_rows(plan.name, list(plan.keys), table)
-    if jump is not None:
-        log_jump(plan.name, jump)
-    return tables, Tally.of_rows(plan, arrived.elements, tables, status, jump)
 
 
 class ShardProcessor(GroupProcessor):

@@ -14,20 +14,18 @@ from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
 from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import observing_columns
-from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, tick_packer
+from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, tick_packer
 from beamlike.hosts.spark.processor import STEPPED, ShardProcessor
 from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import output_blob, unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group
-from beamlike.machine.clocks import HostWatermark
-from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.micro_batch import finished_shard
 from beamlike.runtime.output import OutputTable
+from beamlike.runtime.packing import read_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
-from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.stores import NoStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -101,10 +99,7 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
 
     def run(blobs: pa.Table) -> pa.Table:
         arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
-        stepped, _ = stepper_of(plan).step(
-            NoStore(), arrived.tables, [HostWatermark(MAX_TIMESTAMP)], 0
-        )
-        blobs = [output_blob(table) for table in (*arrived.finished, *stepped)]
+        blobs = [output_blob(table) for table in finished_shard(plan, arrived)]
         # Together they may be more than fits in one piece.
         pieces = [pa.array([blob], pa.binary()) for blob in blobs]
         return pa.table({"blob": pa.chunked_array(pieces, pa.binary())})

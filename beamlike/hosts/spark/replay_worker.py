@@ -17,12 +17,12 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.errors import StateError, UserFunctionError
 from beamlike.hosts.spark.deferred import Processor
-from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.processor import SparkStore, register_watermark_timer
 from beamlike.hosts.spark.worker_errors import cause_lines
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.packing import Batches
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.stepping import stepper_of

@@ -19,8 +19,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker, local_folder
+from beamlike.runtime.packing import Batches
 from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 

@@ -14,14 +14,14 @@ from pyspark.sql import types as T
 
 from beamlike.hosts.describing import Source, noted
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, arrow_schema
-from beamlike.hosts.spark.fanout import FanoutGroup
-from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
-from beamlike.hosts.spark.processor import beam_watermark, stepped_shard
 from beamlike.machine.clocks import HostWatermark, SourceClock, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.fanout import FanoutGroup
+from beamlike.runtime.micro_batch import known_watermark, stepped_shard
 from beamlike.runtime.output import OutputTable
+from beamlike.runtime.packing import Arrived, packed, read_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store.stores import DictStore
@@ -84,7 +84,7 @@ class Stage:
         received: dict[int, list[bytes]] = defaultdict(list)
         for at, given in enumerate(self._inputs):
             rows = given.columns(given.rows.table(batch)).combine_chunks().to_batches()
-            _deliver(received, packer(self.plan, at, given.assign)(iter(rows)))
+            _deliver(received, packed(self.plan, iter(rows), at, given.assign))
         if self.plan.fanout:
             received = self._combined(received, batch)
         tables = [self._schema.empty_table()]
@@ -115,7 +115,7 @@ class Stage:
         if batch.ended:
             updates.append(HostWatermark(MAX_TIMESTAMP))
         elif self.plan.clocks is None:
-            updates.append(HostWatermark(beam_watermark(batch.watermark), begins=True))
+            updates.append(HostWatermark(known_watermark(batch.watermark), begins=True))
         return updates, batch.clock
 
 

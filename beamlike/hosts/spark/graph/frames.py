@@ -19,7 +19,6 @@ from beamlike.hosts.spark.graph.scripts import messages_of
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows, sender
 from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.observing import Observed
-from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import ease_worker
@@ -30,6 +29,7 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.graph.layers import STAGED, Layers
 from beamlike.runtime.graph.messages import Messages, Reached
 from beamlike.runtime.options import BUCKETS
+from beamlike.runtime.packing import Batches
 from beamlike.runtime.store.blobs import unpack_blob
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from beamlike.hosts.spark.graph.stages import (
     has_fanout,
     output_stage,
 )
-from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages
+from beamlike.runtime.packing import Batches
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import DictStore
 

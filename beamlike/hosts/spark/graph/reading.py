@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Row
 
-from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.model.bundle import Bundle, Spans
@@ -27,6 +26,7 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
+from beamlike.runtime.packing import Batches
 from beamlike.runtime.tally import Tally
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 

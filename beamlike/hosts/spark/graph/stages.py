@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.bundle import Bundle
@@ -31,6 +30,7 @@ from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import dealt_out
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.worker import Worker
+from beamlike.runtime.packing import Batches
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.tally import TALLIES, tallies_array

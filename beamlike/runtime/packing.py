@@ -1,0 +1,360 @@
+"""Before the shuffle: rows become blobs for shards. After it these are read again.
+
+A blob's header says what it carries:
+
+``rows``     elements of one shard, one by one or combined, with the bucket of each; on the way to
+           a group of the fanout, with its hash
+``out``      finished output rows, passed through as they are (what was dropped here or before)
+``updates``  no rows: watermark updates of the inputs, and how many rows they had; or the processing
+           time, in a query that gets its time from a script
+
+Among the blobs ``out`` is one without rows that says which event times were delivered, for the
+stages after the shards: see `beamlike.machine.jumps`.
+
+An empty blob carries nothing and only triggers a step of its shard: every shard takes part in every
+micro-batch, so that all of them see every watermark and every clock.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.errors import InputRowError, UnsupportedError, UserFunctionError, WindowError
+from beamlike.machine.assigning import windows_of
+from beamlike.machine.clocks import ShardWatermark, SourceClock, SourceProgress, WatermarkUpdate
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.assign import assign as assign_windows
+from beamlike.machine.columnar.assign import check_assignable
+from beamlike.machine.events import Drop, Element, RowProblem
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.jumps import Delivered
+from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.arrivals import by_shard, elements_in
+from beamlike.runtime.canonical import canonical
+from beamlike.runtime.jumps import delivered_from_json, delivered_rows, delivered_to_json
+from beamlike.runtime.lift import Lifter, lifter_of
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_MARKS
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.state import Key
+
+EMPTY = b""
+"""A blob that only triggers a step of its shard."""
+
+_ROWS_OF_A_BLOB = 200_000
+"""So many rows are gathered before they are packed, over all shards."""
+_BYTES_OF_A_BLOB = 256 * 2**20
+"""Or so many bytes: of rows with large values fewer fit in a blob."""
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def packed_blobs(shards: list[int], blobs: list[bytes]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [pa.array(shards, pa.int32()), pa.array(blobs, pa.binary())], ["shard", "blob"]
+    )
+
+
+def packed(
+    plan: Plan,
+    batches: Batches,
+    input_index: int = 0,
+    assign: WindowFn | None = None,
+    part: int = 0,
+) -> Batches:
+    """Rows of one input as blobs, each with the shard that it is for.
+
+    Input columns: see `beamlike.hosts.frames.Frames.packed`. In the blobs keys and values have
+    their names.
+
+    Args:
+        plan: The grouping.
+        batches: The rows.
+        input_index: Position of the input among the plan's.
+        assign: Gives rows their windows here; None: they have them, or the machine assigns.
+        part: Which part of the input these rows are, for the order in which they arrive.
+    """
+    names = [
+        *(f"key_{name}" for name in plan.keys),
+        *(f"value_{name}" for name in plan.values),
+    ]
+    updates: list[WatermarkUpdate] = []
+    delivered: list[Delivered] = []
+    elements = 0
+    lifter = lifter_of(plan) if plan.lift else None
+    for sequence, gathered in enumerate(_gathered(batches)):
+        table = canonical(pa.Table.from_batches(gathered))
+        table = table.rename_columns([*names, *table.column_names[len(names) :]])
+        updates += _updates_of(plan, table, input_index)
+        delivered += delivered_rows(plan, table, _believed_times(table), input_index)
+        elements += table.column("kind").null_count
+        table, finished = _sort_out(plan, table)
+        yield from finished
+        if table.num_rows:
+            if assign is not None and "start" not in table.column_names:
+                table, failed = _assigned(plan, table, assign)
+                yield from failed
+            order = [input_index, part, sequence]
+            if plan.fanout:
+                yield _dealt(plan, table, order)
+            else:
+                yield from _spread(plan, table, order, lifter)
+    receivers = list(plan.fanout_ids or plan.shard_ids)
+    yield packed_blobs(receivers, update_blobs(plan, updates, elements, len(receivers)))
+    if delivered:
+        yield packed_blobs(receivers[:1], [delivered_blob(delivered)])
+
+
+def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
+    """The same batches, some at a time: a few large blobs cost less than many small ones."""
+    gathered: list[pa.RecordBatch] = []
+    for batch in batches:
+        gathered.append(batch)
+        large = sum(it.nbytes for it in gathered) >= _BYTES_OF_A_BLOB
+        if large or sum(it.num_rows for it in gathered) >= _ROWS_OF_A_BLOB:
+            yield gathered
+            gathered = []
+    if gathered:
+        yield gathered
+
+
+def _updates_of(plan: Plan, table: pa.Table, at: int) -> list[WatermarkUpdate]:
+    """The updates of the watermark of their input in these rows."""
+    if plan.clocks is None or not table.num_rows:
+        return []
+    clock = plan.clocks.inputs[at]
+    if isinstance(clock, SourceClock):
+        times = _believed_times(table)
+        if clock.by_part:
+            by_part = pa.table({"part": table.column("part"), "ts": times}).group_by("part")
+            found = by_part.aggregate([("ts", "max")]).to_pylist()
+            return [
+                SourceProgress(at, it["ts_max"], it["part"])
+                for it in found
+                if it["ts_max"] is not None
+            ]
+        greatest = pc.max(times).as_py()
+        return [] if greatest is None else [SourceProgress(at, greatest)]
+    reports = table.filter(pc.equal(table.column("kind"), REPORT))
+    shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
+    return list(map(ShardWatermark, [at] * len(shards), shards, watermarks))
+
+
+def _believed_times(table: pa.Table) -> pa.ChunkedArray:
+    """The event times of rows of a source, without those too far ahead of the clock."""
+    times = table.column("ts")
+    if table.column("reason").null_count < table.num_rows:
+        far = pc.equal(table.column("reason"), RowProblem.FAR_FUTURE.value)
+        times = pc.if_else(pc.fill_null(far, False), None, times)
+    return times
+
+
+def update_blobs(
+    plan: Plan,
+    updates: Sequence[WatermarkUpdate],
+    elements: int,
+    count: int,
+    clock: int | None = None,
+) -> list[bytes]:
+    """A blob for each receiver with these updates. The first counts the elements for all."""
+    sources = [attrs.astuple(it) for it in updates if isinstance(it, SourceProgress)]
+    shards = [
+        [it.input, it.shard, it.watermark] for it in updates if isinstance(it, ShardWatermark)
+    ]
+    fields: dict[str, Any] = {"kind": "updates", "sources": sources, "shards": shards}
+    if clock is not None:
+        fields["clock"] = clock
+    usual = (
+        pack_blob(pa.table({}), fields) if plan.clocks is not None or "clock" in fields else EMPTY
+    )
+    first = pack_blob(pa.table({}), fields | {"elements": elements}) if elements else usual
+    return [first, *[usual] * (count - 1)]
+
+
+def delivered_blob(delivered: Sequence[Delivered]) -> bytes:
+    """A blob without rows that says which event times were delivered."""
+    header = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
+    return pack_blob(pa.table({}), header)
+
+
+def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
+    """The elements among the rows, and blobs with those that no machine can take."""
+    finished = []
+    if table.column("kind").null_count < table.num_rows:
+        before = table.filter(pc.equal(table.column("kind"), DROPPED_ROW))
+        if before.num_rows:  # after a grouping only
+            finished.append(_out(plan, OutputTable(plan).dropped_before(before.column("dropped"))))
+        table = table.filter(pc.is_null(table.column("kind")))
+    if table.column("reason").null_count < table.num_rows:
+        good = pc.is_null(table.column("reason"))
+        finished.append(_refuse(plan, table.filter(pc.invert(good))))
+        table = table.filter(good)
+    spent = {"reason", "element", "part", *STAGE_MARKS} - {"ts"}
+    if "start" in table.column_names and table.column("start").null_count < table.num_rows:
+        spent -= {"start", "end"}  # else no row has a window yet
+    return table.select([name for name in table.column_names if name not in spent]), finished
+
+
+def _assigned(
+    plan: Plan, table: pa.Table, window_fn: WindowFn
+) -> tuple[pa.Table, list[pa.RecordBatch]]:
+    """A row for each window of each row, for inputs with a window function of their own.
+
+    And blobs with the rows for which that function raised, if such rows are to be dropped.
+    """
+    if plan.machine_name == "reference":
+        return _asked(plan, table, window_fn)
+    try:
+        check_assignable(window_fn)
+        assigned = assign_windows(window_fn, table.column("ts").to_numpy())
+    except (UnsupportedError, WindowError):
+        # A user's own, or a calendar that has no window for some row.
+        return _asked(plan, table, window_fn)
+    return _with_windows(table, assigned.row, assigned.start, assigned.end), []
+
+
+def _asked(
+    plan: Plan, table: pa.Table, window_fn: WindowFn
+) -> tuple[pa.Table, list[pa.RecordBatch]]:
+    """The same, row by row. No watermark is known here, so the drops have none."""
+    on_error = OnFailure(plan.on_error)
+    rows, starts, ends = [], [], []
+    dropped: list[tuple[Key, Drop]] = []
+    columns = [table.column(f"value_{name}").to_pylist() for name in plan.values]
+    values = zip(*columns, strict=True) if columns else [()] * table.num_rows
+    elements = zip(values, elements_in(plan, table), strict=True)
+    for row, (value, (key, element)) in enumerate(elements):
+        try:
+            windows = windows_of(Element(value, element.timestamp), window_fn, on_error, None)
+        except UserFunctionError as error:
+            # The machine does not know the key's name.
+            raise error.of_key(key) from error.__cause__
+        if isinstance(windows, Drop):
+            # Computed from the row's columns, shown as what the stage makes of them.
+            dropped.append((key, attrs.evolve(windows, element=element)))
+            continue
+        for window in windows:
+            rows.append(row)
+            starts.append(window.start)
+            ends.append(window.end)
+    found = (np.array(column, np.int64) for column in (rows, starts, ends))
+    failed = [_out(plan, OutputTable(plan).build(dropped))] if dropped else []
+    return _with_windows(table, *found), failed
+
+
+def _with_windows(table: pa.Table, row: Ints, start: Ints, end: Ints) -> pa.Table:
+    table = table.take(pa.array(row))
+    table = table.append_column("start", pa.array(start))
+    return table.append_column("end", pa.array(end))
+
+
+def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
+    """The rows dealt out in turn to the groups of the fanout, whatever their keys."""
+    groups = len(plan.fanout_ids)
+    blobs = [
+        pack_blob(
+            table.take(pa.array(np.arange(at, table.num_rows, groups))).combine_chunks(),
+            {"kind": "rows", "order": order},
+        )
+        for at in range(groups)
+    ]
+    return packed_blobs(list(plan.fanout_ids), blobs)
+
+
+def _spread(plan: Plan, table: pa.Table, order: list[int], lifter: Lifter | None) -> Batches:
+    """The rows as one blob for each shard, combined before by the lifter if there is one."""
+    if lifter is not None:
+        # Nothing is late here, but a function of the user's may raise.
+        table, failed = lifter.lift([table], None)
+        if failed:
+            yield _out(plan, OutputTable(plan).build(failed))
+    yield packed_shards(plan, table, order)
+
+
+def packed_shards(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
+    """What has a hash as one blob for each shard. ``order`` keeps a shard's blobs in order."""
+    ids, blobs = [], []
+    for shard, rows in by_shard(table, plan.shards, plan.buckets):
+        ids.append(plan.shard_ids[shard])
+        blobs.append(pack_blob(rows, {"kind": "rows", "order": order}))
+    return packed_blobs(ids, blobs)
+
+
+def _out(plan: Plan, finished: pa.Table) -> pa.RecordBatch:
+    return packed_blobs([plan.shard_ids[0]], [pack_blob(finished, {"kind": "out"})])
+
+
+def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
+    """Rows that no machine can take, as finished drops; or the end of the query."""
+    rows = [
+        {
+            "key": {name: row[f"key_{name}"] for name in plan.keys},
+            "ts": row["ts"],
+            "reason": row["reason"],
+            "element": row["element"],
+        }
+        for row in refused.to_pylist()
+    ]
+    # What the query's author rejects is dropped in any case.
+    bad = [row for row in rows if row["reason"] in BAD_ROWS]
+    if bad and plan.on_error == "fail":
+        raise InputRowError(
+            f"{len(bad)} row(s) cannot be grouped; the first: {bad[0]['reason']} in "
+            f'{bad[0]["element"]}. Repair the input, or use on_error="drop" to have such rows '
+            "delivered as dropped"
+        )
+    return _out(plan, OutputTable(plan).refused(rows))
+
+
+@attrs.frozen
+class Arrived:
+    """What a shard was sent in one micro-batch.
+
+    ``tables`` hold elements, in order of arrival; ``finished`` are output rows that only pass
+    through; ``updates`` are the watermark updates of the inputs, and ``elements`` is how many rows
+    they had, those that were refused among them, as far as this shard counts them for all, as it
+    does with the event times that were ``delivered``. ``clock`` is the processing time (ms) that a
+    script says; None if it says none.
+    """
+
+    tables: list[pa.Table]
+    finished: list[pa.Table]
+    updates: list[WatermarkUpdate]
+    elements: int = 0
+    clock: int | None = None
+    delivered: list[Delivered] = attrs.field(factory=list)
+
+
+def read_blobs(blobs: Iterator[bytes]) -> Arrived:
+    """Everything that a shard was sent."""
+    arrivals: list[tuple[list[int], Any]] = []
+    finished: list[pa.Table] = []
+    updates: list[WatermarkUpdate] = []
+    delivered: list[Delivered] = []
+    elements = 0
+    clock = None
+    for blob in blobs:
+        if blob == EMPTY:
+            continue
+        table, header = unpack_blob(blob)
+        match header["kind"]:
+            case "out":
+                delivered += map(delivered_from_json, header.get("delivered", ()))
+                if table.num_rows:
+                    finished.append(table.replace_schema_metadata(None))
+            case "updates":
+                updates += (SourceProgress(*one) for one in header["sources"])
+                updates += (ShardWatermark(*one) for one in header["shards"])
+                elements += header.get("elements", 0)
+                clock = header.get("clock", clock)
+            case _:
+                arrivals.append((header["order"], table))
+    # Blobs come out of the shuffle in any order.
+    arrivals.sort(key=lambda arrival: arrival[0])
+    tables = [table for _, table in arrivals]
+    return Arrived(tables, finished, updates, elements, clock, delivered)
