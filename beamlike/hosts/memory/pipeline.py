@@ -6,28 +6,25 @@ groups first sees the clock, then the elements as one bundle for each key, at th
 it has had so far, and then the watermark becomes the least output watermark of its sources. So what
 one watermark lets out is on time for the next grouping, as in Beam. A node with a side input gets
 the watermark of that one separately.
-
-Sources that end by themselves come first, each in one step. Those that report a watermark take
-turns, one event each; Beam does not define which of several comes first.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
 import attrs
 
-from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import paused_gc
-from beamlike.machine.events import AdvanceClock, Drop
+from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle, Windowed
-from beamlike.model.graph import Edge, GroupNode, Node, ReadNode, in_order
+from beamlike.model.graph import Edge, GroupNode, Node, in_order
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
+from beamlike.runtime.graph.scripts import Step, steps_of
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
-from beamlike.runtime.script import Run, Script, ScriptStep
+from beamlike.runtime.script import Run
 
 _NOTHING: Final = Bundle()
 
@@ -105,16 +102,6 @@ class PipelineRun:
     def out_of(self, edge: Edge) -> tuple[OutputElement, ...]:
         """What came out of an edge; nothing if it was not part of the graph."""
         return tuple(self.came.get(edge, ()))
-
-
-@attrs.frozen
-class Step:
-    """What happens to one source, and what all clocks say after it."""
-
-    source: ReadNode
-    events: tuple[ScriptStep, ...]
-    clock: int
-    """Processing time (ms), which all sources share."""
 
 
 def run_pipeline(
@@ -227,41 +214,3 @@ class _Run:
 def _add(out: dict[Edge, Bundle], node: Node, found: Tagged) -> None:
     for tag, bundle in found:
         out[Edge(node, tag)].extend(bundle)
-
-
-def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
-    """Everything that happens to the sources among these nodes, in order.
-
-    Raises:
-        UnsupportedError: A source has an origin that is no script.
-    """
-    sources = [node for node in nodes if isinstance(node, ReadNode)]
-    scripts = {source: _script_of(source) for source in sources}
-    clock, clocks = 0, dict.fromkeys(sources, 0)
-    for source, events in _turns(scripts):
-        for event in events:
-            if isinstance(event, AdvanceClock):
-                # Each moves the clock on, independently of the others.
-                clock += event.to - clocks[source]
-                clocks[source] = event.to
-        yield Step(source, events, clock)
-
-
-def _turns(scripts: Mapping[ReadNode, Script]) -> Iterator[tuple[ReadNode, Script]]:
-    for source, script in scripts.items():
-        if source.bounded:
-            yield source, script
-    unbounded = [(source, script) for source, script in scripts.items() if not source.bounded]
-    for at in range(max((len(script) for _, script in unbounded), default=0)):
-        for source, script in unbounded:
-            if at < len(script):
-                yield source, script[at : at + 1]
-
-
-def _script_of(source: ReadNode) -> Script:
-    if not isinstance(source.origin, tuple):
-        raise UnsupportedError(
-            f"{source.label!r} reads {type(source.origin).__name__}, which only Spark can; run "
-            "the pipeline on Spark, or give it elements with Create or a test stream"
-        )
-    return source.origin

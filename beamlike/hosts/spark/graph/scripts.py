@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from beamlike.hosts.memory.pipeline import steps_of
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, Reached
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.scripts import steps_of
 
 
 def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:

@@ -1,0 +1,62 @@
+"""Scripts of the sources of a graph, as steps of all of it.
+
+Sources that end by themselves come first, each in one step. Those that report a watermark take
+turns, one event each; Beam does not define which of several comes first.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from beamlike.errors import UnsupportedError
+from beamlike.machine.events import AdvanceClock
+from beamlike.model.graph import Node, ReadNode
+from beamlike.runtime.script import Script, ScriptStep
+
+
+@attrs.frozen
+class Step:
+    """What happens to one source, and what all clocks say after it."""
+
+    source: ReadNode
+    events: tuple[ScriptStep, ...]
+    clock: int
+    """Processing time (ms), which all sources share."""
+
+
+def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
+    """Everything that happens to the sources among these nodes, in order.
+
+    Raises:
+        UnsupportedError: A source has an origin that is no script.
+    """
+    sources = [node for node in nodes if isinstance(node, ReadNode)]
+    scripts = {source: _script_of(source) for source in sources}
+    clock, clocks = 0, dict.fromkeys(sources, 0)
+    for source, events in _turns(scripts):
+        for event in events:
+            if isinstance(event, AdvanceClock):
+                # Each moves the clock on, independently of the others.
+                clock += event.to - clocks[source]
+                clocks[source] = event.to
+        yield Step(source, events, clock)
+
+
+def _turns(scripts: Mapping[ReadNode, Script]) -> Iterator[tuple[ReadNode, Script]]:
+    for source, script in scripts.items():
+        if source.bounded:
+            yield source, script
+    unbounded = [(source, script) for source, script in scripts.items() if not source.bounded]
+    for at in range(max((len(script) for _, script in unbounded), default=0)):
+        for source, script in unbounded:
+            if at < len(script):
+                yield source, script[at : at + 1]
+
+
+def _script_of(source: ReadNode) -> Script:
+    if not isinstance(source.origin, tuple):
+        raise UnsupportedError(
+            f"{source.label!r} reads {type(source.origin).__name__}, which only Spark can; run "
+            "the pipeline on Spark, or give it elements with Create or a test stream"
+        )
+    return source.origin
