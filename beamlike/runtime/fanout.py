@@ -11,17 +11,11 @@ import pyarrow as pa
 
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.output import OutputTable
-from beamlike.runtime.packing import (
-    Arrived,
-    delivered_blob,
-    packed_blobs,
-    packed_shards,
-    update_blobs,
-)
+from beamlike.runtime.packing import Arrived, packed_blobs, packed_shards, updated
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.blobs import pack_blob
 
 
 class FanoutGroup:
@@ -60,13 +54,11 @@ class FanoutGroup:
         if arrived.tables:
             lifted, dropped = self._lifter.lift(arrived.tables, watermark)
             if lifted.num_rows:
-                batches.append(packed_shards(plan, lifted, [group]))
+                batches.append(packed_shards(plan, lifted, (group, 0, 0)))
             if dropped:
                 finished = [OutputTable(plan).build(dropped), *finished]
-        blobs = [pack_blob(table, {"kind": "out"}) for table in finished]
-        if arrived.delivered:
-            blobs.append(delivered_blob(arrived.delivered))
-        ids = [shards[0]] * len(blobs) + shards
-        blobs += update_blobs(plan, arrived.updates, arrived.elements, len(shards), arrived.clock)
-        batches.append(packed_blobs(ids, blobs))
+        blobs = [sealed(Kind.FINISHED, table) for table in finished]
+        batches.append(packed_blobs([shards[0]] * len(blobs), blobs))
+        counted = (arrived.elements, arrived.delivered, arrived.clock)
+        batches.append(updated(plan, shards, arrived.updates, *counted))
         return pa.Table.from_batches(batches)

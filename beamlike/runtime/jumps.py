@@ -113,11 +113,3 @@ def jump_of_stage(
             if jump is not None and jump.after == status.watermark:
                 return jump
     return None
-
-
-def delivered_to_json(it: Delivered) -> dict[str, Any]:
-    return {"source": it.source, "stretches": it.stretches, "last": it.last}
-
-
-def delivered_from_json(sent: Mapping[str, Any]) -> Delivered:
-    return Delivered(**sent)

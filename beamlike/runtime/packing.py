@@ -1,22 +1,16 @@
 """Before the shuffle: rows become blobs for shards. After it these are read again.
 
-A blob's header says what it carries:
-
-``rows``     elements of one shard, one by one or combined, with the bucket of each; on the way to
-           a group of the fanout, with its hash
-``out``      finished output rows, passed through as they are (what was dropped here or before)
-``updates``  no rows: watermark updates of the inputs, and how many rows they had; or the processing
-           time, in a query that gets its time from a script
-
-Among the blobs ``out`` is one without rows that says which event times were delivered, for the
-stages after the shards: see `beamlike.machine.jumps`.
+A blob is a batch of one kind, see `beamlike.runtime.envelope`: elements of a shard, or of a group
+of the fanout; rows that were dropped here or before, which are finished; and for all shards the
+watermark updates of the inputs. The first shard is also sent how many rows there were, and which
+event times were delivered: see `beamlike.machine.jumps`.
 
 An empty blob carries nothing and only triggers a step of its shard: every shard takes part in every
 micro-batch, so that all of them see every watermark and every clock.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from operator import attrgetter
 
 import attrs
 import numpy as np
@@ -35,12 +29,23 @@ from beamlike.machine.jumps import Delivered
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.arrivals import by_shard, elements_in
 from beamlike.runtime.canonical import canonical
-from beamlike.runtime.jumps import delivered_from_json, delivered_rows, delivered_to_json
+from beamlike.runtime.envelope import (
+    Envelope,
+    Kind,
+    Order,
+    clock_table,
+    clocks_in,
+    delivered_in,
+    delivered_table,
+    sealed,
+    updates_in,
+    updates_table,
+)
+from beamlike.runtime.jumps import delivered_rows
 from beamlike.runtime.lift import Lifter, lifter_of
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_MARKS
-from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.state import Key
 
 EMPTY = b""
@@ -99,15 +104,13 @@ def packed(
             if assign is not None and "start" not in table.column_names:
                 table, failed = _assigned(plan, table, assign)
                 yield from failed
-            order = [input_index, part, sequence]
+            order = (input_index, part, sequence)
             if plan.fanout:
                 yield _dealt(plan, table, order)
             else:
                 yield from _spread(plan, table, order, lifter)
     receivers = list(plan.fanout_ids or plan.shard_ids)
-    yield packed_blobs(receivers, update_blobs(plan, updates, elements, len(receivers)))
-    if delivered:
-        yield packed_blobs(receivers[:1], [delivered_blob(delivered)])
+    yield updated(plan, receivers, updates, elements, delivered)
 
 
 def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
@@ -154,32 +157,37 @@ def _believed_times(table: pa.Table) -> pa.ChunkedArray:
     return times
 
 
-def update_blobs(
+def updated(
     plan: Plan,
+    receivers: Sequence[int],
     updates: Sequence[WatermarkUpdate],
-    elements: int,
-    count: int,
+    elements: int = 0,
+    delivered: Sequence[Delivered] = (),
     clock: int | None = None,
-) -> list[bytes]:
-    """A blob for each receiver with these updates. The first counts the elements for all."""
-    sources = [attrs.astuple(it) for it in updates if isinstance(it, SourceProgress)]
-    shards = [
-        [it.input, it.shard, it.watermark] for it in updates if isinstance(it, ShardWatermark)
-    ]
-    fields: dict[str, Any] = {"kind": "updates", "sources": sources, "shards": shards}
+) -> pa.RecordBatch:
+    """What all receivers are sent besides elements.
+
+    Args:
+        plan: The grouping.
+        receivers: Its shards, or the groups of its fanout. The first counts for all.
+        updates: Watermark updates of the inputs.
+        elements: How many rows there were.
+        delivered: What their event times say.
+        clock: Processing time (ms), if a script says it.
+    """
+    usual = EMPTY if plan.clocks is None else sealed(Kind.WATERMARKS, updates_table(updates))
+    ids, blobs = [*receivers], [usual] * len(receivers)
     if clock is not None:
-        fields["clock"] = clock
-    usual = (
-        pack_blob(pa.table({}), fields) if plan.clocks is not None or "clock" in fields else EMPTY
-    )
-    first = pack_blob(pa.table({}), fields | {"elements": elements}) if elements else usual
-    return [first, *[usual] * (count - 1)]
-
-
-def delivered_blob(delivered: Sequence[Delivered]) -> bytes:
-    """A blob without rows that says which event times were delivered."""
-    header = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
-    return pack_blob(pa.table({}), header)
+        ids += receivers
+        blobs += [sealed(Kind.CLOCK, clock_table([(0, clock)]))] * len(receivers)
+    if elements:
+        counted = pa.table({"elements": pa.array([elements], pa.int64())})
+        ids.append(receivers[0])
+        blobs.append(sealed(Kind.COUNTS, counted))
+    if delivered:
+        ids.append(receivers[0])
+        blobs.append(sealed(Kind.DELIVERED, delivered_table(delivered)))
+    return packed_blobs(ids, blobs)
 
 
 def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
@@ -253,20 +261,21 @@ def _with_windows(table: pa.Table, row: Ints, start: Ints, end: Ints) -> pa.Tabl
     return table.append_column("end", pa.array(end))
 
 
-def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
+def _dealt(plan: Plan, table: pa.Table, order: Order) -> pa.RecordBatch:
     """The rows dealt out in turn to the groups of the fanout, whatever their keys."""
     groups = len(plan.fanout_ids)
     blobs = [
-        pack_blob(
+        sealed(
+            Kind.ELEMENTS,
             table.take(pa.array(np.arange(at, table.num_rows, groups))).combine_chunks(),
-            {"kind": "rows", "order": order},
+            order=order,
         )
         for at in range(groups)
     ]
     return packed_blobs(list(plan.fanout_ids), blobs)
 
 
-def _spread(plan: Plan, table: pa.Table, order: list[int], lifter: Lifter | None) -> Batches:
+def _spread(plan: Plan, table: pa.Table, order: Order, lifter: Lifter | None) -> Batches:
     """The rows as one blob for each shard, combined before by the lifter if there is one."""
     if lifter is not None:
         # Nothing is late here, but a function of the user's may raise.
@@ -276,17 +285,17 @@ def _spread(plan: Plan, table: pa.Table, order: list[int], lifter: Lifter | None
     yield packed_shards(plan, table, order)
 
 
-def packed_shards(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
+def packed_shards(plan: Plan, table: pa.Table, order: Order) -> pa.RecordBatch:
     """What has a hash as one blob for each shard. ``order`` keeps a shard's blobs in order."""
     ids, blobs = [], []
     for shard, rows in by_shard(table, plan.shards, plan.buckets):
         ids.append(plan.shard_ids[shard])
-        blobs.append(pack_blob(rows, {"kind": "rows", "order": order}))
+        blobs.append(sealed(Kind.ELEMENTS, rows, order=order))
     return packed_blobs(ids, blobs)
 
 
 def _out(plan: Plan, finished: pa.Table) -> pa.RecordBatch:
-    return packed_blobs([plan.shard_ids[0]], [pack_blob(finished, {"kind": "out"})])
+    return packed_blobs([plan.shard_ids[0]], [sealed(Kind.FINISHED, finished)])
 
 
 def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
@@ -311,7 +320,7 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
     return _out(plan, OutputTable(plan).refused(rows))
 
 
-@attrs.frozen
+@attrs.define
 class Arrived:
     """What a shard was sent in one micro-batch.
 
@@ -332,29 +341,23 @@ class Arrived:
 
 def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     """Everything that a shard was sent."""
-    arrivals: list[tuple[list[int], Any]] = []
-    finished: list[pa.Table] = []
-    updates: list[WatermarkUpdate] = []
-    delivered: list[Delivered] = []
-    elements = 0
-    clock = None
-    for blob in blobs:
-        if blob == EMPTY:
-            continue
-        table, header = unpack_blob(blob)
-        match header["kind"]:
-            case "out":
-                delivered += map(delivered_from_json, header.get("delivered", ()))
-                if table.num_rows:
-                    finished.append(table.replace_schema_metadata(None))
-            case "updates":
-                updates += (SourceProgress(*one) for one in header["sources"])
-                updates += (ShardWatermark(*one) for one in header["shards"])
-                elements += header.get("elements", 0)
-                clock = header.get("clock", clock)
-            case _:
-                arrivals.append((header["order"], table))
+    envelopes = [Envelope.opened(blob) for blob in blobs if blob != EMPTY]
     # Blobs come out of the shuffle in any order.
-    arrivals.sort(key=lambda arrival: arrival[0])
-    tables = [table for _, table in arrivals]
-    return Arrived(tables, finished, updates, elements, clock, delivered)
+    envelopes.sort(key=attrgetter("order"))
+    arrived = Arrived([], [], [])
+    for envelope in envelopes:
+        table = envelope.table
+        match envelope.kind:
+            case Kind.ELEMENTS:
+                arrived.tables.append(table)
+            case Kind.FINISHED:
+                arrived.finished.append(table)
+            case Kind.WATERMARKS:
+                arrived.updates += updates_in(table)
+            case Kind.DELIVERED:
+                arrived.delivered += delivered_in(table)
+            case Kind.COUNTS:
+                arrived.elements += sum(table.column("elements").to_pylist())
+            case Kind.CLOCK:
+                (arrived.clock,) = clocks_in(table).values()
+    return arrived

@@ -244,6 +244,26 @@ def _instant(instant: datetime | None) -> str:
     return "?" if instant is None else instant.isoformat()
 
 
+def tallies_table(tallies: Mapping[int, Tally]) -> pa.Table:
+    """What nodes counted, as columns."""
+    number, numbers = pa.int32(), pa.list_(pa.int64())
+    return pa.table(
+        {
+            "of": pa.array(tallies, number),
+            "counts": pa.array([it.counts for it in tallies.values()], numbers),
+            "stood": pa.array([it.stood for it in tallies.values()], numbers),
+            "example": pa.array([it.example for it in tallies.values()], pa.string()),
+            "jump": pa.array([it.jump for it in tallies.values()], pa.string()),
+        }
+    )
+
+
+def tallies_in(table: pa.Table) -> Iterator[tuple[int, Tally]]:
+    """What `tallies_table` made columns of."""
+    columns = (column.to_pylist() for column in table.columns)
+    return ((of, Tally(*parts)) for of, *parts in zip(*columns, strict=True))
+
+
 def tallies_array(tallies: Mapping[int, Tally], rows: int = 1) -> pa.Array:
     """The column, in its Arrow type: all is in the first of its rows."""
     first = [

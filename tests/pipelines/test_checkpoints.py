@@ -16,7 +16,7 @@ from beamlike.hosts.spark.graph.running import KEPT_LOST, RunReport
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import NodeDrop
+from beamlike.runtime.graph.mail import NodeDrop
 
 SALES = "user string, points long, at timestamp"
 

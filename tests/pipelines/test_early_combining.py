@@ -14,7 +14,7 @@ import beamlike.beam as beam
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import run_pipeline
-from beamlike.hosts.spark.graph.scripts import messages_of
+from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.events import AdvanceWatermark, Element
@@ -31,6 +31,7 @@ from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.runtime.arrivals import is_lifted
 from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.stage import Stage
 from beamlike.runtime.script import Arrive
 from tests.support.examples import examples
@@ -94,18 +95,17 @@ def crossing(
     pipeline = beam.Pipeline()
     build(pipeline)
     layers = Layers.of(pipeline.nodes, [], lambda _: StageClock(1))
-    (message, *_) = messages_of(layers, layers.sources)
+    (mail, *_) = mails_of(layers, layers.sources)
     fused = fused_stage(layers, layer, 4, 2)
-    blobs = [layers.dump(message)] * tasks
-    return [sent_by(layers, fused, blob) for blob in blobs]
+    return [sent_by(fused, layers.sent(mail)) for _ in range(tasks)]
 
 
-def sent_by(layers: Layers, fused: Callable[[Any], Any], blob: bytes) -> list[tuple[str, int]]:
-    (batch,) = fused(iter([pa.RecordBatch.from_pydict({"blob": pa.array([blob], pa.binary())})]))
-    found = layers.load(batch.column("blob").to_pylist())
+def sent_by(fused: Callable[[Any], Any], blobs: Sequence[bytes]) -> list[tuple[str, int]]:
+    (batch,) = fused(iter([pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})]))
+    found = Mail.opened(batch.column("blob").to_pylist())
     return [
         ("combined" if is_lifted(table) else "one by one", table.num_rows)
-        for tables in found.arriving.values()
+        for tables in found.tables.values()
         for table in tables
     ]
 
@@ -194,12 +194,12 @@ def test_of_a_fanout_of_two_at_most_two_combined_elements_of_a_key_reach_its_sha
     hot = beam.CombinePerKey(Sum()).with_hot_key_fanout(lambda key: 2 if key == "hot" else 1)
     _ = pipeline | beam.Create([("hot", 1), ("cold", 1)] * 5) | hot
     layers = Layers.of(pipeline.nodes, [], lambda _: StageClock(1))
-    (message, *_) = messages_of(layers, layers.sources)
+    (mail, *_) = mails_of(layers, layers.sources)
     ways: dict[int, list[tuple[int | None, bytes]]] = {}
     for part in range(6):  # as of six tasks
         context = pytest.MonkeyPatch()
         context.setattr("pyspark.TaskContext.get", lambda part=part: _Task(part))
-        blob = pa.RecordBatch.from_pydict({"blob": pa.array([layers.dump(message)], pa.binary())})
+        blob = pa.RecordBatch.from_pydict({"blob": pa.array(layers.sent(mail), pa.binary())})
         (batch,) = fused_stage(layers, 0, 4, 2)(iter([blob]))
         context.undo()
         for shard, letter, way in zip(*batch.to_pydict().values(), strict=True):
@@ -212,7 +212,7 @@ def test_of_a_fanout_of_two_at_most_two_combined_elements_of_a_key_reach_its_sha
         columns = [pa.array(shards, pa.int32()), pa.array(blobs, pa.binary())]
         batch = pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
         for out in fanout_stage(layers, 0, 4, 2)(iter([batch])):
-            for tables in layers.load(out.column("blob").to_pylist()).arriving.values():
+            for tables in Mail.opened(out.column("blob").to_pylist()).tables.values():
                 for key in (key for table in tables for key in table.column("key_key").to_pylist()):
                     rows["hot" if b"hot" in key else "cold"] += 1
 

@@ -12,10 +12,11 @@ from pyspark.sql import Row
 from beamlike.api.pipelines.coders import StrUtf8Coder
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader, row_maker
 from beamlike.machine.clocks import SourceClock
-from beamlike.model.graph import MAIN, Edge, ReadNode
+from beamlike.model.graph import Edge, ReadNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages
+from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.wire import Wire
 
 
 def reader(*, streaming: bool = True, encoded: str | None = None, coder: Any = None) -> Reader:
@@ -31,12 +32,12 @@ def batch(
     return pa.RecordBatch.from_pydict(columns | marks)
 
 
-def read(reader: Reader, *batches: pa.RecordBatch) -> Messages:
+def read(reader: Reader, *batches: pa.RecordBatch) -> Mail:
     return reader(iter(batches))
 
 
-def elements(mail: Messages) -> list[tuple[Any, int]]:
-    return [(it.value, it.timestamp) for it in mail.out[0, MAIN]]
+def elements(mail: Mail) -> list[tuple[Any, int]]:
+    return [(it.value, it.timestamp) for it in mail.bundles[0].open(Wire())]
 
 
 def users(*names: str) -> pa.Array:
@@ -65,7 +66,7 @@ def test_rows_without_a_time_or_far_ahead_are_lost_and_move_nothing() -> None:
     mail = read(reader(), batch(columns, [None, None, 99_000, 5], [None, False, True, False]))
 
     assert [it for it, _ in elements(mail)] == [Row(user="eve", at="00:00")]
-    assert [(it.drop.reason.value, it.drop.error) for it in mail.lost] == [
+    assert [(it.drop.reason.value, it.drop.error) for it in mail.report.lost] == [
         ("null_timestamp", "{'user': 'ann', 'at': None}: its 'at' is null"),
         ("bad_timestamp", "{'user': 'joe', 'at': 'noon'}: its 'at' is no time"),
         (
@@ -74,7 +75,7 @@ def test_rows_without_a_time_or_far_ahead_are_lost_and_move_nothing() -> None:
         ),
     ]
     assert [it.watermark for it in mail.reached] == [5]
-    assert mail.tallies[0].stood[0] == 4
+    assert mail.report.tallies[0].stood[0] == 4
 
 
 def test_a_batch_of_lost_rows_only_reaches_nothing() -> None:
@@ -100,7 +101,7 @@ def test_an_element_that_its_coder_cannot_read_is_lost_alone() -> None:
     )
 
     assert elements(mail) == [("tea", 1), ("milk", 3)]
-    (lost,) = mail.lost
+    (lost,) = mail.report.lost
     assert lost.drop.reason.value == "bad_value"
     assert str(lost.drop.error).startswith("{'value': b'\\xff'}: UnicodeDecodeError: ")
     # It was delivered all the same.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs, update_blobs
+from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs, updated
 from beamlike.runtime.plan import Plan
 
 PACKED = "shard int, blob binary"
@@ -51,6 +51,6 @@ def clock_packer(plan: Plan) -> Callable[[Batches], Batches]:
         times = [time for batch in batches for time in batch.column("clock").to_pylist()]
         if times:
             receivers = list(plan.fanout_ids or plan.shard_ids)
-            yield packed_blobs(receivers, update_blobs(plan, [], 0, len(receivers), max(times)))
+            yield updated(plan, receivers, [], clock=max(times))
 
     return pack

@@ -14,15 +14,15 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from beamlike.hosts.spark.workers import ease_worker, local_folder
+from beamlike.runtime.envelope import Envelope, Kind, sealed
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
-from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
 CARRIED: Final = 2**29
 """Bytes of output that Spark carries for a task."""
@@ -41,18 +41,18 @@ class OutputBlobs:
         """One of its tables, as `unpacker` reads it."""
         full = _full_columns(table)
         if self._carried + full.nbytes <= CARRIED:
-            blob = pack_blob(full, {"kind": "out"})
+            blob = sealed(Kind.FINISHED, full)
             self._carried += len(blob)
             return blob
         place, name = tempfile.mkstemp(prefix="beamlike-output-", dir=local_folder() or None)
         with os.fdopen(place, "wb") as file, pa.ipc.new_stream(file, full.schema) as writer:
             writer.write_table(full)
-        return pack_blob(pa.table({}), {"kind": "file", "name": name})
+        return sealed(Kind.FILE, os.fsencode(name))
 
 
 def output_blob(table: pa.Table) -> bytes:
     """Output rows as `unpacker` reads them, however many."""
-    return pack_blob(_full_columns(table), {"kind": "out"})
+    return sealed(Kind.FINISHED, _full_columns(table))
 
 
 def _full_columns(table: pa.Table) -> pa.Table:
@@ -80,20 +80,20 @@ def unpacker(schema: pa.Schema) -> Callable[[Batches], Batches]:
         ease_worker()
         for batch in batches:
             for blob in batch.column("blob").drop_null():
-                table, header = unpack_blob(blob.as_buffer())
-                for rows in _batches(table, header):
+                for rows in _batches(Envelope.opened(blob.as_buffer())):
                     yield from _in_batches(_in_full(rows, schema))
 
     return unpack
 
 
-def _batches(table: pa.Table, header: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-    if header["kind"] == "file":
-        with pa.memory_map(header["name"]) as file:
-            Path(header["name"]).unlink()
-            yield from pa.ipc.open_stream(file).read_all().to_batches()
-    else:
-        yield from table.to_batches()
+def _batches(envelope: Envelope) -> Iterator[pa.RecordBatch]:
+    if envelope.kind is not Kind.FILE:
+        yield from envelope.table.to_batches()
+        return
+    name = os.fsdecode(envelope.body.to_pybytes())
+    with pa.memory_map(name) as file:
+        Path(name).unlink()
+        yield from pa.ipc.open_stream(file).read_all().to_batches()
 
 
 def _in_full(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

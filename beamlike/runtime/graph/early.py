@@ -20,9 +20,9 @@ from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.runtime.arrivals import by_shard
+from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.keyed import as_noted, hashes_of, keyed_table
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Reached
 from beamlike.runtime.graph.stage import HeldValues, Stage, plan_of
 from beamlike.runtime.graph.staged import GroupingWorker, Keyed
 from beamlike.runtime.graph.wire import Wire

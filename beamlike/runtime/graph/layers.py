@@ -10,6 +10,7 @@ import cloudpickle
 
 from beamlike.errors import CoderError, PipelineError
 from beamlike.machine.clocks import InputClock
+from beamlike.model.bundle import Bundle
 from beamlike.model.graph import (
     Edge,
     FlattenNode,
@@ -21,7 +22,7 @@ from beamlike.model.graph import (
     WindowNode,
     in_order,
 )
-from beamlike.runtime.graph.messages import Messages
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_message
@@ -87,9 +88,38 @@ class Layers:
         return [node for node in self.nodes if isinstance(node, ReadNode)]
 
     @cached_property
-    def positions(self) -> Mapping[Edge, int]:
-        """The wanted edges by their numbers."""
-        return {edge: at for at, edge in enumerate(self.wanted)}
+    def edges(self) -> Sequence[Edge]:
+        """The edges that something reads, or that are wanted: each goes by its number."""
+        read = (edge for node in self.nodes for edge in node.sources)
+        return [*dict.fromkeys((*read, *self.wanted))]
+
+    @cached_property
+    def edge_number(self) -> Mapping[Edge, int]:
+        return {edge: at for at, edge in enumerate(self.edges)}
+
+    @cached_property
+    def read_until(self) -> Sequence[int]:
+        """Of each edge the layer of the last node that reads it. The end of a query has its own."""
+        return [self._last(edge, self.depth + 1, lambda node: 0) for edge in self.edges]
+
+    @cached_property
+    def sent_until(self) -> Sequence[int]:
+        """Of each edge the layer up to which its elements are sent on as they are.
+
+        A node that keeps state is sent them in another form, after the layer before its own.
+        """
+        return [
+            self._last(edge, self.depth, lambda node: isinstance(node, STAGED))
+            for edge in self.edges
+        ]
+
+    def _last(self, edge: Edge, end: int, before: Callable[[Node], int]) -> int:
+        if edge in self.wanted:
+            return end
+        return max(
+            self.layer[reader.node] - before(self.nodes[reader.node])
+            for reader in self.readers[edge]
+        )
 
     @cached_property
     def number(self) -> Mapping[Node, int]:
@@ -120,7 +150,7 @@ class Layers:
     @cached_property
     def sharing(self) -> frozenset[int]:
         """The nodes whose elements another node reads, too, or a result."""
-        return frozenset(self.number[node] for node in sharing(self.nodes, self.positions))
+        return frozenset(self.number[node] for node in sharing(self.nodes, self.wanted))
 
     def staged(self, layer: int) -> list[int]:
         """The nodes of a layer that keep state."""
@@ -168,42 +198,48 @@ class Layers:
             )
         return found
 
-    def dump(self, messages: Messages) -> bytes:
-        """As a message.
+    def put(self, mail: Mail, node: int, tag: str, bundle: Bundle) -> None:
+        """Put what came out of a node into mail, if something reads it."""
+        edge = self.edge_number.get(Edge(self.nodes[node], tag))
+        if edge is not None:
+            mail.bundles[edge].added.extend(bundle)
+
+    def sent(self, mail: Mail, place: int = 0) -> list[bytes]:
+        """Mail without tables for machines as batches, at least one.
+
+        Args:
+            place: Their place in the order of arrival.
 
         Raises:
             PipelineError: An element cannot go to another process; says which node has it.
-            UnsupportedError: All of them together are more than a message can hold.
+            UnsupportedError: A batch is more than Spark can carry.
+        """
+        return [*mail.news(place), *self.handed_on(mail, place)]
+
+    def handed_on(self, mail: Mail, place: int = 0) -> list[bytes]:
+        """The bundles in mail, and what is for the end of the query, as batches.
+
+        Raises:
+            PipelineError: As `sent`.
+            UnsupportedError: Likewise.
         """
         try:
-            message = messages.dump(self.wire)
-            check_message(message)
-            return message
+            blobs = [*mail.handed_on(self.wire, place)]
         except CoderError:
-            for label, value in self._labelled(messages):
+            for label, value in self._labelled(mail):
                 try:
                     self.wire.dumps(value)
                 except CoderError as error:
                     raise PipelineError(f"{label!r}: {error}") from error
             raise
+        for blob in blobs:
+            check_message(blob)
+        return blobs
 
-    def _labelled(self, messages: Messages) -> Iterator[tuple[str, Any]]:
-        for (node, _), bundle in messages.out.items():
-            yield from ((self.nodes[node].label, value) for value in bundle.values)
-        for (node, source), parcel in messages.addressed.items():
-            label = self.nodes[node].sources[source].node.label
-            yield from ((label, value) for value in parcel.bundle.values)
-        for wanted, parcel in messages.came.items():
-            label = self.wanted[wanted].node.label
-            yield from ((label, value) for value in parcel.bundle.values)
-
-    def load(self, messages: Iterable[bytes]) -> Messages:
-        """All messages as one, in their order.
-
-        Raises:
-            StateError: Something in them has no class or no coder here.
-        """
-        return Messages.load(messages, self.wire)
+    def _labelled(self, mail: Mail) -> Iterator[tuple[str, Any]]:
+        for number, parcel in mail.bundles.items():
+            label = self.edges[number].node.label
+            yield from ((label, value) for value in parcel.added.values)
 
     @cached_property
     def packed(self) -> bytes:

@@ -26,9 +26,17 @@ def pack_blob(table: pa.Table, header: Mapping[str, Any], *, small: bool = False
     table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
     if small:
         return bytes(_written(table, pa.BufferOutputStream(), _SMALL).getvalue().to_pybytes())
+    return stream_of(table)
+
+
+def stream_of(table: pa.Table, head: bytes = b"") -> bytes:
+    """A table as an Arrow stream, after some bytes: as many as keep it aligned, if any."""
     # A buffer that grows with what is written is copied each time.
-    buffer = pa.allocate_buffer(_written(table, pa.MockOutputStream()).size())
-    _written(table, pa.FixedSizeBufferWriter(buffer))
+    size = _written(table, pa.MockOutputStream()).size()
+    buffer = pa.allocate_buffer(len(head) + size)
+    sink = pa.FixedSizeBufferWriter(buffer)
+    sink.write(head)
+    _written(table, sink)
     return bytes(buffer.to_pybytes())
 
 
@@ -38,19 +46,31 @@ def _written(table: pa.Table, sink: Any, options: pa.ipc.IpcWriteOptions | None 
     return sink
 
 
-def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
-    """The table and the header of a blob.
+def table_in(stream: bytes | pa.Buffer) -> pa.Table:
+    """The table in an Arrow stream.
 
     Raises:
         StateError: It is none, or damaged. Values that were changed in their places are not noticed
             here: what is saved has a digest beside it, see `beamlike.runtime.store.pages`.
     """
     try:
-        table = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
+        table = pa.ipc.open_stream(pa.py_buffer(stream)).read_all()
         table.validate()
-        metadata = table.schema.metadata or {}
-        header = json.loads(metadata.get(_HEADER, b"{}"))
+        return table
     except (pa.ArrowException, ValueError, OSError, RecursionError) as error:
+        raise StateError(damaged(stream, f"{type(error).__name__}: {error}")) from error
+
+
+def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
+    """The table and the header of a blob.
+
+    Raises:
+        StateError: It is none, or damaged; as `table_in`.
+    """
+    table = table_in(blob)
+    try:
+        header = json.loads((table.schema.metadata or {}).get(_HEADER, b"{}"))
+    except (ValueError, RecursionError) as error:
         raise StateError(damaged(blob, f"{type(error).__name__}: {error}")) from error
     if not isinstance(header, dict):
         raise StateError(damaged(blob, "its header is no object"))

@@ -1,7 +1,8 @@
 """A pipeline through the layers of the Spark host, without Spark: its letters go by hand.
 
-Between any two layers letters are cut and shuffled as Spark may do it, and the layers forget
-everything but their stores between micro-batches.
+A letter is what a shard sends, or a step of a script: batches that Spark leaves together until the
+next shuffle. Between any two layers letters are dealt out and shuffled as Spark may do it, and the
+layers forget everything but their stores between micro-batches.
 """
 
 from collections import defaultdict
@@ -15,7 +16,7 @@ import pyarrow as pa
 from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
-from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
+from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
 from beamlike.hosts.spark.graph.stages import (
     fanout_stage,
     fused_stage,
@@ -25,6 +26,7 @@ from beamlike.hosts.spark.graph.stages import (
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import NOTHING_NEARBY
 
@@ -93,8 +95,8 @@ def run_side_by_side(
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)
     answers = Answers(layers, pipelines)
-    for mail in messages_of(layers, *answers.sources):
-        letters = [layers.dump(mail)]
+    for mail in mails_of(layers, *answers.sources):
+        letters = [layers.sent(mail)]
         for at in range(layers.depth):
             fused = fused_stage(_sent(layers), at, shards, buckets, notes=True)
             sent = _through(fused, letters, dice)
@@ -103,7 +105,7 @@ def run_side_by_side(
             layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(output_stage(_sent(layers)), letters, dice)
-        answers.add(layers.load(blob for _, blob, _ in left))
+        answers.add(Mail.opened(blob for _, blob, _ in left))
     return answers.runs()
 
 
@@ -113,12 +115,12 @@ def _sent(thing: Any) -> Any:
 
 
 def _through(
-    function: Callable[[Any], Any], letters: Sequence[bytes], dice: Random
+    function: Callable[[Any], Any], letters: Sequence[Sequence[bytes]], dice: Random
 ) -> list[tuple[int | None, bytes, int]]:
     """What the tasks of a stage make of some letters, in any order: shard, letter and way."""
     tasks: list[list[bytes]] = [[], []]
     for letter in letters:
-        dice.choice(tasks).append(letter)
+        dice.choice(tasks).extend(letter)
     found: list[tuple[int | None, bytes, int]] = []
     for task in tasks:
         batch = pa.RecordBatch.from_arrays([pa.array(task, pa.binary())], ["blob"])
@@ -154,7 +156,7 @@ def _stepped(
     sent: Sequence[tuple[int | None, bytes, int]],
     stores: dict[tuple[int, int, int], _Store],
     shards: int,
-) -> Iterator[bytes]:
+) -> Iterator[Sequence[bytes]]:
     for shard, group in enumerate(spread_shards(shards)):
         own = {at: stores[layer.layer, shard, at] for at in layer.stages}
         yield layer.stepped(

@@ -1,8 +1,8 @@
 """The folder that a pipeline restarts from: the query's own checkpoint, and beside it
 
-- ``letters``: messages, which the query reads like any other source. What comes to an end by
-  itself, such as created elements, is put there once, before the first micro-batch; and so is the
-  end of all input, when the pipeline is to drain.
+- ``letters``: batches of `beamlike.runtime.envelope`, which the query reads like any other source.
+  What comes to an end by itself, such as created elements, is put there once, before the first
+  micro-batch; and so is the end of all input, when the pipeline is to drain.
 - ``nodes``: the number and the label of each node, and of those that keep state the words that this
   depends on. State goes by the number of its node, so that another pipeline would find none, or
   that of another node.
@@ -22,7 +22,7 @@ from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.stages import MESSAGE
 from beamlike.runtime.changes import check_layout, refused, unnumbered
 from beamlike.runtime.graph.layers import STAGED, Layers
-from beamlike.runtime.graph.messages import Messages
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS, SHARDS
 
 if TYPE_CHECKING:
@@ -217,11 +217,12 @@ class Checkpoint:
             frame.write.mode("overwrite").text(self._nodes)
 
     def send(
-        self, sent: Sequence[Messages], tables: Sequence["DataFrame"] = (), *, mode: str = "append"
+        self, mails: Sequence[Mail], tables: Sequence["DataFrame"] = (), *, mode: str = "append"
     ) -> None:
-        """Put messages into the folder: those of tables, and those sent, in order, as one."""
-        one = self.layers.dump(self.layers.load(map(self.layers.dump, sent)))
-        message = self.spark.createDataFrame([(one,)], MESSAGE).coalesce(1)
+        """Put batches into the folder: those of tables, and mail in its order."""
+        sent = self.layers.sent
+        blobs = [(blob,) for place, mail in enumerate(mails) for blob in sent(mail, place)]
+        message = self.spark.createDataFrame(blobs, MESSAGE).coalesce(1)
         together = reduce(lambda some, more: some.unionByName(more), tables, message)
         together.write.mode(mode).parquet(self.messages)
 

@@ -15,7 +15,7 @@ from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
 from beamlike.hosts.spark.graph.rows import Columns
-from beamlike.hosts.spark.graph.scripts import messages_of
+from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows, sender
 from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.observing import Observed
@@ -26,11 +26,12 @@ from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import STAGED, Layers
-from beamlike.runtime.graph.messages import Messages, Reached
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.packing import Batches
-from beamlike.runtime.store.blobs import unpack_blob
+from beamlike.runtime.store.blobs import table_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -153,7 +154,7 @@ def stream_messages(
 
     Args:
         shows: See `stepped_through`.
-        others: Messages that enter it besides those of the streams.
+        others: Batches that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
     streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
@@ -204,7 +205,8 @@ def _waits(layers: Layers, shards: int) -> bool:
 
 
 def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
-    return ticks(spark, every_ms).select(F.lit(layers.dump(Messages())).alias("blob"))
+    (blob,) = layers.sent(Mail())
+    return ticks(spark, every_ms).select(F.lit(blob).alias("blob"))
 
 
 def bounded_messages(
@@ -226,28 +228,29 @@ def bounded_messages(
             "part of a DataFrame"
         )
     sent, frames = _ending(layers)
-    created = spark.createDataFrame([(layers.dump(one),) for one in sent], MESSAGE)
+    blobs = [(blob,) for place, mail in enumerate(sent) for blob in layers.sent(mail, place)]
+    created = spark.createDataFrame(blobs, MESSAGE)
     entries = [*(frame.entry(layers, at) for at, frame in frames), Entry(created)]
     return stepped_through(entries, layers, shards, 1, shows=shows, bounded=True)
 
 
-def ending(layers: Layers) -> tuple[list[Messages], list["DataFrame"]]:
-    """What the sources that come to an end send: messages, and DataFrames of messages."""
-    messages, frames = _ending(layers)
+def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
+    """What the sources that come to an end send: mail, and DataFrames of batches."""
+    mails, frames = _ending(layers)
     entries = [frame.entry(layers, at) for at, frame in frames]
     sent = [(entry.rows, entry.take) for entry in entries]
-    return messages, [
+    return mails, [
         rows.mapInArrow(reported(sender(layers, take)), MESSAGE) for rows, take in sent if take
     ]
 
 
-def _ending(layers: Layers) -> tuple[list[Messages], list[tuple[int, Frame]]]:
+def _ending(layers: Layers) -> tuple[list[Mail], list[tuple[int, Frame]]]:
     frames = [(at, frame) for at, frame in _frames(layers) if not frame.rows.isStreaming]
     scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
-    messages = list(messages_of(layers, scripts)) if scripts else []
+    mails = list(mails_of(layers, scripts)) if scripts else []
     # Not by the function that reads the rows: a DataFrame may have no partition to call it for.
-    messages.append(Messages(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
-    return messages, frames
+    mails.append(Mail(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
+    return mails, frames
 
 
 @attrs.frozen
@@ -298,4 +301,4 @@ def _unpack(batches: Batches) -> Batches:
     ease_worker()
     for batch in batches:
         for blob in batch.column("blob"):
-            yield from unpack_blob(blob.as_buffer())[0].to_batches()
+            yield from table_in(blob.as_buffer()).to_batches()

@@ -22,7 +22,7 @@ from beamlike.hosts.spark.graph.stages import (
 )
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import DictStore
@@ -37,18 +37,18 @@ _STEPPED: Final = f"{_STEP}, {MESSAGE}"
 def answers_of_job(
     spark: "SparkSession",
     layers: Layers,
-    messages: Sequence[Messages],
+    mails: Sequence[Mail],
     *,
     shards: int,
     buckets: int,
-) -> Iterator[Messages]:
+) -> Iterator[Mail]:
     """What leaves a pipeline in each step, from what enters it.
 
     Args:
         spark: The session of the job.
-        messages: What enters it, step by step.
+        mails: What enters it, step by step.
     """
-    sent = [(step, layers.dump(message)) for step, message in enumerate(messages)]
+    sent = [(step, blob) for step, mail in enumerate(mails) for blob in layers.sent(mail)]
     rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)
     ids = spread_shards(shards)
     for at in range(layers.depth):
@@ -60,7 +60,7 @@ def answers_of_job(
     found: dict[int, list[bytes]] = defaultdict(list)
     for row in left.select("step", "blob").collect():
         found[row.step].append(bytes(row.blob))
-    return (layers.load(found[step]) for step, _ in sent)
+    return (Mail.opened(found[step]) for step in range(len(mails)))
 
 
 def _to_shards(
@@ -108,14 +108,14 @@ def _steps_of_shard(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], 
         stores = {at: DictStore() for at in layer.stages}
         try:
             # Without data it is the beginning of processing time, as on the other hosts.
-            done = {
-                step: layer.stepped(shard, blobs, stores, 0)
+            left = [
+                (step, blob)
                 for step, blobs in _blobs(group.to_batches()).items()
-            }
+                for blob in layer.stepped(shard, blobs, stores, 0)
+            ]
         finally:
             layer.teardown()
-        return pa.table(
-            {"step": pa.array(done, pa.int32()), "blob": pa.array(done.values(), pa.binary())}
-        )
+        steps, blobs = zip(*left, strict=True)
+        return pa.table({"step": pa.array(steps, pa.int32()), "blob": pa.array(blobs, pa.binary())})
 
     return walk

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import pyarrow as pa
@@ -32,9 +32,10 @@ from beamlike.model.graph import (
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.keyed import noted_of
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
+from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage
@@ -143,33 +144,24 @@ class Layer:
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.shards))
 
-    def step(
-        self, shard: int, received: Messages, stores: Mapping[int, Store], clock: int
-    ) -> Messages:
+    def step(self, shard: int, received: Mail, stores: Mapping[int, Store], clock: int) -> Mail:
         """Take one shard through a micro-batch.
 
         Args:
             shard: Its position.
             received: What it was sent.
             stores: The state of each node.
-            clock: Processing time (ms), if the messages have none.
+            clock: Processing time (ms), if the mail has none.
         """
-        after = Messages(
-            addressed=received.addressed,
-            # All shards got the same; one of them passes it on.
-            reached=list(received.reached) if shard == 0 else [],
-            delivered=received.delivered if shard == 0 else [],
-            came=received.came,
-            lost=received.lost,
-            metrics=received.metrics,
-            tallies=received.tallies,
-            noted=received.noted,
-            clock=received.clock if shard == 0 else {},
-            order=shard,
-        )
+        after = Mail(bundles=received.bundles, for_the_end=received.for_the_end)
+        if shard == 0:
+            # All shards got the same; one of them hands it on.
+            after.reached, after.delivered = [*received.reached], received.delivered
+            after.clock = received.clock
+        report = after.report
         for at, placed in self.stages.items():
             stage = placed.stage
-            arrived = received.arriving.get(at, ())
+            arrived = received.tables.get(at, ())
             tables = stage.together(arrived)
             clocks = [
                 received.clock[source] for source in placed.sources if source in received.clock
@@ -177,35 +169,35 @@ class Layer:
             now = max(clocks, default=clock)
             updates = list(_updates(placed, received.reached))
             room = in_room(stage.plan, shard)
-            with after.metrics.step(str(at)), stage.worker.blamed(), room:
+            with report.metrics.step(str(at)), stage.worker.blamed(), room:
                 stepped = stage.step(stores[at], tables, updates, now)
             jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:
                 log_jump(self.layers.nodes[at].label, jump)
             drops, status = stepped.drops, stepped.status
             panes = chain.from_iterable(bundle.panes for bundle in stepped.out.values())
-            after.count(at, Tally.of(stage.count(tables), drops, panes, status, jump))
+            report.count(at, Tally.of(stage.count(tables), drops, panes, status, jump))
             self._log(at, stepped)
-            after.lost += (NodeDrop(at, key, drop) for key, drop in drops)
+            report.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             for tag, bundle in stepped.out.items():
-                after.out[at, tag].extend(bundle)
+                self.layers.put(after, at, tag, bundle)
             reached = Reached(at, shard, stepped.output_watermark, stepped.output_before)
             after.reached.append(reached)
             if stage.notes:
                 stands = stepped.status.watermark
                 assert isinstance(stage, Stage), "only groupings are traced"
                 given = list(stage.given(noted_of(arrived, self.layers.wire)))
-                noted = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
-                after.noted.append(noted)
+                traced = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
+                report.traces.append(traced)
         return after
 
     def stepped(
         self, shard: int, blobs: Iterable[bytes], stores: Mapping[int, Store], clock: int
-    ) -> bytes:
-        """The same from messages to a message, in bytes."""
+    ) -> list[bytes]:
+        """The same from batches to batches."""
         with paused_gc():
-            received = self.layers.load(blobs)
-            return self.layers.dump(self.step(shard, received, stores, clock))
+            received = Mail.opened(blobs)
+            return self.layers.sent(self.step(shard, received, stores, clock), shard)
 
     def teardown(self) -> None:
         """Let what the functions of this copy have made come to its end."""
@@ -220,9 +212,7 @@ class Layer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _jump(
-        self, at: int, placed: Placed, received: Messages, status: ShardStatus
-    ) -> Jump | None:
+    def _jump(self, at: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = longest_wait(_windowing(self.layers.nodes[at]))
         if wait is None:
@@ -262,8 +252,11 @@ def _updates(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUp
             yield ShardWatermark(at, it.shard, it.watermark)
 
 
+_ROW: Final = Row("blob")
+
+
 class LayerProcessor(Processor):
-    """Carries messages to the shards of a layer. State ``blobs``: those of each node, by number.
+    """Carries batches to the shards of a layer. State ``blobs``: those of each node, by number.
 
     Args:
         layer: What the shards do.
@@ -283,7 +276,7 @@ class LayerProcessor(Processor):
         clock = times.getCurrentProcessingTimeInMs()
         blobs = (bytes(row.blob) for row in rows)
         shard = self._ids.index(key[0])
-        yield Row(blob=self._layer.stepped(shard, blobs, self._stores, clock))
+        yield from map(_ROW, self._layer.stepped(shard, blobs, self._stores, clock))
 
     def close(self) -> None:
         self._layer.teardown()
@@ -296,9 +289,9 @@ def stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table
         shard = ids.index(group.column("shard")[0].as_py())
         stores = {at: NoStore() for at in layer.stages}
         try:
-            blob = layer.stepped(shard, group.column("blob").to_pylist(), stores, 0)
+            blobs = layer.stepped(shard, group.column("blob").to_pylist(), stores, 0)
         finally:
             layer.teardown()
-        return pa.table({"blob": pa.array([blob], pa.binary())})
+        return pa.table({"blob": pa.array(blobs, pa.binary())})
 
     return step

@@ -17,7 +17,7 @@ from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
-from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
+from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
     MESSAGE,
@@ -41,7 +41,7 @@ from beamlike.model.graph import Edge, GroupNode, Node, ReadNode, in_order
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.plan import spread_shards
@@ -58,7 +58,7 @@ class Entry:
     """A DataFrame that enters a pipeline.
 
     Args:
-        take: Reads its rows; None: they are messages.
+        take: Reads its rows; None: they are batches.
     """
 
     rows: "DataFrame"
@@ -165,19 +165,19 @@ def run_pipelines_on_spark(
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     answers = Answers(layers, pipelines)
     if all(source.bounded for source in layers.sources):
-        messages = [*messages_of(layers, *answers.sources)]
+        mails = [*mails_of(layers, *answers.sources)]
         with as_raised():
-            for answer in answers_of_job(spark, layers, messages, shards=shards, buckets=buckets):
+            for answer in answers_of_job(spark, layers, mails, shards=shards, buckets=buckets):
                 answers.add(answer)
         return answers.runs()
     with _playing(spark, layers, shards, buckets) as play:
-        for message in messages_of(layers, *answers.sources):
-            answers.add(play(message))
+        for mail in mails_of(layers, *answers.sources):
+            answers.add(play(mail))
     return answers.runs()
 
 
 class Answers:
-    """What came out of each of some pipelines, from the messages that leave their query."""
+    """What came out of each of some pipelines, from the mail that leaves their query."""
 
     def __init__(self, layers: Layers, pipelines: Sequence[Scripted]) -> None:
         self._layers, self._steps = layers, 0
@@ -197,21 +197,22 @@ class Answers:
                 )
                 self._inside[self._owner[at]][node] = inside
 
-    def add(self, answer: Messages) -> None:
+    def add(self, answer: Mail) -> None:
         """What one step brought out."""
         layers, step = self._layers, self._steps
-        for wanted, parcel in answer.came.items():
-            edge, bundle = layers.wanted[wanted], parcel.open(layers.wire)
+        report = answer.at_the_end(layers.wire)
+        for number, parcel in answer.bundles.items():
+            edge, bundle = layers.edges[number], parcel.open(layers.wire)
             self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
-        for gone in answer.lost:
+        for gone in report.lost:
             label = layers.nodes[gone.node].label
             self._lost[self._owner[gone.node]].append(
                 DroppedElement(step, label, gone.key, gone.drop)
             )
-        for number, of_node in answer.metrics.by_step().items():
+        for number, of_node in report.metrics.by_step().items():
             node = layers.nodes[int(number)]
             self._metrics[self._owner[int(number)]].merge(of_node.of_step(node.label))
-        self._note(answer.noted)
+        self._note(report.traces)
         self._steps += 1
 
     def _note(self, noted: Iterable[ShardTrace]) -> None:
@@ -241,8 +242,8 @@ class Answers:
 @contextmanager
 def _playing(
     spark: "SparkSession", layers: Layers, shards: int, buckets: int
-) -> Iterator[Callable[[Messages], Messages]]:
-    """A query that runs in the block: one message in, all answers out."""
+) -> Iterator[Callable[[Mail], Mail]]:
+    """A query that runs in the block: mail in, and what comes of it out."""
     home = scratch_folder("pipeline")
     inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
     inbox.mkdir()
@@ -264,10 +265,10 @@ def _playing(
 
     query, seen, numbers = start(), 0, count()
 
-    def play(message: Messages) -> Messages:
+    def play(mail: Mail) -> Mail:
         nonlocal query, seen
         hidden = inbox / f".{next(numbers):08}.parquet"
-        pq.write_table(pa.table({"blob": pa.array([layers.dump(message)], pa.binary())}), hidden)
+        pq.write_table(pa.table({"blob": pa.array(layers.sent(mail), pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
         with as_raised():
             if seen:
@@ -276,7 +277,7 @@ def _playing(
                 query = all_processed(query, start)
         blobs = [bytes(row.blob) for row in spark.table(table).collect()]
         new, seen = blobs[seen:], len(blobs)
-        return layers.load(new)
+        return Mail.opened(new)
 
     try:
         yield play

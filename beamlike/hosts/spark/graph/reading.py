@@ -22,8 +22,9 @@ from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.canonical import canonical
+from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
+from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
 from beamlike.runtime.packing import Batches
@@ -56,19 +57,19 @@ class Reader:
     encoded: str | None
     coder: Coder | None
 
-    def __call__(self, batches: Batches) -> Messages:
+    def __call__(self, batches: Batches) -> Mail:
         """All rows of a task."""
         ease_worker()
         prepare_logs()
-        mail = Messages()
+        mail = Mail()
         for batch in batches:
             self._add(batch, mail)
-        lost = [(None, it.drop) for it in mail.lost]
+        lost = [(None, it.drop) for it in mail.report.lost]
         if logs_drops():
             log_effects(self.layers.nodes[self.node].label, lost)
         return mail
 
-    def _add(self, batch: pa.RecordBatch, mail: Messages) -> None:
+    def _add(self, batch: pa.RecordBatch, mail: Mail) -> None:
         at, ahead = batch.column(AT), batch.column(AHEAD)
         table = canonical(batch.drop_columns([AT, AHEAD]))
         names = table.schema.names
@@ -97,9 +98,9 @@ class Reader:
         bundle = Bundle(
             values, times.tolist(), Spans.all_in(GLOBAL_WINDOW, count), [NO_FIRING] * count
         )
-        mail.out[self.node, MAIN].extend(bundle)
-        mail.lost += (NodeDrop(self.node, None, drop) for drop in lost)
-        mail.count(self.node, Tally.of(batch.num_rows, [(None, drop) for drop in lost]))
+        self.layers.put(mail, self.node, MAIN, bundle)
+        mail.report.lost += (NodeDrop(self.node, None, drop) for drop in lost)
+        mail.report.count(self.node, Tally.of(batch.num_rows, [(None, drop) for drop in lost]))
 
     def _elements(
         self, names: Sequence[str], rows: Sequence[Values]

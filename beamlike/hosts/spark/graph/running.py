@@ -14,8 +14,9 @@ from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
+from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.metrics import Recorder
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Running:
         # files at a time, or was looked at before the file came that this one was written after.
         self.query.processAllAvailable()
         ends = [self._end(at) for at in self.layers.clocks]
-        self._checkpoint.send([Messages(reached=ends)])
+        self._checkpoint.send([Mail(reached=ends)])
         self.query.processAllAvailable()
         self.query.stop()
 
@@ -165,7 +166,7 @@ def _shown(sinks: Sequence[Sink]) -> Rows:
 
 
 def _shows(layers: Layers, rows: Rows) -> Shows:
-    return [(layers.positions[sink.edge], shown.table) for sink, shown in rows]
+    return [(layers.edge_number[sink.edge], shown.table) for sink, shown in rows]
 
 
 def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: RunReport) -> None:
@@ -173,9 +174,9 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
     kept = left.persist()
     try:
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
-        message = layers.load(bytes(blob) for (blob,) in blobs)
-        found.record_drops(message.lost)
-        for node, of_node in message.metrics.by_step().items():
+        report = Mail.opened(bytes(blob) for (blob,) in blobs).at_the_end(layers.wire)
+        found.record_drops(report.lost)
+        for node, of_node in report.metrics.by_step().items():
             found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for at, (sink, shown) in enumerate(rows):
             sink.write(shown.rows_in(kept, at), number)

@@ -1,11 +1,12 @@
-"""Scripts as messages: what each step sends into the query of some pipelines."""
+"""Scripts as mail: what each step sends into the query of some pipelines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
+from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages, Reached
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.scripts import steps_of
 
@@ -17,12 +18,12 @@ def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:
     return list(dict.fromkeys([*map(Edge, nodes), *read, *wanted]))
 
 
-def messages_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Messages]:
+def mails_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Mail]:
     """What the scripts of some sources send into the query, step by step.
 
     Args:
         layers: Of all pipelines together.
-        pipelines: The sources of each. They are independent: step n of all of them is one message.
+        pipelines: The sources of each. They are independent: step n of all of them is sent at once.
             The clock of one whose script is over stands still: Spark would go on by its own.
 
     Raises:
@@ -30,24 +31,24 @@ def messages_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Mess
         PipelineError: An element of theirs does not come back from its coder.
     """
     clock: dict[int, int] = {}
-    for messages in zip_longest(*(_messages(layers, sources) for sources in pipelines)):
-        together = Messages()
-        for message in messages:
-            if message is not None:
-                together.out |= message.out
-                together.reached += message.reached
-                clock |= message.clock
+    for mails in zip_longest(*(_mails(layers, sources) for sources in pipelines)):
+        together = Mail()
+        for mail in mails:
+            if mail is not None:
+                together.bundles |= mail.bundles
+                together.reached += mail.reached
+                clock |= mail.clock
         together.clock = dict(clock)
         yield together
 
 
-def _messages(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Messages]:
+def _mails(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Mail]:
     workers = {source: worker_of(source) for source in sources}
     for step in steps_of(workers):
         before = {source: worker.output_watermark for source, worker in workers.items()}
         with workers[step.source].blamed():
             found = list(workers[step.source].happen(step.events))
-        mail = Messages(
+        mail = Mail(
             reached=[
                 Reached(layers.number[source], 0, worker.output_watermark, before[source])
                 for source, worker in workers.items()
@@ -55,5 +56,5 @@ def _messages(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Messages]
             clock={layers.number[source]: step.clock for source in sources},
         )
         for tag, bundle in found:
-            mail.out[layers.number[step.source], tag].extend(bundle)
+            layers.put(mail, layers.number[step.source], tag, bundle)
         yield mail

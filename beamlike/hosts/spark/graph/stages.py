@@ -14,6 +14,7 @@ from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import Edge, GroupNode, Node
+from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.graph.early import (
     Combined,
     EarlyCombiner,
@@ -22,8 +23,7 @@ from beamlike.runtime.graph.early import (
 )
 from beamlike.runtime.graph.keyed import key_blobs, shard_tables
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Messages, Parcel
-from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -32,11 +32,12 @@ from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.worker import Worker
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.plan import spread_shards
-from beamlike.runtime.store.blobs import pack_blob
+from beamlike.runtime.store.blobs import stream_of
+from beamlike.runtime.store.room import check_message
 from beamlike.runtime.tally import TALLIES, tallies_array
 
 MESSAGE: Final = "blob binary"
-"""What comes to a layer."""
+"""What comes to a layer: batches of `beamlike.runtime.envelope`."""
 SHOWN: Final = "shown"
 LEFT: Final = f"{SHOWN} int, {MESSAGE}"
 """What leaves a pipeline."""
@@ -45,29 +46,25 @@ SENT: Final = f"shard int, {MESSAGE}"
 SPREAD: Final = f"{SENT}, way int"
 """The same, and combined elements without a shard, by the tasks that combine them further."""
 Shows = Sequence[tuple[int, Callable[[Sequence[Any]], pa.Table]]]
-"""Positions of wanted edges, and what makes rows of their elements."""
+"""Numbers of wanted edges, and what makes rows of their elements."""
 
 
-Take = Callable[[Batches], Messages]
-"""Makes what comes to a task of it."""
+Take = Callable[[Batches], Mail]
+"""Makes mail of what comes to a task."""
 
 
-def messages(layers: Layers) -> Take:
-    """Takes messages, which are in a column ``blob``."""
-
-    def take(batches: Batches) -> Messages:
-        return layers.load(blob for batch in batches for blob in batch.column("blob").to_pylist())
-
-    return take
+def mail_in(batches: Batches) -> Mail:
+    """The mail in batches, which are in a column ``blob``."""
+    return Mail.opened(blob for batch in batches for blob in batch.column("blob").to_pylist())
 
 
 def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that makes a message of what comes."""
+    """The function for ``mapInArrow`` that makes batches of what comes."""
 
     def send(batches: Batches) -> Batches:
         with paused_gc():
-            blob = layers.dump(take(batches))
-        yield pa.RecordBatch.from_pydict({"blob": pa.array([blob], pa.binary())})
+            blobs = layers.sent(take(batches))
+        yield pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
 
     return send
 
@@ -88,11 +85,11 @@ def fused_stage(
 
     Args:
         layer: The layer before.
-        take: Reads what comes; by default messages.
+        take: Reads what comes; by default mail.
         notes: As the layer that follows has it.
         bounded: Whether everything happens in one step.
     """
-    ids, taking = spread_shards(shards), take or messages(layers)
+    ids, taking = spread_shards(shards), take or mail_in
     spreads = has_fanout(layers, layer)
 
     def run(batches: Batches) -> Batches:
@@ -103,12 +100,13 @@ def fused_stage(
         part = context.partitionId() if context else 0
         with paused_gc(), _Stage.over(layers, layer) as stage:
             early = EarlyCombining(layers, layer, shards, buckets, notes=notes, bounded=bounded)
-            sent, spread = stage.sent(taking(batches), shards, part, early)
-        blobs = [layers.dump(message) for message in (*sent, *spread.values())]
-        received = [*ids, *(None for _ in spread)]
-        columns = [pa.array(received, pa.int32()), pa.array(blobs, pa.binary())]
+            sent = stage.sent(taking(batches), shards, part, early)
+        columns = [
+            pa.array([None if it.spread else ids[it.position] for it in sent], pa.int32()),
+            pa.array([it.blob for it in sent], pa.binary()),
+        ]
         if spreads:
-            columns.append(pa.array([*ids, *(ids[position] for position in spread)], pa.int32()))
+            columns.append(pa.array([ids[it.position] for it in sent], pa.int32()))
         names = ["shard", "blob", "way"]
         yield pa.RecordBatch.from_arrays(columns, names[: len(columns)])
 
@@ -144,11 +142,10 @@ def fanout_stage(
             return
         with paused_gc():
             early = EarlyCombining(layers, layer, shards, buckets)
-            sent = early.merged(layers.load(spread))
-            blobs = [layers.dump(message) for message in sent.values()]
+            sent = early.merged(Mail.opened(spread))
         columns = [
-            pa.array([ids[shard] for shard in sent], pa.int32()),
-            pa.array(blobs, pa.binary()),
+            pa.array([ids[it.position] for it in sent], pa.int32()),
+            pa.array([it.blob for it in sent], pa.binary()),
         ]
         yield pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
 
@@ -165,45 +162,56 @@ def output_stage(
     """The function for ``mapInArrow`` after the last layer, with what is wanted.
 
     Output: `LEFT`. A blob is an Arrow table of rows, and ``shown`` says of which of ``shows``; or
-    it is a message with everything else.
+    it is a batch with something else.
 
     Args:
         tallied: Whether what its nodes count stands beside the blobs, in a column of its own; a
             row with nothing else in it has no blob.
     """
-    taking = take or messages(layers)
+    taking = take or mail_in
 
     def finish(batches: Batches) -> Batches:
         ease_worker()
         with paused_gc(), _Stage.over(layers, layers.depth) as stage:
-            received = stage.through(taking(batches))
-            left: list[tuple[int | None, bytes | None]] = []
-            for number, (wanted, show) in enumerate(shows):
-                if wanted in received.came:
-                    elements = received.came[wanted].open(layers.wire)
-                    left.append((number, pack_blob(show(elements.values), {})))
-            for wanted, _ in shows:
-                received.came.pop(wanted, None)
-        if received.came or received.lost or received.noted or received.metrics != Recorder():
-            done = Messages(
-                came=received.came,
-                lost=received.lost,
-                metrics=received.metrics,
-                noted=received.noted,
-            )
-            left.append((None, layers.dump(done)))
-        if tallied and received.tallies and not left:
-            left.append((None, None))
-        if left:
+            left = stage.through(taking(batches))
+            rows: list[tuple[int | None, bytes | None]] = []
+            for number, (edge, show) in enumerate(shows):
+                if edge in left.bundles:
+                    elements = left.bundles[edge].open(layers.wire)
+                    rows.append((number, stream_of(show(elements.values))))
+            for edge, _ in shows:
+                left.bundles.pop(edge, None)
+            report = left.at_the_end(layers.wire)
+            tallies, report.tallies = report.tallies, {}
+            left = Mail(bundles=left.bundles, report=report)
+            rows += ((None, blob) for blob in layers.handed_on(left))
+        if tallied and tallies and not rows:
+            rows.append((None, None))
+        if rows:
             columns = {
-                SHOWN: pa.array([number for number, _ in left], pa.int32()),
-                "blob": pa.array([blob for _, blob in left], pa.binary()),
+                SHOWN: pa.array([number for number, _ in rows], pa.int32()),
+                "blob": pa.array([blob for _, blob in rows], pa.binary()),
             }
             if tallied:
-                columns[TALLIES] = tallies_array(received.tallies, len(left))
+                columns[TALLIES] = tallies_array(tallies, len(rows))
             yield pa.RecordBatch.from_pydict(columns)
 
     return finish
+
+
+@attrs.frozen
+class Sent:
+    """A batch on its way to a shard, or to the task of a fanout that combines it further.
+
+    Args:
+        position: That of the shard or of the task.
+        blob: The batch.
+        spread: Whether a fanout spreads it.
+    """
+
+    position: int
+    blob: bytes
+    spread: bool = False
 
 
 @attrs.frozen(slots=False)
@@ -225,9 +233,7 @@ class EarlyCombining:
     notes: bool = False
     bounded: bool = False
 
-    def combined(
-        self, number: int, inputs: Sequence[Bundle], received: Messages, part: int
-    ) -> Combined:
+    def combined(self, number: int, inputs: Sequence[Bundle], mail: Mail, part: int) -> Combined:
         """What goes to the shards of a node."""
         node, wire = self.layers.nodes[number], self.layers.wire
         worker = worker_of(node)
@@ -235,7 +241,7 @@ class EarlyCombining:
             with worker.blamed():
                 return Combined([*dealt_out(inputs, wire, self.shards)])
         assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
-        with received.metrics.step(str(number)), worker.blamed():
+        with mail.report.metrics.step(str(number)), worker.blamed():
             keyed = worker.keyed(inputs)
             blobs = key_blobs(keyed.keys, wire.coders)
             one_by_one = not isinstance(node, GroupNode) or why_one_by_one(
@@ -245,17 +251,16 @@ class EarlyCombining:
                 return Combined([*shard_tables(keyed, blobs, wire, self.shards, self.buckets)])
             bound = WatermarkBound(is_certain=True)
             if not self.bounded:
-                bound = watermark_bound(self.layers, number, received.reached)
+                bound = watermark_bound(self.layers, number, mail.reached)
             return self._combiner(number).combined(keyed, blobs, bound, part)
 
-    def merged(self, spread: Messages) -> dict[int, Messages]:
-        """What a fanout spread to this task, combined, as messages to shards."""
-        sent: dict[int, Messages] = {}
-        for number, tables in spread.arriving.items():
+    def merged(self, spread: Mail) -> list[Sent]:
+        """What a fanout spread to this task, combined, for the shards."""
+        sent = []
+        for number, tables in spread.tables.items():
             with worker_of(self.layers.nodes[number]).blamed():
                 for shard, table in self._combiner(number).merged(tables):
-                    message = sent.setdefault(shard, Messages(order=spread.order))
-                    message.arriving[number].append(table)
+                    sent.append(Sent(shard, _elements(number, table)))
         return sent
 
     def _combiner(self, number: int) -> EarlyCombiner:
@@ -288,84 +293,83 @@ class _Stage:
                 stack.callback(worker.teardown)
             yield cls(layers, layer, workers)
 
-    def through(self, received: Messages) -> Messages:
-        """The messages as they leave for the next layer."""
-        left = attrs.evolve(received, out={}, addressed=defaultdict(Parcel))
-        for to, parcel in received.addressed.items():
-            if to[0] in self.workers:
-                self.pending[to].extend(parcel.open(self.layers.wire))
-            else:
-                left.addressed[to] = parcel
-        for (node, tag), bundle in received.out.items():
-            self._route(node, tag, bundle, left)
+    def through(self, received: Mail) -> Mail:
+        """The mail as it leaves for the next layer."""
+        bundles: dict[int, Parcel] = defaultdict(Parcel)
+        left = attrs.evolve(received, bundles=bundles)
+        for edge, parcel in received.bundles.items():
+            readers = self._readers_here(edge)
+            if readers:
+                bundle = parcel.open(self.layers.wire)
+                for to in readers:
+                    self.pending[to].extend(bundle)
+            if self.layers.read_until[edge] > self.layer:
+                bundles[edge] = parcel
         for at in self.workers:
             self._take(at, left)
         return left
 
-    def _take(self, at: int, left: Messages) -> None:
+    def _readers_here(self, edge: int) -> list[tuple[int, int]]:
+        """The nodes of this stage that read an edge, each with as which of its sources."""
+        readers = self.layers.readers.get(self.layers.edges[edge], ())
+        return [(it.node, it.source) for it in readers if it.node in self.workers]
+
+    def _take(self, at: int, left: Mail) -> None:
         """Let a node take what it is given, and those that it paces what comes of each of it."""
         node, worker = self._node(at), self.workers[at]
         given = [self.pending.pop((at, source), Bundle()) for source in range(len(node.sources))]
         if not any(given):
             return
         after = paced_by(node, map(self._node, self.workers)) if worker.paces else ()
-        for found in taken(worker, given, left.metrics, str(at)):
+        for found in taken(worker, given, left.report.metrics, str(at)):
             for tag, bundle in found:
                 self._route(at, tag, bundle, left)
             for each in after:
                 self._take(self.layers.number[each], left)
 
-    def sent(
-        self, received: Messages, shards: int, part: int, early: "EarlyCombining"
-    ) -> tuple[list[Messages], dict[int, Messages]]:
-        """A message to each shard of the next layer, and what a fanout spreads, by position."""
-        received = self.through(received)
-        # Watermarks concern every shard; what passes by goes any way.
-        sent = [
-            Messages(
-                reached=list(received.reached),
-                delivered=received.delivered,
-                clock=dict(received.clock),
-                order=part,
-            )
-            for _ in range(shards)
-        ]
-        by_way = sent[part % shards]
-        by_way.came, by_way.lost, by_way.metrics = received.came, received.lost, received.metrics
-        by_way.tallies, by_way.noted = received.tallies, received.noted
-        spread: dict[int, Messages] = {}
-        staged = self.layers.staged(self.layer + 1)
-        for (at, source), parcel in received.addressed.items():
-            if at not in staged:
-                by_way.addressed[at, source] = parcel
-        for at in staged:
-            sources = range(len(self._node(at).sources))
+    def sent(self, received: Mail, shards: int, part: int, early: "EarlyCombining") -> list[Sent]:
+        """What goes to the shards of the next layer."""
+        mail, layers = self.through(received), self.layers
+        # Watermarks concern every shard.
+        sent = [Sent(shard, blob) for blob in mail.news(part) for shard in range(shards)]
+        for at in layers.staged(self.layer + 1):
+            edges = [layers.edge_number[edge] for edge in self._node(at).sources]
             given = [
-                received.addressed[at, source].open(self.layers.wire)
-                if (at, source) in received.addressed
-                else Bundle()
-                for source in sources
+                mail.bundles[edge].open(layers.wire) if edge in mail.bundles else Bundle()
+                for edge in edges
             ]
             if any(given):
-                combined = early.combined(at, given, received, part)
+                combined = early.combined(at, given, mail, part)
                 for shard, table in combined.to_shards:
-                    sent[shard].arriving[at].append(table)
+                    sent.append(Sent(shard, _elements(at, table, part)))
                 for position, table in combined.to_fanout:
-                    message = spread.setdefault(position, Messages(order=part))
-                    message.arriving[at].append(table)
-        return sent, spread
+                    sent.append(Sent(position, _elements(at, table, part), spread=True))
+        for edge in [*mail.bundles]:
+            if layers.sent_until[edge] <= self.layer:
+                del mail.bundles[edge]
+        # What passes by goes any way.
+        sent += (Sent(part % shards, blob) for blob in layers.handed_on(mail, part))
+        return sent
 
     def _node(self, at: int) -> Node:
         return self.layers.nodes[at]
 
-    def _route(self, node: int, tag: str, bundle: Bundle, left: Messages) -> None:
-        edge = Edge(self._node(node), tag)
-        wanted = self.layers.positions.get(edge)
-        if wanted is not None:
-            left.came[wanted].bundle.extend(bundle)
-        for reader in self.layers.readers.get(edge, ()):
-            self._given((reader.node, reader.source), left).extend(bundle)
+    def _route(self, node: int, tag: str, bundle: Bundle, left: Mail) -> None:
+        edge = self.layers.edge_number.get(Edge(self._node(node), tag))
+        if edge is None:
+            return
+        for to in self._readers_here(edge):
+            self.pending[to].extend(bundle)
+        if self.layers.read_until[edge] > self.layer:
+            left.bundles[edge].added.extend(bundle)
 
-    def _given(self, to: tuple[int, int], left: Messages) -> Bundle:
-        """The bundle of a reader: a node of this stage, or of a later one."""
-        return self.pending[to] if to[0] in self.workers else left.addressed[to].bundle
+
+def _elements(node: int, table: pa.Table, place: int = 0) -> bytes:
+    """Elements for the machine of a node as a batch.
+
+    Raises:
+        UnsupportedError: They are more than Spark can carry.
+    """
+    blob = sealed(Kind.ELEMENTS, table, node, (place, 0, 0))
+    check_message(blob)
+    return blob
