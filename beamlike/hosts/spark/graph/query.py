@@ -201,8 +201,8 @@ class Answers:
         """What one step brought out."""
         layers, step = self._layers, self._steps
         report = answer.at_the_end(layers.wire)
-        for number, parcel in answer.bundles.items():
-            edge, bundle = layers.edges[number], parcel.open(layers.wire)
+        for edge_number, parcel in answer.bundles.items():
+            edge, bundle = layers.edges[edge_number], parcel.open(layers.wire)
             self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
         for gone in report.lost:
             label = layers.nodes[gone.node].label
