@@ -21,6 +21,5 @@ The work, by either machine: `clock` (where the clocks of a shard stand), `end_e
 end their session), `shard` (one shard's step, key by key), `key_numbers` (keys as numbers),
 `part_folds` (aggregates as folds over columns), `column_output` (panes in columns), `column_shard`
 (one shard's step, all keys at once), `stepping` (which of the two, and why), `tally` (what a shard
-counts), `scripted` (scripts as stages of shards). Whole pipelines of Python functions are in
-`graph`.
+counts). Whole pipelines of Python functions are in `graph`.
 """

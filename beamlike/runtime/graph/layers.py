@@ -21,12 +21,13 @@ from beamlike.model.graph import (
     WindowNode,
     in_order,
 )
+from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_message
 
-STAGED: Final = (GroupNode, SideInputNode, StatefulParDoNode)
+STAGED: Final = (GroupNode, SideInputNode, StatefulParDoNode, MachineNode)
 """The nodes that keep state: each belongs to the stateful operator of its layer."""
 
 
@@ -184,7 +185,7 @@ class Layers:
                 try:
                     self.wire.dumps(value)
                 except CoderError as error:
-                    raise PipelineError(f"{label!r}: {error}") from error
+                    raise PipelineError(f"{label!r}: {error}" if label else str(error)) from error
             raise
 
     def _labelled(self, messages: Messages) -> Iterator[tuple[str, Any]]:

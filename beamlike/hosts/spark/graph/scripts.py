@@ -23,21 +23,19 @@ def messages_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Mess
     Args:
         layers: Of all pipelines together.
         pipelines: The sources of each. They are independent: step n of all of them is one message.
-            The clock of one whose script is over stands still: Spark would go on by its own.
+            Nothing happens to one whose script is over.
 
     Raises:
         UnsupportedError: A source has no script.
         PipelineError: An element of theirs does not come back from its coder.
     """
-    clock: dict[int, int] = {}
     for messages in zip_longest(*(_messages(layers, sources) for sources in pipelines)):
         together = Messages()
         for message in messages:
             if message is not None:
                 together.out |= message.out
                 together.reached += message.reached
-                clock |= message.clock
-        together.clock = dict(clock)
+                together.clock |= message.clock
         yield together
 
 
