@@ -245,7 +245,6 @@ def spark() -> Iterator[Any]:
 
     ``BEAMLIKE_TEST_REMOTE=local[2]``, or ``sc://host:port``, makes it one of Spark Connect.
     """
-    from beamlike.hosts.spark.replay import close_replayer
     from beamlike.hosts.spark.session import (
         AVAILABLE_NOW_WRAPPER,
         ROCKSDB,
@@ -267,7 +266,6 @@ def spark() -> Iterator[Any]:
         session = local_session("beamlike tests")
     session.conf.set(SESSION_ZONE, zone_of_run())
     yield session
-    close_replayer()
     session.stop()
 
 

@@ -12,10 +12,6 @@ OPENED = {
     # Sent by the driver of the same query to its workers.
     "beamlike/runtime/graph/layers.py": "the pipeline itself",
     "beamlike/hosts/spark/deferred.py": "what steps the groups of a task",
-    "beamlike/hosts/spark/replay.py": "what came out, from a worker of the same replay",
-    "beamlike/hosts/spark/replay_worker.py": "stage and state of the replay in its own folder",
-    "beamlike/runtime/scripted.py": "a script's values, from the driver of the same replay",
-    "beamlike/runtime/values.py": "a script's values, from the driver of the same replay",
     # Written by an earlier run of the query into its own checkpoint. Whoever may write there can
     # have a query that goes on from it do anything, as with Spark's own files. Readers of
     # checkpoints (`beamlike state`, `open_state`) get here with ``unpickle`` only.

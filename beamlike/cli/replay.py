@@ -17,8 +17,7 @@ from beamlike.cli.scenarios import (
     Outcome,
     in_local,
     in_memory,
-    on_spark_in_turn,
-    on_spark_side_by_side,
+    on_spark,
     problem_of,
     recorded,
     title_line,
@@ -105,10 +104,6 @@ examples:
 _WIDTH: Final = 100
 _NARROWEST: Final = 60
 
-_FEW: Final = 12
-"""Up to so many scenarios take their turns; more run side by side. A step costs Spark half a
-second, and hundreds of scenarios have thousands."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments to argparse."""
@@ -124,14 +119,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("memory", "local", "spark"),
         default="memory",
         help="memory: the reference machine (default); local: the runtime of production in this "
-        "process, without Spark; spark: a real streaming query",
-    )
-    parser.add_argument(
-        "--watermark",
-        choices=("own", "carried"),
-        help="on Spark. own: the scenarios move the query's own watermark, one after the other; "
-        "carried: all run side by side, and each brings its watermark along, which is quicker "
-        f"(default: own for up to {_FEW} scenarios)",
+        "process, without Spark; spark: one real streaming query, in which all run side by side",
     )
     parser.add_argument(
         "--format",
@@ -175,10 +163,8 @@ def run(args: argparse.Namespace) -> int:
     if args.host != "spark":
         run_one = in_memory if args.host == "memory" else in_local
         return _show(show, reading, with_progress(map(run_one, scenarios)))
-    own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
-        on_spark = on_spark_in_turn if own else on_spark_side_by_side
         return _show(show, reading, with_progress(on_spark(scenarios, spark)))
 
 

@@ -16,7 +16,7 @@ from beamlike.viz.recording import Recording
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.runtime.scripted import Staged
+    from beamlike.runtime.graph.scripted import Stage
 
 Outcome = Run | Exception
 """What came of a scenario: everything that came out, or what was raised."""
@@ -60,25 +60,9 @@ def in_local(scenario: Scenario) -> Outcome:
         return error
 
 
-def on_spark_in_turn(scenarios: Sequence[Scenario], spark: "SparkSession") -> Iterator[Outcome]:
-    """One scenario after the other, each on the query's own watermark."""
-    from beamlike.hosts.spark.replay import close_replayer, run_on_spark
-
-    try:
-        for scenario in scenarios:
-            try:
-                yield run_on_spark(*_stage(scenario), spark)
-            except Exception as error:
-                yield error
-    finally:
-        close_replayer()
-
-
-def on_spark_side_by_side(
-    scenarios: Sequence[Scenario], spark: "SparkSession"
-) -> Iterator[Outcome]:
+def on_spark(scenarios: Sequence[Scenario], spark: "SparkSession") -> Iterator[Outcome]:
     """All scenarios at once, in one streaming query, each with a watermark of its own."""
-    from beamlike.hosts.spark.replay import close_replayer, replay_on_spark
+    from beamlike.hosts.spark.replay import replay_on_spark
 
     def attempt(part: Sequence[Scenario]) -> list[Outcome]:
         try:
@@ -90,10 +74,7 @@ def on_spark_side_by_side(
         middle = len(part) // 2
         return attempt(part[:middle]) + attempt(part[middle:])
 
-    try:
-        yield from attempt(scenarios) if scenarios else []
-    finally:
-        close_replayer()
+    yield from attempt(scenarios) if scenarios else []
 
 
 def recorded(scenario: Scenario, run: Run) -> Recording:
@@ -110,7 +91,7 @@ def recorded(scenario: Scenario, run: Run) -> Recording:
     return Recording.of(run, scenario.strategy, scenario.combine)
 
 
-def _stage(scenario: Scenario) -> tuple["Staged", CombineFn | None, Script]:
+def _stage(scenario: Scenario) -> tuple["Stage", CombineFn | None, Script]:
     if scenario.function is not None:
         return scenario.machine(), None, scenario.script
     grouped = scenario.combine is not None

@@ -177,12 +177,20 @@ class GroupNode(Node):
         value_type: The type of all values, if it is declared.
         fanout: How values are combined on their way, where a user asks for it. Values are combined
             early then also where last digits of results may depend on it.
+        assigns: Whether the window function of the strategy puts elements into windows in the
+            grouping itself. An element that comes in another window than the global one keeps it.
+        drops_failures: Whether what a function of the user's raises for is dropped; else it fails
+            the run.
+        max_failures: The greatest share of elements or panes that may fail, where that is dropped.
     """
 
     strategy: WindowingStrategy
     combine: CombineFn
     value_type: type | None = None
     fanout: Fanout | None = None
+    assigns: bool = False
+    drops_failures: bool = False
+    max_failures: float = MAX_FAILURES
 
 
 @attrs.frozen(eq=False)

@@ -106,15 +106,6 @@ def _panes_of_keys(plan: Plan, one: Pass) -> list[KeyedEffect]:
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
 
 
-def panes_as_they_are(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedEffect]:
-    """The panes with the values that the folds have made, in the order in which they came out."""
-    for one in stepped.passes:
-        names = key_names(plan, one.keys)
-        for panes in one.panes:
-            values = zip(*(column.to_pylist() for column in panes.values), strict=True)
-            yield from ((names[key], pane) for key, pane in panes_of(panes, values))
-
-
 def keyed_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
     """The merges as values."""
     found = list[KeyedMerge]()

@@ -237,7 +237,8 @@ class Plan:
     @property
     def retracts(self) -> bool:
         """Whether some panes withdraw others."""
-        return self.does is None and self.strategy.accumulation is AccumulationMode.RETRACTING
+        retracting = self.strategy.accumulation is AccumulationMode.RETRACTING
+        return retracting and isinstance(self.machine, Grouping)
 
     @property
     def corrects(self) -> bool:

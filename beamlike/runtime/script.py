@@ -78,12 +78,15 @@ class TracedEvent:
 class Run:
     """A script and everything that came out of it, in order of emission.
 
-    ``trace`` is what the machine traced; hosts that do not trace leave it empty.
+    ``trace`` is what the machine traced; hosts that do not trace leave it empty. Of a node in a
+    pipeline ``steps`` has, for each step of the script, the step of the pipeline that it was a part
+    of, where the host notes that.
     """
 
     script: Script
     outputs: tuple[Output, ...]
     trace: tuple[TracedEvent, ...] = ()
+    steps: tuple[int, ...] = attrs.field(default=(), eq=False, repr=False)
 
     @property
     def panes(self) -> tuple[Output, ...]:

@@ -18,9 +18,7 @@ from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.runtime.column_output import (
     ColumnOutput,
-    drops_of_step,
     keyed_merges,
-    panes_as_they_are,
 )
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.key_numbers import can_number
@@ -28,7 +26,7 @@ from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all
 from beamlike.runtime.options import MachineName
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
+from beamlike.runtime.shard import KeyedMerge, Shard
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.recording import Recorder
@@ -120,25 +118,6 @@ class Stepper:
         if record is not None:
             record()
         return tables, status
-
-    def effects(
-        self,
-        store: Store,
-        arrivals: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-    ) -> list[KeyedEffect]:
-        """The same step. Returns what comes out as values: of each key drops, then panes."""
-
-        def by_columns(columns: ColumnShard, trial: Store, passes: int) -> list[KeyedEffect]:
-            stepped = columns.step(trial, arrivals, updates, clock, passes)
-            dropped = drops_of_step(self.plan, stepped)
-            return [*dropped, *panes_as_they_are(self.plan, stepped)]
-
-        def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
-            return keys.step(trial, arrivals, updates, clock).effects
-
-        return self.attempt(store, by_columns, by_key)
 
     def attempt(
         self,

@@ -1,25 +1,19 @@
-"""What a window function gets to see of an element on Spark.
+"""What a window function gets to see of a row of a DataFrame.
 
-A plan carries an element as a tuple of columns, which is no user's value. Scripts carry one
-pickled value in it; of DataFrames the user names the columns that the window function is given.
+A plan carries a row as a tuple of columns, which is no user's value: the user names the columns
+that the window function is given.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
-import cloudpickle
 
 from beamlike.model.copies import own_copy
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
 Read = Callable[[Any], Any]
-
-
-def pickled_value(columns: tuple[bytes]) -> Any:
-    """The value of a script's element."""
-    return cloudpickle.loads(columns[0])
 
 
 def no_value(columns: Any) -> None:

@@ -194,9 +194,10 @@ def _run_on(
     if host not in get_args(Host):
         raise TestStreamError(f'host must be "memory", "local" or "spark", got {host!r}')
     if host == "spark":
-        from beamlike.hosts.spark.replay import run_on_spark
+        from beamlike.hosts.spark.replay import replay_on_spark
 
-        return run_on_spark(strategy, combine, script, spark, on_error=on_error)
+        (run,) = replay_on_spark([(strategy, combine, script)], spark, on_error=on_error)
+        return run
     if spark is not None:
         raise TestStreamError(
             f'a Spark session was given, but the host is "{host}"; add host="spark"'

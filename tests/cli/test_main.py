@@ -74,7 +74,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         (
             "replay f --zzz",
             "beamlike replay: there is no option --zzz; its options are --help, --host, "
-            "--watermark, --format, --explain, --out",
+            "--format, --explain, --out",
         ),
         (
             "replay f --format tmieline",

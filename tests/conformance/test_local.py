@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from beamlike.hosts.local.scripts import run_in_local
-from beamlike.runtime.scripted import ScriptedStage, Staged
+from beamlike.runtime.graph.scripted import ScriptedGraph, Stage
 from beamlike.runtime.stepping import Choice, choose_machine
 from beamlike.testing.scenarios.files import Scenario, differences
 from tests.support.corpus import scenarios_of
@@ -33,7 +33,7 @@ STREAMS = {
 }
 
 
-def does(scenario: Scenario) -> Staged:
+def does(scenario: Scenario) -> Stage:
     return scenario.strategy if scenario.combine is not None else scenario.strategy.window_fn
 
 
@@ -47,7 +47,7 @@ def test_all_panes_and_drops_are_those_expected(scenario: Scenario) -> None:
 
 
 def test_the_columnar_machine_steps_all_that_group() -> None:
-    stages = (ScriptedStage.of(does(s), s.combine, s.script) for _, s in SCENARIOS)
+    stages = (ScriptedGraph.of(does(s), s.combine, s.script) for _, s in SCENARIOS)
     choices = Counter((it.machine, it.why) for it in (choose_machine(s.plan) for s in stages))
 
     assert choices == {
@@ -73,7 +73,7 @@ def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
     with journals_kept() as journals:
         for case in STREAMS.values():
             play(case)
-    stages = (ScriptedStage.of(it.strategy, it.combine, tuple(it.script)) for it in journals)
+    stages = (ScriptedGraph.of(it.strategy, it.combine, tuple(it.script)) for it in journals)
     choices = Counter(_short(choose_machine(stage.plan)) for stage in stages)
 
     assert choices == {

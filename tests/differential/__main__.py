@@ -196,7 +196,6 @@ def _checked(chunks: Sequence[Chunk], jobs: int) -> Iterator[Found]:
 
 def _on_spark(seed: int, numbers: range) -> list[Broken]:
     from beamlike.cli.silence_spark import quiet_session
-    from beamlike.hosts.spark.replay import close_replayer
 
     broken = []
     print("starting Spark", file=sys.stderr, flush=True)
@@ -205,7 +204,6 @@ def _on_spark(seed: int, numbers: range) -> list[Broken]:
             part = numbers[at : at + CHUNK]
             broken += broken_on_spark([case_of(seed, number) for number in part], spark)
             print(f"{at + len(part)} scenarios on Spark", file=sys.stderr, flush=True)
-        close_replayer()
     return broken
 
 

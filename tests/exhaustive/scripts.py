@@ -34,7 +34,7 @@ def row_of(step: int, effect: Effect) -> Row:
     """Something that came out of a machine: of values, or of rows of one, that were summed."""
     if isinstance(effect, Drop):
         assert effect.window is not None
-        number = (effect.value.bit_length() - 1) // BITS
+        number = (_summed(effect.value).bit_length() - 1) // BITS
         span = effect.window.start, effect.window.end
         return (step, effect.reason.value, *span, number, effect.missed_by)
     info, window = effect.info, effect.window
@@ -43,7 +43,7 @@ def row_of(step: int, effect: Effect) -> Row:
         "withdrawn" if effect.retraction else "pane",
         window.start,
         window.end,
-        effect.value[0] if isinstance(effect.value, tuple) else effect.value,
+        _summed(effect.value),
         effect.timestamp,
         info.timing.value,
         info.index,
@@ -51,6 +51,11 @@ def row_of(step: int, effect: Effect) -> Row:
         info.is_first,
         info.is_last,
     )
+
+
+def _summed(value: Any) -> int:
+    number: int = value[0] if isinstance(value, tuple) else value
+    return number
 
 
 def aligned(streams: Sequence[Stream]) -> Iterator[Together]:

@@ -18,14 +18,17 @@ from beamlike.machine.events import Element
 from beamlike.model.combine import Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.script import Arrive as ArriveTogether
-from beamlike.runtime.scripted import ScriptedStage
+from beamlike.runtime.column_output import drops_of_step, keyed_panes
+from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.plan import Part, Plan, PlanOptions
+from beamlike.runtime.shard import KeyedEffect, Shard
 from beamlike.runtime.stepping import Choice, Stepper, choose_machine, stepper_of
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Contents, Pages, Rows
 from beamlike.runtime.store.state import StateLayout, with_bucket
-from beamlike.runtime.store.stores import DictStore
-from tests.exhaustive.events import BITS, END, Arrive, Clock, Row, Watermark
+from beamlike.runtime.store.stores import DictStore, Store
+from tests.exhaustive.events import END, Arrive, Clock, Row, Watermark
 from tests.exhaustive.scripts import elements_of, row_of
 from tests.support.machines.either import forgetful
 
@@ -39,21 +42,51 @@ MOST = 6
 class _Runtime:
     """What steps the shards of a strategy."""
 
-    stage: ScriptedStage
+    plan: Plan
     stepper: Stepper
     schema: pa.Schema
 
+    def effects(
+        self, store: DictStore, tables: Sequence[pa.Table], watermark: int, clock: int
+    ) -> list[KeyedEffect]:
+        """What comes out of a step of a shard: of each key drops, then panes."""
+        updates = [HostWatermark(watermark)]
+
+        def by_columns(columns: ColumnShard, trial: Store, passes: int) -> list[KeyedEffect]:
+            stepped = columns.step(trial, tables, updates, clock, passes)
+            return [*drops_of_step(self.plan, stepped), *keyed_panes(self.plan, stepped)]
+
+        def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
+            return keys.step(trial, tables, updates, clock).effects
+
+        return self.stepper.attempt(store, by_columns, by_key)
+
 
 @cache
-def _stage_of(strategy: WindowingStrategy) -> ScriptedStage:
-    """The stage of a script with the largest value that any stream has."""
-    arrives = ArriveTogether(((0, Element(1 << BITS * MOST, 0)),))
-    return ScriptedStage.of(strategy, Sum(), (arrives,))
+def _plan_of(strategy: WindowingStrategy) -> Plan:
+    """Sums of a column, by a number, in one shard."""
+    number = pa.int64()
+    total = Part("value", Sum(), 0, PlainColumn(number), number)
+    options: PlanOptions = {"shards": 1, "buckets": 1, "on_error": "fail"}
+    return Plan(strategy, {"key": number}, {"value": number}, (total,), **options)
+
+
+def _table_of(elements: Sequence[tuple[int, Element]]) -> pa.Table:
+    """Elements that arrive together, see `beamlike.runtime.arrivals`."""
+    number = pa.int64()
+    return pa.table(
+        {
+            "key_key": pa.array([key for key, _ in elements], number),
+            "ts": pa.array([element.timestamp for _, element in elements], number),
+            "value_value": pa.array([element.value for _, element in elements], number),
+            "bucket": pa.array([0] * len(elements), pa.int32()),
+        }
+    )
 
 
 def machine_of(strategy: WindowingStrategy) -> Choice:
     """Which machine the runtime steps a strategy by, and why if that is the one key by key."""
-    return choose_machine(_stage_of(strategy).plan)
+    return choose_machine(_plan_of(strategy))
 
 
 @attrs.frozen
@@ -71,9 +104,9 @@ class Shards:
     @classmethod
     def of(cls, strategy: WindowingStrategy) -> Self:
         """One stream in which nothing has happened."""
-        stage = _stage_of(strategy)
-        layout = StateLayout(stage.plan)
-        return cls(_Runtime(stage, stepper_of(stage.plan), with_bucket(layout.schema)), DictStore())
+        plan = _plan_of(strategy)
+        schema = with_bucket(StateLayout(plan).schema)
+        return cls(_Runtime(plan, stepper_of(plan), schema), DictStore())
 
     def spread(self, parents: Sequence[int]) -> Self:
         if list(parents) == list(range(len(self.rows))):
@@ -94,8 +127,7 @@ class Shards:
                 elements += [(key, one) for one in elements_of(bundle, arrived[key])]
                 arrived[key] += len(bundle.times)
                 steps[key] += 1
-        stage = attrs.evolve(self.runtime.stage, keys={key: key for key in range(len(bundles))})
-        came = self._stepped([stage.rows(ArriveTogether(tuple(elements)))])
+        came = self._stepped([_table_of(elements)])
         return attrs.evolve(came, arrived=tuple(arrived), steps=tuple(steps))
 
     def move(self, to: Watermark | Clock) -> Self:
@@ -113,9 +145,7 @@ class Shards:
         store = DictStore()
         store.buckets, store.index = dict(self.store.buckets), self.store.index
         with forgetful():
-            effects = self.runtime.stepper.effects(
-                store, tables, [HostWatermark(self.watermark)], self.clock
-            )
+            effects = self.runtime.effects(store, tables, self.watermark, self.clock)
         rows = list(self.rows)
         for (key,), effect in effects:
             rows[key] += (row_of(self.steps[key], effect),)
@@ -123,7 +153,7 @@ class Shards:
 
     def _copied(self, parents: Ints) -> DictStore:
         """The state in which key ``n`` is as key ``parents[n]`` was, written anew."""
-        plan, schema, copied = self.runtime.stage.plan, self.runtime.schema, DictStore()
+        plan, schema, copied = self.runtime.plan, self.runtime.schema, DictStore()
         index = Index.load(plan, self.store.read_index())
         if not index.contents.digests:
             return self.store

@@ -16,12 +16,10 @@ from beamlike.hosts.spark.deferred import (
     blobs_of,
     blobs_of_nodes,
     clock_of_group,
-    states_of_lanes,
 )
 from beamlike.hosts.spark.fanout import FanoutProcessor
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor
 from beamlike.hosts.spark.processor import ShardProcessor
-from beamlike.hosts.spark.replay_worker import LaneProcessor
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
@@ -60,7 +58,6 @@ def layer() -> Layer:
         pytest.param(lambda: ShardProcessor(plan()), blobs_of, id="shards"),
         pytest.param(lambda: FanoutProcessor(plan()), clock_of_group, id="fanout"),
         pytest.param(lambda: LayerProcessor(layer(), (0, 1)), blobs_of_nodes, id="pipeline"),
-        pytest.param(LaneProcessor, states_of_lanes, id="scripts"),
     ],
 )
 def test_spark_plans_a_query_without_numpy_pandas_or_pyarrow(

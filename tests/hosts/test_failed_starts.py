@@ -13,7 +13,7 @@ import beamlike.beam as beam
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to
 from beamlike.hosts.failed_starts import ADVICE, advising, all_processed
-from beamlike.hosts.spark.replay import close_replayer, run_on_spark
+from beamlike.hosts.spark.replay import replay_on_spark
 from beamlike.inspect.metrics.log_lines import log_end
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
@@ -147,11 +147,10 @@ def test_a_pipeline_of_a_script_starts_again(spark: SparkSession, too_late_once:
 
 @pytest.mark.spark
 def test_a_replayed_script_starts_again(spark: SparkSession, too_late_once: list[int]) -> None:
-    close_replayer()  # its query runs already
     script = (Arrive((("ann", Element(1, 5)),)), AdvanceWatermark(60_000))
     strategy = WindowingStrategy(bl.FixedWindows("1 minute"))
 
-    found = run_on_spark(strategy, Collect(), script, spark)
+    (found,) = replay_on_spark([(strategy, Collect(), script)], spark)
 
     assert found.outputs == run_in_memory(Grouping(strategy, Collect()), script).outputs
     assert len(too_late_once) > 1

@@ -1,47 +1,27 @@
-"""Scripts on a streaming query whose own watermark they move, and what cannot be run there.
+"""Scripts on a streaming query, as pipelines of two nodes, and what cannot be run there.
 
-The stories run this way too, and the whole conformance suite side by side.
+The whole conformance suite runs this way, side by side.
 """
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from beamlike import FixedWindows, GlobalWindows, Sessions
-from beamlike.errors import UnsupportedError
-from beamlike.hosts.spark.replay import close_replayer, replay_on_spark, run_on_spark
+from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError
+from beamlike.hosts.spark.replay import replay_on_spark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import SideInputs
-from beamlike.model.combine import Collect, Count
+from beamlike.model.combine import Collect, Count, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.runtime.memory import run_in_memory
-from beamlike.runtime.script import Arrive, Script
-from beamlike.testing.scenarios.files import differences, load_transcripts
+from beamlike.runtime.script import Arrive, Run, Script
 from tests.support.machines.laws import in_any_order
 
 pytestmark = pytest.mark.spark
-
-BLOG = Path(__file__).parents[1] / "conformance" / "cases" / "blog"
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("file", ["blog_fixed", "blog_misc", "blog_session", "blog_toll"])
-def test_the_longest_scenario_of_each_file_runs_on_spark_s_own_watermark(
-    spark: Any, file: str
-) -> None:
-    scenarios = load_transcripts(BLOG / f"{file}.json", must_expect=True)
-    scenario = max(scenarios, key=lambda scenario: len(scenario.script))
-
-    run = run_on_spark(scenario.strategy, scenario.combine, scenario.script, spark)
-
-    assert differences(scenario, run) == []
-    assert run.outputs != ()
-
 
 MINUTES = WindowingStrategy(FixedWindows("1 minute"), allowed_lateness=5)
 
@@ -79,26 +59,16 @@ SCRIPTS: dict[str, Script] = {
 }
 
 
-def own_watermark(strategy: WindowingStrategy, script: Script, spark: Any) -> Any:
-    return run_on_spark(strategy, Collect(), script, spark)
+def in_memory(strategy: WindowingStrategy, script: Script) -> Run:
+    return run_in_memory(Grouping(strategy, Collect()), script)
 
 
-def side_by_side(strategy: WindowingStrategy, script: Script, spark: Any) -> Any:
-    return replay_on_spark([(strategy, Collect(), script)], spark)[0]
+def test_scripts_give_side_by_side_what_they_give_in_memory(spark: Any) -> None:
+    runs = replay_on_spark([(MINUTES, Collect(), script) for script in SCRIPTS.values()], spark)
 
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("run", [own_watermark, side_by_side])
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_gives_what_it_gives_in_memory(
-    spark: Any, name: str, run: Callable[..., Any]
-) -> None:
-    expected = run_in_memory(Grouping(MINUTES, Collect()), SCRIPTS[name])
-
-    found = run(MINUTES, SCRIPTS[name], spark)
-
-    assert in_any_order(found.outputs) == in_any_order(expected.outputs)
-    assert found.script == expected.script
+    for script, run in zip(SCRIPTS.values(), runs, strict=True):
+        assert in_any_order(run.outputs) == in_any_order(in_memory(MINUTES, script).outputs)
+        assert run.script == script
 
 
 def test_stages_of_different_kinds_and_lengths_run_side_by_side(spark: Any) -> None:
@@ -124,31 +94,35 @@ def test_stages_of_different_kinds_and_lengths_run_side_by_side(spark: Any) -> N
     ]
 
 
-def test_watermarks_too_far_apart_for_spark_are_refused_and_the_next_script_runs(
-    spark: Any,
-) -> None:
-    script = (AdvanceWatermark(MIN_TIMESTAMP + 1), AdvanceWatermark(MAX_TIMESTAMP - 1))
+def test_a_script_may_move_its_watermark_from_end_to_end_of_time(spark: Any) -> None:
+    arrive = Arrive((("a", Element(1, 5)),))
+    script = (AdvanceWatermark(MIN_TIMESTAMP + 1), arrive, AdvanceWatermark(MAX_TIMESTAMP - 1))
 
-    with pytest.raises(UnsupportedError) as refused:
-        own_watermark(MINUTES, script, spark)
+    (run,) = replay_on_spark([(MINUTES, Collect(), script)], spark)
 
-    assert str(refused.value) == (
-        "the script's watermarks span 213503982d 8h 1m 49s 548ms, more than is left of Spark's "
-        "time in this query; use replay_on_spark, which does not move Spark's watermark"
-    )
-    assert side_by_side(MINUTES, script, spark).outputs == ()
-    assert own_watermark(MINUTES, script[:1], spark).outputs == ()
+    assert run.outputs == in_memory(MINUTES, script).outputs
+    assert len(run.panes) == 1
 
 
-def test_a_script_that_tells_the_watermark_of_a_side_input_is_refused(spark: Any) -> None:
+def test_a_script_that_moves_the_watermark_of_a_side_input_is_refused(spark: Any) -> None:
     machine = SideInputs(FixedWindows(5), FixedWindows(5))
 
     with pytest.raises(UnsupportedError) as refused:
         replay_on_spark([(machine, None, (AdvanceWatermark(5, side=9),))], spark)
 
     assert str(refused.value) == (
-        "AdvanceWatermark(to=5, side=9) moves the watermark of a side input, and a replay on Spark "
-        "has one watermark for all inputs; leave side out, or run the script in memory"
+        "AdvanceWatermark(to=5, side=9) moves the watermark of a side input, and a stage that runs "
+        'by itself has one watermark for all inputs; leave side out, or use host="memory"'
+    )
+
+
+def test_a_script_that_moves_a_clock_back_is_refused(spark: Any) -> None:
+    with pytest.raises(WatermarkError) as refused:
+        replay_on_spark([(MINUTES, Collect(), (AdvanceClock(5), AdvanceClock(4)))], spark)
+
+    assert str(refused.value) == (
+        "processing time cannot go back: it stands at 00:00:00.005 (5 ms), requested 00:00:00.004 "
+        "(4 ms)"
     )
 
 
@@ -165,26 +139,30 @@ def test_a_trigger_too_large_for_the_state_is_refused_before_it_runs(spark: Any)
         trigger = Repeatedly(trigger)
 
     with pytest.raises(UnsupportedError) as refused:
-        own_watermark(WindowingStrategy(FixedWindows(5), trigger), (), spark)
+        replay_on_spark([(WindowingStrategy(FixedWindows(5), trigger), Collect(), ())], spark)
 
     assert str(refused.value) == (
         "the trigger has 63 nodes; Spark state holds the bits of at most 62"
     )
 
 
-@pytest.mark.nightly
-def test_a_closed_replayer_is_opened_again(spark: Any) -> None:
-    script = (Arrive((("a", Element(1, 5)),)), AdvanceWatermark(60_000))
-    first = own_watermark(MINUTES, script, spark)
-    close_replayer()
+def test_what_a_function_raises_names_the_key_of_its_own_script(spark: Any) -> None:
+    well = (MINUTES, Sum(), (Arrive((("ann", Element(1, 5)),)),))
+    badly = (MINUTES, Sum(), (Arrive(((("bo", 2), Element("x", 5)),)),))
 
-    assert own_watermark(MINUTES, script, spark) == first
-    assert len(first.panes) == 1
+    with pytest.raises(UserFunctionError) as raised:
+        replay_on_spark([well, badly], spark)
+
+    assert (raised.value.function, raised.value.key) == ("Sum().add", "('bo', 2)")
+    assert isinstance(raised.value.__cause__, TypeError)
 
 
-def test_the_open_query_is_none_of_the_sessions_that_was_given(spark: Any) -> None:
+def test_no_query_and_no_setting_stays_in_the_session(spark: Any) -> None:
     partitions = spark.conf.get("spark.sql.shuffle.partitions")
-    own_watermark(MINUTES, (Arrive((("a", Element(1, 5)),)), AdvanceWatermark(60_000)), spark)
+    script = (Arrive((("a", Element(1, 5)),)), AdvanceWatermark(60_000))
 
+    (run,) = replay_on_spark([(MINUTES, Collect(), script)], spark)
+
+    assert run.outputs == in_memory(MINUTES, script).outputs
     assert spark.streams.active == []
     assert spark.conf.get("spark.sql.shuffle.partitions") == partitions

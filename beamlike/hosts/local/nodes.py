@@ -13,6 +13,7 @@ from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
+from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pane_elements import SeenKeys
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -35,7 +36,7 @@ def local_worker_of(node: Node) -> Worker:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
     match node:
-        case GroupNode() | StatefulParDoNode():
+        case GroupNode() | StatefulParDoNode() | MachineNode():
             return _OnlyShard(node)
         case SideInputNode():
             return _OnlySideShard(node)
@@ -45,7 +46,7 @@ def local_worker_of(node: Node) -> Worker:
 class _OnlyShard(Worker, Recorded):
     """The only shard of a node that keeps state."""
 
-    def __init__(self, node: GroupNode | StatefulParDoNode) -> None:
+    def __init__(self, node: GroupNode | StatefulParDoNode | MachineNode) -> None:
         super().__init__(node.label)
         worker, self._wire = worker_of(node), Wire.local()
         assert isinstance(worker, StagedWorker), "it keeps state"
@@ -57,7 +58,8 @@ class _OnlyShard(Worker, Recorded):
         self._output_watermark = self.watermark
         self._arrived: list[pa.Table] = []
         self._drops: list[tuple[Any, Drop]] = []
-        self._steps: list[tuple[int, int, list[pa.Table], StageStepped]] = []
+        self._number = -1
+        self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
 
     def setup(self) -> None:
         self._worker.setup()
@@ -76,10 +78,10 @@ class _OnlyShard(Worker, Recorded):
             lambda value: next(read_values([value], self._wire)),
             self._worker.machine,
         )
-        for clock, watermark, tables, stepped in self._steps:
+        for number, clock, watermark, tables, stepped in self._steps:
             given = list(self._stage.given(tables))
             noted = ShardTrace(0, 0, clock, watermark, given, stepped.outputs(), stepped.trace)
-            inside.add([noted])
+            inside.add(number, [noted])
         return inside.run
 
     def clock(self, to: int) -> Tagged:
@@ -94,6 +96,7 @@ class _OnlyShard(Worker, Recorded):
         return ()
 
     def reached(self, watermarks: Sequence[int]) -> Tagged:
+        self._number += 1
         to = min(watermarks)
         if to <= self.watermark and not self._moved and not self._arrived:
             return ()
@@ -103,7 +106,7 @@ class _OnlyShard(Worker, Recorded):
         stepped = self._stage.step(
             self._store, tables, [HostWatermark(self.watermark)], self._clock
         )
-        self._steps.append((self._clock, self.watermark, tables, stepped))
+        self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
         self._output_watermark = stepped.output_watermark
         self._drops += stepped.drops
         return stepped.out.items()

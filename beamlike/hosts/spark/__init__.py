@@ -13,9 +13,9 @@ aggregate needs of them), `corrections` (and where rows withdraw others), `bind`
 of a DataFrame to a plan), `per_key` (likewise of a function with states and timers), `verbs` (what
 becomes of rows, in SQL; stars and generators in expressions), `session` (a Spark session that
 fits), `checkpoint_files` (how files of checkpoints get their names), `scratch` (folders that go
-with the process), `replay` and `replay_worker` (scripts on a real query, on the driver and on the
-workers), `drain` (an end for all windows), `repartition` (saved state over other partitions). Whole
-pipelines of Python functions are in `graph`.
+with the process), `replay` (scripts, as pipelines of `graph`), `drain` (an end for all windows),
+`repartition` (saved state over other partitions). Whole pipelines of Python functions are in
+`graph`.
 """
 
 from beamlike.extras import needs

@@ -100,11 +100,3 @@ def blobs_of_nodes(handle: StatefulProcessorHandle) -> Any:
 def clock_of_group(handle: StatefulProcessorHandle) -> Any:
     """State ``seen`` of a group of a fanout: its clock, as JSON."""
     return handle.getValueState("seen", T.StructType([T.StructField("seen", T.StringType())]))
-
-
-def states_of_lanes(handle: StatefulProcessorHandle) -> tuple[Any, Any, Any]:
-    """The states of a query that plays scripts: the last control row, for micro-batches in which
-    only Spark's watermark moves; the plan of each lane; and its blobs."""
-    control = handle.getValueState("control", "json string")
-    stages = handle.getMapState("stages", "lane int", "stage binary")
-    return control, stages, blobs_of(handle, "lane")

@@ -7,7 +7,7 @@ column                type                  holds
 ``value_value``       binary, or plain      the value: as it is where all of a table have one
                                             plain type, else on the wire
 ``ts``                int64                 event time, ms
-``start``, ``end``    int64                 its window, ms
+``start``, ``end``    int64                 its window, ms; null: the machine assigns it
 ``bucket``            int32                 of its key, see `Plan`
 ====================  ====================  ====================================================
 
@@ -75,14 +75,16 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
     )
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
-    number = pa.int64()
+    number, unassigned = pa.int64(), None
+    if keyed.unassigned is not None:
+        unassigned = np.array(keyed.unassigned, np.bool_)
     return pa.table(
         {
             "key_key": pa.array(blobs, pa.binary()),
             "value_value": values,
             "ts": pa.array(keyed.timestamps, number),
-            "start": pa.array(keyed.windows.starts, number),
-            "end": pa.array(keyed.windows.ends, number),
+            "start": pa.array(keyed.windows.starts, number, mask=unassigned),
+            "end": pa.array(keyed.windows.ends, number, mask=unassigned),
             "hash": pa.array(hashes),
         }
     )

@@ -22,12 +22,13 @@ from beamlike.model.graph import (
     WindowNode,
     in_order,
 )
+from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_message
 
-STAGED: Final = (GroupNode, SideInputNode, StatefulParDoNode)
+STAGED: Final = (GroupNode, SideInputNode, StatefulParDoNode, MachineNode)
 """The nodes that keep state: each belongs to the stateful operator of its layer."""
 
 
@@ -230,7 +231,7 @@ class Layers:
                 try:
                     self.wire.dumps(value)
                 except CoderError as error:
-                    raise PipelineError(f"{label!r}: {error}") from error
+                    raise PipelineError(f"{label!r}: {error}" if label else str(error)) from error
             raise
         for blob in blobs:
             check_message(blob)

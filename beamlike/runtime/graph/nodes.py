@@ -28,6 +28,7 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window
 from beamlike.runtime.graph.functions import FunctionWorker
+from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.staged import GroupingWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
@@ -137,4 +138,6 @@ def worker_of(node: Node) -> Worker:
             return SideInputWorker(node)
         case StatefulParDoNode():
             return StatefulParDoWorker(node)
+        case MachineNode():
+            return MachineWorker(node)
     raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")

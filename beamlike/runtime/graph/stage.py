@@ -30,9 +30,9 @@ from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.lift import Lifter, combine_the_rest, lifter_of
+from beamlike.runtime.operation import Operation
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
-from beamlike.runtime.scripted import OverPickles
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.index import ShardStatus
@@ -56,36 +56,41 @@ class HeldValues:
 
 
 @attrs.frozen
-class _Does(OverPickles):
+class _Does(Operation):
     """The machine of a node, which saved state depends on.
 
     ``typed`` is how its accumulators are saved, where the type of its values is declared, and
     ``read`` makes values of what their column holds.
     """
 
+    machine: Machine
     node: Node
     read: Read
     untyped: "_OverWire"
     typed: AccumulatorColumns | None = None
 
     @property
+    def results(self) -> Mapping[str, pa.DataType]:
+        return {"value": pa.binary()}
+
+    @property
     def accumulator(self) -> AccumulatorColumns:
         return self.untyped if self.typed is None else _Named(self.typed)
 
     @property
-    def why_key_by_key(self) -> str | None:  # type: ignore[override]
+    def why_key_by_key(self) -> str | None:
         if isinstance(self.node, GroupNode):
             return None
         if isinstance(self.node, SideInputNode):
             return "elements of a window look into side inputs together"
-        return super().why_key_by_key
+        return f"{type(self.machine).__name__} takes one key after the other"
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return self.read(value for (value,) in rows)
 
     @property
     def words(self) -> Mapping[str, str]:
-        fields = {"machine": type(self.of).__name__, "transform": unnumbered(self.node.label)}
+        fields = {"machine": type(self.machine).__name__, "transform": unnumbered(self.node.label)}
         if isinstance(self.node, GroupNode):
             fields |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
             if self.typed is not None and self.node.value_type is not None:
@@ -101,6 +106,9 @@ class _Does(OverPickles):
 
     def fields(self, value: Any) -> Mapping[str, Any]:
         return {"value": value}
+
+    def show(self, values: Sequence[Any]) -> list[pa.Array]:
+        raise AssertionError("the elements of a node are no columns")
 
 
 @attrs.frozen
@@ -176,7 +184,9 @@ def plan_of(
                 (typed, result), values = found, kind
                 part = Part("value", node.combine, 0, typed, result)
         parts = [part]
-    share = node.max_failures if isinstance(node, StatefulParDoNode) else MAX_FAILURES
+    share = MAX_FAILURES
+    if isinstance(node, GroupNode | StatefulParDoNode):
+        share = node.max_failures
     return Plan(
         strategy,
         {"key": pa.binary()},
@@ -184,7 +194,7 @@ def plan_of(
         tuple(parts),
         shards=shards,
         buckets=buckets,
-        on_error="fail",
+        on_error="drop" if isinstance(node, GroupNode) and node.drops_failures else "fail",
         name=node.label,
         clocks=clocks,
         does=_Does(machine, node, read, untyped, typed),

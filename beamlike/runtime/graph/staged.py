@@ -33,7 +33,8 @@ from beamlike.safe_text import USER_RAISED, problem_of
 class Keyed:
     """What a machine is given of a bundle, in columns; `beamlike.machine.events.Element` by key.
 
-    ``declared`` is the type of all values, if it is declared.
+    ``declared`` is the type of all values, if it is declared. ``unassigned`` says which elements
+    get their windows from the machine; None: all of them come in one.
     """
 
     keys: Sequence[Hashable]
@@ -41,6 +42,7 @@ class Keyed:
     timestamps: Sequence[int]
     windows: Spans
     declared: type | None = None
+    unassigned: Sequence[bool] | None = None
 
 
 class StagedWorker(Worker, Recorded):
@@ -142,6 +144,7 @@ class StagedWorker(Worker, Recorded):
             [element.value for _, element in arriving],
             [element.timestamp for _, element in arriving],
             Spans.of(element.window or GLOBAL_WINDOW for _, element in arriving),
+            unassigned=[element.window is None for _, element in arriving],
         )
 
     @abstractmethod
@@ -190,20 +193,25 @@ class GroupingWorker(StagedWorker):
     """Groups pairs by key and window."""
 
     def __init__(self, node: GroupNode) -> None:
-        super().__init__(node.label, Grouping(node.strategy, node.combine, OnFailure.FAIL))
-        self._declared = node.value_type
+        failing = OnFailure.DROP if node.drops_failures else OnFailure.FAIL
+        super().__init__(node.label, Grouping(node.strategy, node.combine, failing))
+        self._declared, self._assigns = node.value_type, node.assigns
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         bundle, windows = self._pairs(given)
         columns = (bundle.values, bundle.timestamps, windows.windows())
         for (key, value), at, window in zip(*columns, strict=True):
-            yield key, Element(value, at, window)
+            is_assigned = not self._assigns or window != GLOBAL_WINDOW
+            yield key, Element(value, at, window if is_assigned else None)
 
     def keyed(self, given: Sequence[Bundle]) -> Keyed:
         bundle, windows = self._pairs(given)
         keys = [key for key, _ in bundle.values]
         values = [value for _, value in bundle.values]
-        return Keyed(keys, values, bundle.timestamps, windows, self._declared)
+        unassigned = None
+        if self._assigns:
+            unassigned = [window == GLOBAL_WINDOW for window in windows.windows()]
+        return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
 
     def _pairs(self, given: Sequence[Bundle]) -> tuple[Bundle, Spans]:
         """The elements, each in one window, and their windows; all are pairs.

@@ -141,6 +141,7 @@ class Inside(Recorded):
     ) -> None:
         self._key_of, self._value_of, self._machine = key_of, value_of, machine
         self._script: list[ScriptStep] = []
+        self._steps: list[int] = []
         self._outputs: list[Output] = []
         self._story: list[TracedEvent] = []
         self._watermark, self._clock = MIN_TIMESTAMP, 0
@@ -159,10 +160,11 @@ class Inside(Recorded):
             ),
             tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in self._outputs),
             tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in trace),
+            tuple(self._steps),
         )
 
-    def add(self, noted: Iterable[ShardTrace]) -> None:
-        """The traces of its shards in one micro-batch."""
+    def add(self, step: int, noted: Iterable[ShardTrace]) -> None:
+        """The traces of its shards in one micro-batch, which was this step of the pipeline."""
         shards = sorted(noted, key=lambda it: it.shard)
         clock = max(it.clock for it in shards)
         watermark = min(it.watermark for it in shards)
@@ -171,18 +173,19 @@ class Inside(Recorded):
             for it in shards
             for key, value, element in it.arrived
         ]
-        steps: tuple[tuple[ScriptStep, bool], ...] = (
+        happenings: tuple[tuple[ScriptStep, bool], ...] = (
             (AdvanceClock(clock), clock > self._clock),
             (Arrive(tuple(arrived)), bool(arrived)),
             (AdvanceWatermark(watermark), watermark > self._watermark),
         )
-        for phase, (step, happens) in enumerate(steps):
-            outputs = [(k, it) for shard in shards for at, k, it in shard.outputs if at == phase]
-            trace = [(k, it) for shard in shards for at, k, it in shard.trace if at == phase]
+        for phase, (happening, happens) in enumerate(happenings):
+            outputs = [(k, out) for one in shards for at, k, out in one.outputs if at == phase]
+            trace = [(k, event) for one in shards for at, k, event in one.trace if at == phase]
             if not (happens or outputs or trace):
                 continue
             number = len(self._script)
-            self._script.append(step)
+            self._script.append(happening)
+            self._steps.append(step)
             self._outputs += (Output(number, key, it) for key, it in outputs)
             self._story += (TracedEvent(number, key, it) for key, it in trace)
         self._clock, self._watermark = max(clock, self._clock), max(watermark, self._watermark)

@@ -84,13 +84,17 @@ class Worker(ABC):
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """What fails inside the block names this node.
+        """What fails inside the block names this node, if it has a label: one that is run by
+        itself has none, and its errors are those of the user's function.
 
         Raises:
             TransformError: A function of the user's raised.
             PipelineError: An element came that this node cannot take.
             StateError: What it remembers cannot be read.
         """
+        if not self.label:
+            yield
+            return
         try:
             yield
         except UserFunctionError as error:

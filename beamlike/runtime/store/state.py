@@ -92,6 +92,7 @@ class StateLayout:
             pa.field("nonspeculative", pa.int64()),
         ]
         self._retracting = plan.retracts
+        self._has_one_value = plan.does is not None
         if self._retracting:
             fields.append(pa.field("unretracted_panes", pa.list_(self._pane_type())))
         self._sized = grouping is not None and grouping.needs_sizes
@@ -224,17 +225,19 @@ class StateLayout:
         # Of nearly all panes these are those of their window, and nulls take no space.
         own = _of_window(window, last)
         row |= {name: None for name, value in own.items() if row[name] == value}
-        for part, value in zip(self.plan.shown_parts, pane.value, strict=True):
+        values = (pane.value,) if self._has_one_value else pane.value
+        for part, value in zip(self.plan.shown_parts, values, strict=True):
             row[f"value_{part.name}"] = cloudpickle.dumps(value) if part.columns.pickles else value
         return row
 
     def _build_pane(self, row: dict[str, Any], window: Window, last: PaneInfo | None) -> Pane:
         own = _of_window(window, last)
         row = row | {name: value for name, value in own.items() if row[name] is None}
-        values = [(part, row[f"value_{part.name}"]) for part in self.plan.shown_parts]
+        saved = [(part, row[f"value_{part.name}"]) for part in self.plan.shown_parts]
+        values = tuple(cloudpickle.loads(v) if part.columns.pickles else v for part, v in saved)
         return Pane(
             window_of(row["start"], row["end"]),
-            tuple(cloudpickle.loads(v) if part.columns.pickles else v for part, v in values),
+            values[0] if self._has_one_value else values,
             row["timestamp"],
             _pane_info(row["timing"], row["index"], row["nonspeculative"], row["is_last"]),
             session=window_of(row["session_start"], row["session_end"]),

@@ -77,9 +77,10 @@ def joined(row: Json, host: Json, *, side_first: bool) -> Run:
     script = (*arriving, AdvanceWatermark(MAX_TIMESTAMP))
     if host["host"] == "memory":
         return run_in_memory(machine, script)
-    from beamlike.hosts.spark.replay import run_on_spark
+    from beamlike.hosts.spark.replay import replay_on_spark
 
-    return run_on_spark(machine, None, script, host["spark"])
+    (run,) = replay_on_spark([(machine, None, script)], host["spark"])
+    return run
 
 
 def expected(row: Json) -> Counter[str]:

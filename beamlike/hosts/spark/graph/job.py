@@ -105,7 +105,7 @@ def _steps_of_shard(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], 
 
     def walk(group: pa.Table) -> pa.Table:
         shard = ids.index(group.column("shard")[0].as_py())
-        stores = {at: DictStore() for at in layer.stages}
+        stores = {at: DictStore() for at in layer.staged}
         try:
             # Without data it is the beginning of processing time, as on the other hosts.
             left = [

@@ -35,6 +35,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.keyed import noted_of
 from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -55,6 +56,9 @@ from beamlike.runtime.store.room import in_room
 from beamlike.runtime.store.stores import NoStore, Store
 from beamlike.runtime.tally import Tally
 
+NOTED: Final = (GroupNode, MachineNode)
+"""The nodes of scripts whose inside is noted."""
+
 
 @attrs.frozen
 class Placed:
@@ -62,13 +66,11 @@ class Placed:
 
     Args:
         stage: The node on its shards.
-        sources: The sources that it depends on.
         origins: The sources and stateful nodes whose watermarks are its own.
         clocks: Theirs.
     """
 
     stage: Stage | SideInputStage
-    sources: frozenset[int]
     origins: tuple[int, ...]
     clocks: Clocks
 
@@ -91,19 +93,29 @@ class Layer:
     notes: bool = False
 
     @cached_property
-    def stages(self) -> Mapping[int, Placed]:
-        return {at: self._stage(at) for at in self.layers.staged(self.layer)}
+    def staged(self) -> Sequence[int]:
+        """The numbers of its nodes."""
+        return self.layers.staged(self.layer)
+
+    @cached_property
+    def _stages(self) -> dict[int, Placed]:
+        """Its nodes, as far as they had something to do."""
+        return {}
 
     def _stage(self, at: int) -> Placed:
+        if at not in self._stages:
+            self._stages[at] = self._placed(at)
+        return self._stages[at]
+
+    def _placed(self, at: int) -> Placed:
         node = self.layers.nodes[at]
         worker = worker_of(node)
         origins = self.layers.origins[at]
         clocks = Clocks(tuple(map(self._clock, origins)), self._side(node, origins))
-        sources = self.layers.roots[at]
         if isinstance(worker, SideInputWorker):
             of_machines = self._side_clocks(node, origins)
             looking = SideInputStage(worker, self.layers.wire, self.shards, of_machines)
-            return Placed(looking, sources, origins, clocks)
+            return Placed(looking, origins, clocks)
         assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
         plan = plan_of(
             node,
@@ -113,9 +125,9 @@ class Layer:
             buckets=self.buckets,
             clocks=clocks,
         )
-        notes = self.notes and isinstance(node, GroupNode)
+        notes = self.notes and isinstance(node, NOTED)
         stage = Stage(worker, plan, self.layers.wire, notes)
-        return Placed(stage, sources, origins, clocks)
+        return Placed(stage, origins, clocks)
 
     def _side(self, node: Node, origins: Sequence[int]) -> frozenset[int]:
         """Which of a node's origins make up its side inputs, by their positions."""
@@ -159,13 +171,15 @@ class Layer:
             after.reached, after.delivered = [*received.reached], received.delivered
             after.clock = received.clock
         report = after.report
-        for at, placed in self.stages.items():
+        for at in self.staged:
+            sources = self.layers.roots[at]
+            clocks = [received.clock[source] for source in sources if source in received.clock]
+            if self.notes and not clocks:
+                continue  # its scripts are over
+            placed = self._stage(at)
             stage = placed.stage
             arrived = received.tables.get(at, ())
             tables = stage.together(arrived)
-            clocks = [
-                received.clock[source] for source in placed.sources if source in received.clock
-            ]
             now = max(clocks, default=clock)
             updates = list(_updates(placed, received.reached))
             room = in_room(stage.plan, shard)
@@ -201,7 +215,7 @@ class Layer:
 
     def teardown(self) -> None:
         """Let what the functions of this copy have made come to its end."""
-        for placed in self.__dict__.get("stages", {}).values():
+        for placed in self._stages.values():
             placed.stage.worker.teardown()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -238,6 +252,8 @@ def _windowing(node: Node) -> WindowingStrategy:
             return node.main
         case StatefulParDoNode():
             return node.windowing
+        case MachineNode():
+            return WindowingStrategy.unwindowed()
     raise AssertionError(f"{node.label!r} has no machine")
 
 
@@ -270,7 +286,7 @@ class LayerProcessor(Processor):
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         prepare_logs()
         nearby = nearby_of_worker(self._copies)
-        self._stores = {at: SparkStore(state, at, nearby=nearby) for at in self._layer.stages}
+        self._stores = {at: SparkStore(state, at, nearby=nearby) for at in self._layer.staged}
 
     def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
         clock = times.getCurrentProcessingTimeInMs()
@@ -287,7 +303,7 @@ def stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table
 
     def step(group: pa.Table) -> pa.Table:
         shard = ids.index(group.column("shard")[0].as_py())
-        stores = {at: NoStore() for at in layer.stages}
+        stores = {at: NoStore() for at in layer.staged}
         try:
             blobs = layer.stepped(shard, group.column("blob").to_pylist(), stores, 0)
         finally:

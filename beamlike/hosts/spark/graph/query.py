@@ -16,7 +16,7 @@ from beamlike.hosts.failed_starts import all_processed
 from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
-from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
+from beamlike.hosts.spark.graph.processor import NOTED, Layer, LayerProcessor, stepper
 from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
@@ -35,14 +35,14 @@ from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
 from beamlike.machine.clocks import StageClock
-from beamlike.machine.failures import OnFailure
-from beamlike.machine.reference.step import Grouping
-from beamlike.model.graph import Edge, GroupNode, Node, ReadNode, in_order
+from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
@@ -189,12 +189,10 @@ class Answers:
         self._metrics = [Recorder() for _ in pipelines]
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
         for at, node in enumerate(layers.nodes):
-            if isinstance(node, GroupNode):
-                inside = Inside(
-                    self._key_of,
-                    self._value_of,
-                    Grouping(node.strategy, node.combine, OnFailure.FAIL),
-                )
+            if isinstance(node, NOTED):
+                worker = worker_of(node)
+                assert isinstance(worker, StagedWorker), "a node that is noted has a machine"
+                inside = Inside(self._key_of, self._value_of, worker.machine)
                 self._inside[self._owner[at]][node] = inside
 
     def add(self, answer: Mail) -> None:
@@ -219,8 +217,9 @@ class Answers:
         of_node: dict[int, list[ShardTrace]] = defaultdict(list)
         for it in noted:
             of_node[it.node].append(it)
-        for number, its in of_node.items():
-            self._inside[self._owner[number]][self._layers.nodes[number]].add(its)
+        for number, traces in of_node.items():
+            node = self._layers.nodes[number]
+            self._inside[self._owner[number]][node].add(self._steps, traces)
 
     def _key_of(self, blob: bytes) -> Hashable:
         key: Hashable = key_of(blob, self._layers.wire.coders)

@@ -24,21 +24,19 @@ def mails_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Mail]:
     Args:
         layers: Of all pipelines together.
         pipelines: The sources of each. They are independent: step n of all of them is sent at once.
-            The clock of one whose script is over stands still: Spark would go on by its own.
+            Nothing happens to one whose script is over.
 
     Raises:
         UnsupportedError: A source has no script.
         PipelineError: An element of theirs does not come back from its coder.
     """
-    clock: dict[int, int] = {}
     for mails in zip_longest(*(_mails(layers, sources) for sources in pipelines)):
         together = Mail()
         for mail in mails:
             if mail is not None:
                 together.bundles |= mail.bundles
                 together.reached += mail.reached
-                clock |= mail.clock
-        together.clock = dict(clock)
+                together.clock |= mail.clock
         yield together
 
 

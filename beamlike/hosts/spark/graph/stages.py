@@ -244,10 +244,7 @@ class EarlyCombining:
         with mail.report.metrics.step(str(number)), worker.blamed():
             keyed = worker.keyed(inputs)
             blobs = key_blobs(keyed.keys, wire.coders)
-            one_by_one = not isinstance(node, GroupNode) or why_one_by_one(
-                node.strategy, node.combine
-            )
-            if one_by_one:
+            if _comes_one_by_one(node):
                 return Combined([*shard_tables(keyed, blobs, wire, self.shards, self.buckets)])
             bound = WatermarkBound(is_certain=True)
             if not self.bounded:
@@ -268,6 +265,13 @@ class EarlyCombining:
         assert isinstance(node, GroupNode), "nothing else combines"
         sizes = {"shards": self.shards, "buckets": self.buckets}
         return EarlyCombiner(node, self.layers.wire, **sizes, notes=self.notes)
+
+
+def _comes_one_by_one(node: Node) -> bool:
+    """Whether the elements of a node reach it as they are."""
+    if not isinstance(node, GroupNode) or node.assigns:
+        return True
+    return why_one_by_one(node.strategy, node.combine) is not None
 
 
 @attrs.define

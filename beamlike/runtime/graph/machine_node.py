@@ -1,0 +1,41 @@
+"""A node for any machine: what a dialect, a scenario or a test steps key by key."""
+
+from collections.abc import Hashable, Iterator, Sequence
+
+import attrs
+
+from beamlike.machine.events import Element, Pane
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import Node
+from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.script import Machine
+
+
+@attrs.frozen(eq=False)
+class MachineNode(Node):
+    """Pairs of key and value, given to a machine.
+
+    The machine assigns the windows of elements that are in the global window.
+
+    Args:
+        machine: What steps each key.
+    """
+
+    machine: Machine
+
+
+class MachineWorker(StagedWorker):
+    """Gives pairs to a machine."""
+
+    def __init__(self, node: MachineNode) -> None:
+        super().__init__(node.label, node.machine)
+
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+        bundle, windows = given[0].one_window_each()
+        columns = (bundle.values, bundle.timestamps, windows.windows())
+        for (key, value), at, window in zip(*columns, strict=True):
+            yield key, Element(value, at, None if window == GLOBAL_WINDOW else window)
+
+    def shown(self, key: Hashable, pane: Pane) -> Windowed:
+        return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)

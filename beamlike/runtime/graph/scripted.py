@@ -1,0 +1,196 @@
+"""A script for one stage, as a graph of two nodes: a source that plays it, and the stage.
+
+So a scenario is run as a pipeline is. The keys of its elements travel as numbers: in a scenario
+keys are equal as Python says, and need no coder. Where all values are of one type that the combine
+function has columns for, that type is declared, and they are folded typed.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
+
+import attrs
+
+from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError
+from beamlike.machine.events import AdvanceWatermark, going_back
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.passthrough import PassThrough
+from beamlike.model.combine import CombineFn, Mean, Sum
+from beamlike.model.graph import Edge, GroupNode, ReadNode
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.graph.machine_node import MachineNode
+from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.stage import plan_of
+from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep
+from beamlike.runtime.store.state import StateLayout
+from beamlike.runtime.typed import as_column, columns_of
+
+Stage = WindowingStrategy | WindowFn | Machine
+"""What a scenario is for. A bare window function only assigns windows and groups nothing."""
+
+_EXACT: Final = 2**53
+"""Sums of whole numbers below this are exact in each type."""
+
+
+@attrs.frozen
+class ScriptedGraph:
+    """A script and its stage as a graph.
+
+    Args:
+        script: The script as it was written.
+        node: The stage. It has no label: what fails there is not the fault of a transform.
+        keys: The keys by their numbers.
+    """
+
+    script: Script
+    node: GroupNode | MachineNode
+    keys: Mapping[int, Hashable]
+
+    @classmethod
+    def of(
+        cls,
+        stage: Stage,
+        combine: CombineFn | None,
+        script: Script,
+        on_error: OnFailure = OnFailure.FAIL,
+        first: int = 0,
+    ) -> "ScriptedGraph":
+        """The graph of a script.
+
+        Args:
+            stage: A strategy, a window function that only assigns, or another machine.
+            combine: The combine function of a strategy.
+            script: What happens.
+            on_error: What a strategy or a window function does when a function of the user's
+                raises.
+            first: The number of the first key. Keys of graphs that run together differ.
+
+        Raises:
+            UnsupportedError: A strategy without a combine function, or one whose state has no
+                layout; or the script moves the watermark of a side input.
+            WatermarkError: The script moves a clock back.
+        """
+        _check(script)
+        bundles = (step.elements for step in script if isinstance(step, Arrive))
+        elements = [*chain.from_iterable(bundles)]
+        names = {key: at for at, key in enumerate(dict.fromkeys(key for key, _ in elements), first)}
+        source = ReadNode("", (), tuple(_numbered(step, names) for step in script), bounded=False)
+        values = [element.value for _, element in elements]
+        node = _node(stage, combine, (Edge(source),), values, on_error)
+        graph = cls(script, node, {number: key for key, number in names.items()})
+        StateLayout(graph.plan)  # refuses here what would otherwise end the query in a worker
+        return graph
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the only shard of the stage.
+
+        Raises:
+            UnsupportedError: The state has no layout.
+        """
+        worker = worker_of(self.node)
+        assert isinstance(worker, StagedWorker), "the node has a machine"
+        return plan_of(self.node, worker.machine, Wire.declared(), shards=1, buckets=1, clocks=None)
+
+    def run_of(self, inside: Run | None) -> Run:
+        """The run of the script, from that of its node."""
+        if inside is None:
+            return Run(self.script, ())
+        outputs = (
+            attrs.evolve(output, step=inside.steps[output.step], key=self.keys[output.key])
+            for output in inside.outputs
+        )
+        return Run(self.script, tuple(outputs))
+
+    def names(self, error: UserFunctionError) -> bool:
+        """Whether an error is about a key of this script."""
+        return _number_in(error) in self.keys
+
+    def named(self, error: UserFunctionError) -> UserFunctionError:
+        """The error with the key itself in place of its number."""
+        number = _number_in(error)
+        return error if number is None else error.of_key(self.keys[number])
+
+
+def _number_in(error: UserFunctionError) -> int | None:
+    """The number of the key that an error is about, also if another process raised it."""
+    if isinstance(error.known_key, int):
+        return error.known_key
+    return None if error.key is None else int(error.key)
+
+
+def _check(script: Script) -> None:
+    """Refuse moves that no host makes.
+
+    Raises:
+        UnsupportedError: The watermark of a side input is moved.
+        WatermarkError: A clock is moved back.
+    """
+    watermark, clock = MIN_TIMESTAMP, 0
+    for step in script:
+        if isinstance(step, Arrive):
+            continue
+        moves_watermark = isinstance(step, AdvanceWatermark)
+        if isinstance(step, AdvanceWatermark) and step.side is not None:
+            raise UnsupportedError(
+                f"{step} moves the watermark of a side input, and a stage that runs by itself has "
+                'one watermark for all inputs; leave side out, or use host="memory"'
+            )
+        refusal = going_back(step, watermark if moves_watermark else clock)
+        if refusal is not None:
+            raise WatermarkError(refusal)
+        if moves_watermark:
+            watermark = step.to
+        else:
+            clock = step.to
+
+
+def _numbered(step: ScriptStep, names: Mapping[Hashable, int]) -> ScriptStep:
+    """A step whose elements are pairs of the number of a key and a value."""
+    if not isinstance(step, Arrive):
+        return step
+    return Arrive(
+        tuple(
+            (key, attrs.evolve(element, value=(names[key], element.value)))
+            for key, element in step.elements
+        )
+    )
+
+
+def _node(
+    stage: Stage,
+    combine: CombineFn | None,
+    sources: tuple[Edge, ...],
+    values: Sequence[Any],
+    on_error: OnFailure,
+) -> GroupNode | MachineNode:
+    if isinstance(stage, WindowingStrategy):
+        if combine is None:
+            raise UnsupportedError("a grouping needs a combine function, got None")
+        return GroupNode(
+            "",
+            sources,
+            stage,
+            combine,
+            _type_of(combine, values),
+            assigns=True,
+            drops_failures=on_error is OnFailure.DROP,
+            max_failures=1.0,  # as in memory, all that fails is dropped, however much that is
+        )
+    machine = PassThrough(stage, on_error) if isinstance(stage, WindowFn) else stage
+    return MachineNode("", sources, machine)
+
+
+def _type_of(combine: CombineFn, values: Sequence[Any]) -> type | None:
+    """The type of all values, if the combine function has columns for it and is exact there."""
+    column = as_column(values)
+    if column is None or columns_of(combine, column.type) is None:
+        return None
+    kind = type(values[0])
+    is_sum = isinstance(combine, Sum | Mean) and kind is int
+    return None if is_sum and sum(map(abs, values)) >= _EXACT else kind
