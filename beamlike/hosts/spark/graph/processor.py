@@ -97,6 +97,11 @@ class Layer:
         """The numbers of its nodes."""
         return self.layers.staged(self.layer)
 
+    @property
+    def stages(self) -> Mapping[int, Placed]:
+        """All of its nodes."""
+        return {at: self._stage(at) for at in self.staged}
+
     @cached_property
     def _stages(self) -> dict[int, Placed]:
         """Its nodes, as far as they had something to do."""
