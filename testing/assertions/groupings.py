@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.hosts.memory.outputs import PipelineRun
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Edge, GroupNode, ParDoNode, SideInputNode
 from beamlike.model.strategy import WindowingStrategy

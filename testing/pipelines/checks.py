@@ -17,7 +17,7 @@ from typing import Final
 import attrs
 
 from beamlike.errors import PipelineError
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.hosts.memory.outputs import PipelineRun
 from beamlike.model.graph import Edge
 from beamlike.testing.assertions.failures import PaneAssertionError
 from beamlike.testing.assertions.groupings import Asserted, asserted_in

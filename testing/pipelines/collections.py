@@ -20,7 +20,7 @@ import attrs
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import PipelineError
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.hosts.memory.outputs import PipelineRun
 from beamlike.machine.events import Pane
 from beamlike.model.combine import Collect
 from beamlike.model.graph import Edge, GroupNode, in_order

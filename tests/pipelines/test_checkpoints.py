@@ -10,7 +10,7 @@ import pytest
 import beamlike.beam as beam
 from beamlike.api.pipelines.on_spark import RunningResult, SparkOptions, run_on_spark
 from beamlike.errors import PipelineError, StateError
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.hosts.memory.outputs import PipelineRun
 from beamlike.hosts.spark.graph.checkpoint import Known, check_nodes, nodes_of
 from beamlike.hosts.spark.graph.running import KEPT_LOST, RunReport
 from beamlike.machine.clocks import StageClock

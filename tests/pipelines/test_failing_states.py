@@ -18,7 +18,8 @@ from beamlike.beam.transforms.userstate import (
 )
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.local.nodes import local_worker_of
-from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.outputs import PipelineRun
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.machine.events import DropReason
 from beamlike.model.graph import MAIN, Edge
 from beamlike.testing import TestStream

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from beamlike.api.pipelines.metrics import MetricResults
 from beamlike.api.pipelines.scio.results import ScioResult
-from beamlike.hosts.memory.pipeline import DroppedElement, OutputElement, PipelineRun
+from beamlike.hosts.memory.outputs import DroppedElement, OutputElement, PipelineRun
 from beamlike.model.graph import Edge
 from beamlike.model.time import DurationLike
 

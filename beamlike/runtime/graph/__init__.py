@@ -2,8 +2,9 @@
 
 Read in this order: `wire` (values as bytes), `keys` (keys as bytes), `metrics` (what users'
 functions count), `worker` (the methods of a node), `pacing` (nodes that pace those after them),
-`functions` (users' functions), `side_inputs` (those that look into side inputs), `staged` (nodes
-that keep state by key), `nodes` (the others, and which is which). In shards: `keyed` (elements by
+`functions` (users' functions), `side_inputs` (those that look into side inputs), `folding` (which
+groupings take elements part by part), `staged` (nodes that keep state by key), `created` (elements
+of a source), `nodes` (the others, and which is which). In shards: `keyed` (elements by
 key, as tables), `tracing` (what happens inside of groupings), `pane_elements` (what panes become),
 `stage` (a node on a shard), `side_contents` and `side_shards` (one with side inputs). As a chain of
 operators: `sending` (functions as bytes), `messages` (what travels), `layers` (how a graph is cut),

@@ -12,7 +12,7 @@ from typing import Any, Final
 import cloudpickle
 import pyarrow as pa
 
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.hosts.memory.outputs import PipelineRun
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.scripts import edges_of, messages_of

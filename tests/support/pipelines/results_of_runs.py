@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.hosts.memory.outputs import PipelineRun
 from beamlike.machine.events import Drop
 from beamlike.runtime.script import Arrive, Run
 
