@@ -4,12 +4,15 @@ An element object, and the object of a window, are made only for a function that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import attrs
 
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, window_of
+
+BUNDLE_SIZE: Final = 16_384
+"""How many elements of a source, or of one function, go through a pipeline together."""
 
 
 @attrs.frozen
@@ -140,6 +143,12 @@ class Bundle(Sequence[Windowed]):
         else:
             picked = pick(windows)
         return Bundle(own, pick(self.timestamps), picked, pick(self.panes))
+
+    def part(self, start: int, stop: int) -> "Bundle":
+        """The elements from one place to another one."""
+        span = slice(start, stop)
+        windows: WindowsOfEach = self.windows[span]
+        return Bundle(self.values[span], self.timestamps[span], windows, self.panes[span])
 
     def one_window_each(self) -> tuple["Bundle", Spans]:
         """An element in several windows is one element in each of them; one in none is gone.

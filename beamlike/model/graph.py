@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import MAX_FAILURES
 from beamlike.model.stateful import StatefulFn
@@ -66,13 +66,15 @@ class Do(ABC):
         Raises:
             RaisedFor: The function raised for an element.
         """
-        each = self._each(bundle)
-        if self.paces:
-            return ((tag, Bundle.of([output])) for tag, output in each)
-        found: dict[str, Bundle] = {}
-        for tag, output in each:
-            found.setdefault(tag, Bundle()).append(output)
-        return found.items()
+        most, count = 1 if self.paces else BUNDLE_SIZE, 0
+        outputs: dict[str, Bundle] = {}
+        for tag, output in self._each(bundle):
+            outputs.setdefault(tag, Bundle()).append(output)
+            count += 1
+            if count == most:
+                yield from outputs.items()
+                outputs, count = {}, 0
+        yield from outputs.items()
 
     def _each(self, bundle: Bundle) -> Iterator[tuple[str, Windowed]]:
         for element in bundle:

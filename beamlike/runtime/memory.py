@@ -8,6 +8,7 @@ from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
     Event,
+    OnEvent,
     TraceEvent,
     going_back,
 )
@@ -33,7 +34,17 @@ def run_in_memory(machine: Machine, script: Script) -> Run:
 
 
 class MemoryStage:
-    """One stage in memory, played step by step. Everything is written down as it happens."""
+    """One stage in memory, played step by step.
+
+    Args:
+        machine: What it does.
+        states: What is remembered of each key; None: nothing has happened.
+        watermark: Where the watermark is (ms).
+        clock: Processing time (ms).
+
+    Attributes:
+        records: Whether everything is written down as it happens, for `run`.
+    """
 
     def __init__(
         self,
@@ -43,6 +54,7 @@ class MemoryStage:
         clock: int = 0,
     ) -> None:
         # A stage that continues another one's state starts with an empty record.
+        self.records = True
         self._machine = machine
         self._states: dict[Hashable, KeyState] = dict(states or {})
         self._script: list[ScriptStep] = []
@@ -107,7 +119,11 @@ class MemoryStage:
             del self._outputs[seen:], self._story[updates:]
             raise
         self._states |= after
-        self._script.append(step)
+        came = tuple(self._outputs[seen:])
+        if self.records:
+            self._script.append(step)
+        else:
+            self._outputs.clear()
         if isinstance(step, AdvanceWatermark):
             self.side_watermark = self._unseen.side_after(step)
             self.watermark = step.to
@@ -115,7 +131,7 @@ class MemoryStage:
             self.clock = step.to
         if self._correctable_for is not None:
             self._pass_on(self._correctable_for)
-        return tuple(self._outputs[seen:])
+        return came
 
     def check(self, step: ScriptStep) -> None:
         """Refuse a step that moves a clock back.
@@ -140,10 +156,9 @@ class MemoryStage:
         number = len(self._script)
         happened: list[TraceEvent] = []
         state = self._states.get(key) or self._unseen
+        record: OnEvent = lambda traced: happened.append(without_cause(traced))  # noqa: E731
         try:
-            after, effects = self._machine.step(
-                state, event, lambda traced: happened.append(without_cause(traced))
-            )
+            after, effects = self._machine.step(state, event, record if self.records else None)
         except UserFunctionError as error:
             # The machine does not know the key's name.
             raise error.of_key(key) from error.__cause__

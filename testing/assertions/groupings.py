@@ -10,11 +10,11 @@ from typing import Final
 
 import attrs
 
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Edge, GroupNode, ParDoNode, SideInputNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Arrive, Run, Script
 
 

@@ -20,10 +20,10 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import BoundedWindow, of_model
 from beamlike.errors import TestStreamError
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.machine.events import Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import Window
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.assertions.failures import Failure
 from beamlike.testing.pipelines.beam_matchers import (

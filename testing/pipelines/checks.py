@@ -17,8 +17,8 @@ from typing import Final
 import attrs
 
 from beamlike.errors import PipelineError
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.model.graph import Edge
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.assertions.failures import PaneAssertionError
 from beamlike.testing.assertions.groupings import Asserted, asserted_in
 

@@ -20,11 +20,11 @@ import attrs
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import PipelineError
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.machine.events import Pane
 from beamlike.model.combine import Collect
 from beamlike.model.graph import Edge, GroupNode, in_order
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.assertions.groupings import asserted_in, grouping_of
 from beamlike.testing.pipelines.checks import Ask, Checks

@@ -16,7 +16,7 @@ from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import BeamlikeError, PipelineError
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.pipelines.checks import Checks
 from beamlike.testing.pipelines.overrides import TransformOverride
 from beamlike.testing.pipelines.wiring import Wiring
@@ -62,7 +62,7 @@ class TestPipeline(Pipeline):
     default_host: ClassVar[Host] = "memory"
     """Where it runs by default."""
 
-    keeps_outputs: ClassVar[bool] = True
+    keeps_outputs = True
 
     def __init__(
         self,

@@ -12,8 +12,8 @@ from typing import Any
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import TestStreamError
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.model.graph import Edge, GroupNode
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.assertions.groupings import asserted_in, grouping_of
 from beamlike.testing.streams.results import Results
 
@@ -39,6 +39,11 @@ def inside(of: Any, grouping: str | PCollection[Any] | None = None) -> Results:
     run = _run_of(of)
     known = run.groupings
     if not known:
+        if run.kept is not None:
+            raise TestStreamError(
+                "inside: no record was kept of what happened inside of this pipeline; call "
+                "pipeline.keep() before run(), or make a TestPipeline"
+            )
         raise TestStreamError(
             "inside: there is no record of a grouping of this pipeline: it has none, or ended with "
             "an error, or reads or writes DataFrames; give it test streams or created elements"

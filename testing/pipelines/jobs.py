@@ -16,7 +16,7 @@ from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.context import DistCache, ScioContext
 from beamlike.errors import PipelineError, TestStreamError
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.pipelines.checks import Ask, Place, Waiting, born, here, lose, unfinished
 from beamlike.testing.pipelines.contexts import TestPipeline
 from beamlike.testing.pipelines.overrides import TransformOverride

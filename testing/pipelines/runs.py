@@ -22,8 +22,8 @@ from beamlike.api.pipelines.metrics import (
     MetricResults,
 )
 from beamlike.errors import BeamlikeError, PipelineError, TransformError
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.runtime.graph.metrics import DistributionData
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.assertions.equality import same
 from beamlike.testing.pipelines.checks import Ask, Checks
 

@@ -84,6 +84,7 @@ def test_an_element_waits_until_the_window_of_another_collection_is_done():
     words = pipeline | "Words" >> two.advance_watermark_to_infinity() | MINUTES
     saved = pipeline | "Saved" >> one.advance_watermark_to_infinity() | "Minutes" >> MINUTES
     waited = words | beam.WaitOn(saved)
+    pipeline.keep(words, saved)
     result = pipeline.run()
     came = {
         name: [(it.step, it.element.value, it.element.timestamp) for it in result.out_of(of.edge)]

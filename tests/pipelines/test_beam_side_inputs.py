@@ -117,6 +117,7 @@ def test_the_time_the_window_and_the_pane_of_an_element_stay():
     grouped = windowed(pipeline, "M", "1 minute", (("k", 1), "00:00:30")) | beam.GroupByKey()
     side = pipeline | "S" >> beam.Create(["s"])
     looked = grouped | beam.Map(pair, beam.AsSingleton(side))
+    pipeline.keep(grouped)
     result = pipeline.run()
     (before,), (after,) = result.out_of(grouped.edge), result.out_of(looked.edge)
     assert after.element.value == (("k", [1]), "s")
@@ -253,6 +254,7 @@ def test_a_side_stream_that_is_behind_holds_back_nothing_that_has_seen_it():
         | beam.WindowInto(beam.FixedWindows("1 minute"))
         | beam.CombineGlobally(len).without_defaults()
     )
+    pipeline.keep(looked)
     # Turns: 0 side, 1 main, 2 side, 3 main brings its element, 4 side, 5 main ends, 6 side ends.
     assert steps_of(looked) == [(3, ("a", "red"))]
     assert steps_of(counted) == [(5, 1)]

@@ -53,6 +53,7 @@ def test_what_a_pair_brings_out_is_in_its_window_at_its_time_and_of_its_pane():
     minutes = pipeline | stream() | beam.WindowInto(beam.FixedWindows("1 minute"))
     panes = minutes | beam.GroupByKey()
     counted = panes | beam.ApplyPerKey(lambda state, pair, timestamp: (None, pair[1]))
+    pipeline.keep(panes)
     result = pipeline.run()
 
     def places(pcoll: beam.PCollection[Any]) -> set[Any]:

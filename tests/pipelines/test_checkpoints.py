@@ -10,13 +10,13 @@ import pytest
 import beamlike.beam as beam
 from beamlike.api.pipelines.on_spark import RunningResult, SparkOptions, run_on_spark
 from beamlike.errors import PipelineError, StateError
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.hosts.spark.graph.checkpoint import Known, check_nodes, nodes_of
 from beamlike.hosts.spark.graph.running import KEPT_LOST, RunReport
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import NodeDrop
+from beamlike.runtime.graph.outputs import PipelineRun
 
 SALES = "user string, points long, at timestamp"
 

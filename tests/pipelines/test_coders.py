@@ -14,9 +14,10 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import CoderError, PipelineError, StateError
-from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.model.coders import Coders, type_name
 from beamlike.runtime.graph.keys import key_bytes, key_of
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.graph.wire import Wire
 from tests.support.pipelines.in_layers import run_in_letters
 

@@ -18,9 +18,10 @@ from beamlike.beam.transforms.userstate import (
 )
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.local.nodes import local_worker_of
-from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.machine.events import DropReason
 from beamlike.model.graph import MAIN, Edge
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing import TestStream
 from tests.support.pipelines.in_layers import run_in_letters
 

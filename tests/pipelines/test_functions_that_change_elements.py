@@ -159,6 +159,7 @@ def test_what_a_function_changes_nothing_else_sees(
 ) -> None:
     pipeline = beam.Pipeline()
     outputs = build(pipeline | readings())
+    pipeline.keep(*outputs.values())
     run = pipeline.run(host, read_by(host, request))  # type: ignore[arg-type]
     assert {
         name: sorted(output.element.value for output in run.out_of(pcoll.edge))

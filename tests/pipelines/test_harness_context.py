@@ -14,7 +14,7 @@ from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import PipelineError, TestStreamError, TransformError
-from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.scio import ScioContext
 from beamlike.testing import (
     JobTest,

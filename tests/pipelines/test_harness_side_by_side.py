@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.hosts.spark.graph import query
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.scio import ScioContext
 from beamlike.testing import (
     PaneAssertionError,

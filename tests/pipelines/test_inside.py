@@ -13,11 +13,11 @@ from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import TestStreamError
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.model.combine import Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing import (
     PaneAssertionError,
     TestPipeline,
@@ -87,6 +87,7 @@ class Part(PTransform[Any, Any]):
 def ran(build: Any, **options: Any) -> PipelineResult:
     pipeline = Pipeline()
     build(pipeline)
+    pipeline.keep()
     return pipeline.run(**options)
 
 
@@ -184,6 +185,7 @@ def test_what_is_not_said_clearly_is_refused_with_all_labels_in_order() -> None:
     pipeline = Pipeline()
     sessions_and_hours(pipeline)
     visits = pipeline | "Others" >> VISITS
+    pipeline.keep()
     result = pipeline.run()
     both = "'By user', 'Per place'"
 

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.hosts.spark.graph.query import Scripted
 from beamlike.machine.events import Element
 from beamlike.model.graph import Edge, ReadNode
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Arrive
 from tests.support.generated.pipelines import any_pipeline
 from tests.support.pipelines.in_layers import run_in_letters, run_side_by_side

@@ -15,6 +15,7 @@ Pairs = list[tuple[Any, Any]]
 
 def elements(collection: SCollection[Any]) -> list[Any]:
     """The elements of a collection after a run of its pipeline, in order."""
+    collection.pipeline.keep(collection)
     return [came.element.value for came in collection.pipeline.run().out_of(collection.edge)]
 
 

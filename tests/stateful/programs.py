@@ -16,7 +16,7 @@ from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.stateful_doing import StatefulDoing
 from beamlike.api.pipelines.windowing import WindowInto
-from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import Count
@@ -26,6 +26,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
 from tests.support.generated.pipelines import From

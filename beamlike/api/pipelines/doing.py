@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from operator import ge
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from beamlike.api.pipelines.dofn import WRAPPERS, DoFn, Located, Plain, TaggedOu
 from beamlike.api.pipelines.params import Param
 from beamlike.api.pipelines.views import AsSideInput, View
 from beamlike.errors import PipelineError, PipelineTypeError
-from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.copies import own_copies, own_copy
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
@@ -194,30 +195,50 @@ class Doing(Do):
                 exploded = exploded.with_values(own_copies(exploded.values))
             bundle = exploded
         # Only the columns are touched that the function asks for.
-        means, answers = self.fn.plain(), self._answers(bundle)
-        places: list[int] = []
-        values: list[Any] = []
-        at = 0
+        if self.fn.plain() is Plain.LISTED:
+            return self._listed(bundle)
+        answers, values = self._answers(bundle), list[Any]()
         try:
-            for at in range(len(bundle)):
-                answer = next(answers)
-                if means is not Plain.LISTED:
-                    values.append(answer)
-                elif answer is not None:
-                    self._check_answer(answer)
-                    values.extend(answer)  # `+=` would add up an array
-                    places += [at] * (len(values) - len(places))
+            for _ in range(len(bundle)):  # a function may raise StopIteration
+                values.append(next(answers))
         except USER_RAISED as cause:
-            raise RaisedFor(bundle[at]) from cause
-        if means is Plain.KEPT:
-            return [(MAIN, bundle.at([at for at, keeps in enumerate(values) if keeps]))]
-        kinds = set(map(type, values))
-        if not any(issubclass(kind, WRAPPERS) for kind in kinds):
-            made = means is Plain.MADE
-            return [(MAIN, bundle.with_values(values) if made else bundle.at(places, values))]
-        return self._outputs(
-            bundle, places if means is Plain.LISTED else range(len(values)), values
-        )
+            raise RaisedFor(bundle[len(values)]) from cause
+        if self.fn.plain() is Plain.KEPT:
+            return [(MAIN, bundle.at([place for place, keeps in enumerate(values) if keeps]))]
+        if _are_elements(values):
+            return [(MAIN, bundle.with_values(values))]
+        return self._outputs(bundle, range(len(values)), values)
+
+    def _listed(self, bundle: Bundle) -> Iterator[tuple[str, Bundle]]:
+        """What a function lists for each element, as soon as there are many of them."""
+        answers, places, values = self._answers(bundle), list[int](), list[Any]()
+        for place in range(len(bundle)):
+            listed: Iterator[Any] | None = None
+            while True:
+                try:
+                    if listed is None:
+                        answer = next(answers)
+                        if answer is None:
+                            break
+                        self._check_answer(answer)
+                        listed = iter(answer)
+                    values.extend(islice(listed, BUNDLE_SIZE - len(values)))
+                except USER_RAISED as cause:
+                    raise RaisedFor(bundle[place]) from cause
+                places += [place] * (len(values) - len(places))
+                if len(values) < BUNDLE_SIZE:
+                    break
+                yield from self._of_places(bundle, places, values)
+                places, values = [], []
+        if values:
+            yield from self._of_places(bundle, places, values)
+
+    def _of_places(
+        self, bundle: Bundle, places: Sequence[int], values: list[Any]
+    ) -> Iterable[tuple[str, Bundle]]:
+        if _are_elements(values):
+            return [(MAIN, bundle.at(places, values))]
+        return self._outputs(bundle, places, values)
 
     def _answers(self, bundle: Bundle) -> Iterator[Any]:
         """What the function answers for each element, when it is asked for."""
@@ -329,6 +350,11 @@ class Doing(Do):
                 "of the DoFn"
             )
         return output
+
+
+def _are_elements(answers: Sequence[Any]) -> bool:
+    """Whether no answer says where or when it comes out."""
+    return not any(issubclass(cls, WRAPPERS) for cls in set(map(type, answers)))
 
 
 def read(param: Param, element: Windowed) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.given import collections_in
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, apply
 from beamlike.api.pipelines.transform import PTransform
@@ -46,6 +47,8 @@ def apply_to_lists(transform: PTransform[Any, Any], given: Any) -> Any:
         made = apply(transform, parts if isinstance(given, Mapping) else tuple(parts.values()))
     if found:
         return made
+    for collection in collections_in(made):
+        pipeline.keep(collection)
     pipeline.run()
     return _lists(made)
 

@@ -3,8 +3,8 @@
 Source: Beam Python ``transforms.core`` and ``transforms.util``.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, cast, overload
 
 from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.calling import Calling, Filtering, Made
@@ -20,6 +20,7 @@ from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.graph.created import CreatedElements
 from beamlike.runtime.script import Arrive
 
 __all__ = ["Create", "Filter", "FlatMap", "Impulse", "Map"]
@@ -56,11 +57,16 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
             warn_of_hint("Create", "reshuffle", reshuffle, why)
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise PipelineTypeError(f"Create needs a list of elements, got {values!r}")
-        self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
+        self.values: Sequence[Any]
+        if isinstance(values, range):
+            self.values = values  # nothing can change it, and its numbers need no memory
+        else:
+            self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
     def infer_output_type(self, input_type: Any = None) -> Any:
         declared = self.get_type_hints().simple_output_type()
-        return union_of(map(_plain_value, self.values)) if declared is None else declared
+        values = self.values[:1] if isinstance(self.values, range) else self.values
+        return union_of(map(_plain_value, values)) if declared is None else declared
 
     def expand(self, given: Pipeline) -> PCollection[T]:
         if not isinstance(given, Pipeline):
@@ -70,9 +76,10 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
                 "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
             )
         # An element with a window and a pane of its own gets them from a function.
-        placed = any(isinstance(value, Located) for value in self.values)
-        read = _as_it_is if placed else _element
-        arrive = Arrive(tuple((None, read(value)) for value in self.values))
+        values = () if isinstance(self.values, range) else self.values
+        placed = any(isinstance(value, Located) for value in values)
+        elements = CreatedElements(self.values, _as_it_is if placed else _element)
+        arrive = Arrive(cast("tuple[tuple[Hashable, Element], ...]", elements))
         script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
         node = ReadNode(f"{given.label}/Read" if placed else given.label, (), script, bounded=True)
         made: PCollection[T] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)

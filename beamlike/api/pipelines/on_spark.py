@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from beamlike.api.dataframe.arguments import counted
+from beamlike.api.pipelines.keeping import Kept
 from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising
-from beamlike.hosts.memory.pipeline import DroppedElement, PipelineRun
 from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import DurationLike, duration_ms
+from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun
 from beamlike.runtime.options import SHARDS, WAKE_EVERY
 
 if TYPE_CHECKING:
@@ -155,12 +156,12 @@ def run_on_spark(
     options: SparkOptions,
     *,
     writes: bool = False,
-    keeps: bool = True,
+    kept: Kept | None = None,
 ) -> PipelineResult:
     """Run a pipeline on Spark.
 
-    One that reads scripts only and writes nothing is played step by step, and all that comes out
-    is kept: in a batch job if the scripts end by themselves, else in a streaming query. Any other
+    One that reads scripts only and writes nothing is played step by step, and its outputs are
+    kept: in a batch job if the scripts end by themselves, else in a streaming query. Any other
     is one query, over data that ends or over streams.
 
     Args:
@@ -169,7 +170,8 @@ def run_on_spark(
         sinks: Where elements go as rows.
         options: How it runs.
         writes: Whether functions of it write, to files.
-        keeps: Whether all that comes out is kept, also where it writes: it is a test's.
+        kept: The outputs that the result keeps, nothing if it writes; None: all, also where it
+            writes: it is a test's.
 
     Raises:
         TransformError: A function of the user's raised, while a script was played.
@@ -193,12 +195,15 @@ def run_on_spark(
     sources = [node for node in nodes if isinstance(node, ReadNode)]
     if all(node.bounded or isinstance(node.origin, tuple) for node in sources):
         _refuse_what_only_streams_take(options)
-    spark = options.spark or SparkSession.getActiveSession() or local_session(short_lived=keeps)
+    spark = (
+        options.spark or SparkSession.getActiveSession() or local_session(short_lived=kept is None)
+    )
     scripts = [node for node in sources if isinstance(node.origin, tuple)]
-    is_over = writes and not keeps and all(node.bounded for node in scripts)
+    is_over = writes and kept is not None and all(node.bounded for node in scripts)
     if len(scripts) == len(sources) and not sinks and not is_over:
         own = {} if options.shards is None else {"shards": options.groups}
-        (run,) = run_pipelines_on_spark([Scripted(nodes, outputs)], spark, **own)
+        scripted = Scripted(nodes, outputs, kept)
+        (run,) = run_pipelines_on_spark([scripted], spark, **own)
         return PipelineResult(run)
     streams = [node.label for node in scripts if not node.bounded]
     if streams:

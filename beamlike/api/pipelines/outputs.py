@@ -35,6 +35,9 @@ class DoOutputs(Collections):
         self._any = not tags if any_name is None else any_name
         self.kinds: Mapping[str, Any] = {}
         """The types of outputs that hints name, by their tags."""
+        node, keeping = main.edge.node, main.pipeline.keeping
+        for output in [node] if self._any else [Edge(node, tag) for tag in tags]:
+            keeping.hold(self, output)
 
     def __getitem__(self, tag: str | None) -> PCollection[Any]:
         if tag is None or tag == self._name:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVa
 
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.given import Elements, Start, collections_in, pipelines_of
+from beamlike.api.pipelines.keeping import Keeping
 from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import (
@@ -73,8 +74,8 @@ class Pipeline(Start):
     forced_host: ClassVar[Host | None] = None
     """Where all pipelines run, whatever they say: what ``beamlike run --host`` sets."""
 
-    keeps_outputs: ClassVar[bool] = False
-    """Whether all that comes out is kept on Spark, also if the pipeline writes files."""
+    keeps_outputs = False
+    """Whether all that comes out is kept, and what happens inside of groupings."""
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class Pipeline(Start):
         self.runner = chosen if isinstance(chosen, PipelineRunner) else named
         self.nodes: list[Node] = []
         self.edges: dict[Edge, None] = {}
+        self.keeping = Keeping()
         self.sinks: list[Sink] = []
         self.result: PipelineResult | None = None
         self.error_handlers: list[Any] = []  # that must be closed before it runs
@@ -205,6 +207,28 @@ class Pipeline(Start):
         self.nodes.append(node)
         return self._collections(self, Edge(node, tag), windowing, is_bounded)
 
+    def keep(self, *collections: "PCollection[Any]") -> None:
+        """Keep what comes out of collections in the result of `run`.
+
+        By default a run keeps each output that no transform reads and whose collection a variable
+        holds. Everything else is streamed on, so that a pipeline may be longer than the memory.
+
+        Args:
+            collections: What to keep also if transforms read it. None at all: everything, and what
+                happens inside of groupings, which `beamlike.testing.inside` shows.
+
+        Raises:
+            PipelineError: One is not a collection of this pipeline.
+        """
+        for collection in collections:
+            if not isinstance(collection, PCollection) or collection.pipeline is not self:
+                raise PipelineError(
+                    f"keep takes collections of this pipeline, got {collection!r}; "
+                    "write pipeline.keep(collection), or pipeline.keep() for everything"
+                )
+            self.keeping.want(collection.edge)
+        self.keeps_outputs = self.keeps_outputs or not collections
+
     def run(
         self,
         host: Host | None = None,
@@ -217,7 +241,7 @@ class Pipeline(Start):
     ) -> PipelineResult:
         """Run everything.
 
-        Over elements in memory and test streams it runs to its end, and all that comes out is
+        Over elements in memory and test streams it runs to its end, and what `keep` describes is
         kept. On Spark it may also read and write DataFrames; over streams it then runs until
         the result's ``cancel`` or ``drain``. The progress of its query then counts, under
         the label of each transform that groups or reads rows, panes by timing, drops by reason and
@@ -264,8 +288,10 @@ class Pipeline(Start):
         return self.result
 
     def _built(self) -> Built:
-        keeps = self.keeps_outputs or bool(self.on_end)
-        return Built(self.nodes, self.outputs, self.sinks, self.writes_itself, keeps)
+        sinks = [sink.edge for sink in self.sinks]
+        keeps_all = self.keeps_outputs or bool(self.on_end)
+        kept = None if keeps_all else self.keeping.kept(self.nodes, sinks)
+        return Built(self.nodes, self.outputs, self.sinks, self.writes_itself, kept)
 
     @property
     def outputs(self) -> list[Edge]:
@@ -311,6 +337,7 @@ class PCollection(Elements, Generic[T_co]):
         self.element_type: Any = Any
         self.declared_type: Any = Any
         pipeline.edges[edge] = None
+        pipeline.keeping.hold(self, edge)
 
     @overload
     def __or__(self, transform: KeepsElements[T_co]) -> "PCollection[T_co]": ...

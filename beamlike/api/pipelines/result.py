@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from beamlike.api.pipelines.metrics import MetricResults
 from beamlike.api.pipelines.scio.results import ScioResult
-from beamlike.hosts.memory.pipeline import DroppedElement, OutputElement, PipelineRun
 from beamlike.model.graph import Edge
 from beamlike.model.time import DurationLike
+from beamlike.runtime.graph.outputs import DroppedElement, OutputElement, PipelineRun
 
 __all__ = ["PipelineResult", "PipelineState"]
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import attrs
 
+from beamlike.api.pipelines.keeping import Kept
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.result import PipelineResult
@@ -25,14 +26,15 @@ class Built:
         outputs: The outputs that have a collection.
         sinks: Where rows are written.
         writes: Whether functions of it write.
-        keeps: Whether all that comes out is kept, also if it writes.
+        kept: The outputs that the result keeps; None: all, and what happens inside of groupings,
+            also if it writes.
     """
 
     nodes: Sequence[Node]
     outputs: Sequence[Edge]
     sinks: "Sequence[Sink]"
     writes: bool
-    keeps: bool
+    kept: Kept | None
 
 
 def run_on(host: Host, built: Built, options: SparkOptions) -> PipelineResult:
@@ -50,7 +52,7 @@ def run_on(host: Host, built: Built, options: SparkOptions) -> PipelineResult:
             built.sinks,
             options,
             writes=built.writes,
-            keeps=built.keeps,
+            kept=built.kept,
         )
     if options != SparkOptions():
         given = attrs.asdict(options, recurse=False)
@@ -62,8 +64,10 @@ def run_on(host: Host, built: Built, options: SparkOptions) -> PipelineResult:
         raise PipelineError(
             f'what {label!r} brings out is written as rows, which Spark does: run(host="spark")'
         )
+    records = built.kept is None
     if host == "memory":
-        return PipelineResult(run_pipeline(built.nodes))
+        return PipelineResult(run_pipeline(built.nodes, kept=built.kept, records=records))
     from beamlike.hosts.local.nodes import local_worker_of
 
-    return PipelineResult(run_pipeline(built.nodes, local_worker_of))
+    run = run_pipeline(built.nodes, local_worker_of, kept=built.kept, records=records)
+    return PipelineResult(run)

@@ -4,7 +4,8 @@ Their state is saved as bytes between any two steps.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -12,6 +13,7 @@ from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, Stage
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
+from beamlike.runtime.graph.folding import is_before_all_windows
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
@@ -26,7 +28,9 @@ from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run
 from beamlike.runtime.store.stores import DictStore
 
-_BUCKETS = 1
+_BUCKETS: Final = 1
+_FOLDED_BYTES: Final = 4 << 20
+"""So much arrives at least before it is folded into the state."""
 
 
 def local_worker_of(node: Node) -> Worker:
@@ -53,13 +57,17 @@ class _OnlyShard(Worker, Recorded):
         self._worker = worker
         plan = plan_of(node, worker.machine, self._wire, shards=1, buckets=_BUCKETS, clocks=None)
         self._seen = SeenKeys()
-        self._stage = Stage(worker, plan, self._wire, notes=True, seen=self._seen)
+        self._plan = plan
         self._store, self._clock, self._moved = DictStore(), 0, False
         self._output_watermark = self.watermark
         self._arrived: list[pa.Table] = []
         self._drops: list[tuple[Any, Drop]] = []
         self._number = -1
         self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
+
+    @cached_property
+    def _stage(self) -> Stage:
+        return Stage(self._worker, self._plan, self._wire, notes=self.records, seen=self._seen)
 
     def setup(self) -> None:
         self._worker.setup()
@@ -93,20 +101,33 @@ class _OnlyShard(Worker, Recorded):
         blobs = key_blobs(keyed.keys, wire.coders)
         self._seen.add(blobs, keyed.keys, wire.coders)
         self._arrived += (table for _, table in shard_tables(keyed, blobs, wire, 1, _BUCKETS))
-        return ()
+        return self._step() if self._can_fold() else ()
+
+    def _can_fold(self) -> bool:
+        """Whether what arrived so far may be folded into the state now, and it is time to.
+
+        The state is read and written as a whole. So as much arrives in between as it has.
+        """
+        if self.records or not (self._worker.folds and is_before_all_windows(self.watermark)):
+            return False
+        arrived: int = sum(table.nbytes for table in self._arrived)
+        return arrived >= max(_FOLDED_BYTES, sum(map(len, self._store.buckets.values())))
 
     def reached(self, watermarks: Sequence[int]) -> Tagged:
         self._number += 1
         to = min(watermarks)
         if to <= self.watermark and not self._moved and not self._arrived:
             return ()
-        self.watermark = max(to, self.watermark)
-        tables = together(self._arrived, self._wire)
-        self._arrived, self._moved = [], False
+        self.watermark, self._moved = max(to, self.watermark), False
+        return self._step()
+
+    def _step(self) -> Tagged:
+        tables, self._arrived = together(self._arrived, self._wire), []
         stepped = self._stage.step(
             self._store, tables, [HostWatermark(self.watermark)], self._clock
         )
-        self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
+        if self.records:
+            self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
         self._output_watermark = stepped.output_watermark
         self._drops += stepped.drops
         return stepped.out.items()

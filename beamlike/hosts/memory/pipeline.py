@@ -6,106 +6,36 @@ groups first sees the clock, then the elements as one bundle for each key, at th
 it has had so far, and then the watermark becomes the least output watermark of its sources. So what
 one watermark lets out is on time for the next grouping, as in Beam. A node with a side input gets
 the watermark of that one separately.
+
+Many elements of a step go through the graph part by part, so that they are never in memory
+together. All parts but the last one meet elements only; the clock and the watermark come with
+the last one. Where parts would bring out other panes than the whole, they wait for the last one.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
-import attrs
-
-from beamlike.hosts.garbage import paused_gc
-from beamlike.machine.events import Drop
-from beamlike.model.bundle import Bundle, Windowed
-from beamlike.model.graph import Edge, GroupNode, Node, in_order
+from beamlike.hosts.garbage import collect_young, paused_gc
+from beamlike.model.bundle import BUNDLE_SIZE, Bundle
+from beamlike.model.graph import Edge, Node, in_order
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.outputs import DroppedElement, EdgeOutput, KeptEdges, PipelineRun
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.scripts import Step, steps_of
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
-from beamlike.runtime.script import Run
 
 _NOTHING: Final = Bundle()
 
 
-@attrs.frozen
-class OutputElement:
-    """An element that came out of an edge, and the step that brought it out."""
-
-    step: int
-    element: Windowed
-
-
-@attrs.frozen
-class DroppedElement:
-    """An element that a node dropped, and the step in which it did."""
-
-    step: int
-    label: str
-    key: Any
-    drop: Drop
-
-
-class OutOf(Sequence[OutputElement]):
-    """All elements that came out of an edge. Their objects are made on access."""
-
-    def __init__(self) -> None:
-        self._steps: list[int] = []
-        self._elements = Bundle()
-
-    def add(self, step: int, bundle: Bundle) -> None:
-        """What a step brought out."""
-        self._steps += [step] * len(bundle)
-        self._elements.extend(bundle)
-
-    def __len__(self) -> int:
-        return len(self._steps)
-
-    def __iter__(self) -> Iterator[OutputElement]:
-        return map(OutputElement, self._steps, self._elements)
-
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return [*self][at]
-        return OutputElement(self._steps[at], self._elements[at])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and [*self] == [*other]
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-@attrs.frozen
-class PipelineRun:
-    """Everything that came out of every edge of a graph, in order, and what was dropped."""
-
-    came: Mapping[Edge, Sequence[OutputElement]]
-    lost: tuple[DroppedElement, ...]
-    metrics: Recorder = attrs.field(factory=Recorder, eq=False, repr=False)
-    _inside: Mapping[Node, Recorded] = attrs.field(factory=dict, eq=False, repr=False)
-
-    def inside(self, node: Node) -> Run | None:
-        """What a node that groups was given, step by step, and all that came of it.
-
-        None if it does not group, or if the host keeps no record of it, as Spark does not where
-        DataFrames are read or written.
-        """
-        known = self._inside.get(node)
-        return None if known is None else known.run
-
-    @property
-    def groupings(self) -> tuple[GroupNode, ...]:
-        """The groupings whose inside is known, in the order of the pipeline."""
-        return tuple(node for node in self._inside if isinstance(node, GroupNode))
-
-    def out_of(self, edge: Edge) -> tuple[OutputElement, ...]:
-        """What came out of an edge; nothing if it was not part of the graph."""
-        return tuple(self.came.get(edge, ()))
-
-
 def run_pipeline(
-    ends: Sequence[Node], worker_of: Callable[[Node], Worker] = worker_of
+    ends: Sequence[Node],
+    worker_of: Callable[[Node], Worker] = worker_of,
+    *,
+    kept: KeptEdges | None = None,
+    records: bool = True,
+    part_size: int = BUNDLE_SIZE,
 ) -> PipelineRun:
     """Run these nodes and all that they read, from the beginning of time to its end.
 
@@ -115,34 +45,76 @@ def run_pipeline(
         ends: The nodes that are to be reached.
         worker_of: What does the work of a node: on the memory host the reference machine, on the
             local host the runtime of production.
+        kept: The edges whose elements are kept; None: all of them.
+        records: Whether it is recorded what happens inside of nodes that keep state.
+        part_size: How many elements of a step go through the graph together.
 
     Raises:
         TransformError: A function of the user's raised.
         PipelineError: An element that is no pair of key and value reached a grouping.
         UnsupportedError: A source has an origin that only Spark can read.
     """
-    return _Run({node: worker_of(node) for node in in_order(ends)}).play()
+    workers = {node: worker_of(node) for node in in_order(ends)}
+    return _Run(workers, kept, records, part_size).play()
+
+
+class _Passing:
+    """The elements on their way through the graph in one part of a step, by edge."""
+
+    def __init__(self) -> None:
+        self._bundles: dict[Edge, list[Bundle]] = {}
+
+    def add(self, edge: Edge, bundle: Bundle) -> None:
+        """More elements of an edge, which stay as they are."""
+        self._bundles.setdefault(edge, []).append(bundle)
+
+    def of(self, edge: Edge) -> Bundle:
+        """All elements of an edge so far."""
+        bundles = self._bundles.get(edge)
+        if bundles is None:
+            return _NOTHING
+        if len(bundles) > 1:
+            joined = Bundle()
+            for bundle in bundles:
+                joined.extend(bundle)
+            bundles[:] = [joined]
+        return bundles[0]
+
+    def __iter__(self) -> Iterator[tuple[Edge, Bundle]]:
+        return ((edge, self.of(edge)) for edge in self._bundles)
 
 
 class _Run:
-    def __init__(self, workers: Mapping[Node, Worker]) -> None:
-        self._workers = workers
+    def __init__(
+        self,
+        workers: Mapping[Node, Worker],
+        kept: KeptEdges | None,
+        records: bool,
+        part_size: int,
+    ) -> None:
+        self._workers, self._order = workers, list(workers)
+        self._kept, self._records, self._part_size = kept, records, part_size
         for worker in workers.values():
-            worker.shares_elements = True  # with the record of what came out
+            worker.shares_elements = True  # with other nodes, or the record of what came out
+            worker.records = records
         self._paced = {
             node: paced_by(node, workers) for node, worker in workers.items() if worker.paces
         }
         self._taken = frozenset(chain.from_iterable(self._paced.values()))
         """The nodes that have taken everything when it is their turn."""
+        self._waiting: dict[Node, list[Bundle]] = {}
+        """What came in parts to nodes that take a step as a whole."""
         self._metrics = Recorder()
-        self._came: dict[Edge, OutOf] = defaultdict(OutOf)
+        self._came: dict[Edge, EdgeOutput] = {}
         self._lost: list[DroppedElement] = []
         self._clock = 0
+        self._behind = set[Node]()
+        """The nodes that have not seen the clock of this step yet."""
         self._step = 0
 
     def play(self) -> PipelineRun:
         started: list[Worker] = []
-        done = False
+        has_ended = False
         try:
             for node, worker in self._workers.items():
                 with self._metrics.step(node.label):
@@ -151,15 +123,19 @@ class _Run:
             for step in steps_of(self._workers):
                 with paused_gc():
                     self._play(step)
-            done = True
+            has_ended = True
         finally:
-            self._end(started, done)
-        staged = {
-            node: worker for node, worker in self._workers.items() if isinstance(worker, Recorded)
+            self._end(started, has_ended)
+        recorded = {
+            node: worker
+            for node, worker in self._workers.items()
+            if self._records and isinstance(worker, Recorded)
         }
-        return PipelineRun(dict(self._came), tuple(self._lost), self._metrics, staged)
+        graph = frozenset(self._workers)
+        lost = tuple(self._lost)
+        return PipelineRun(self._came, lost, self._metrics, recorded, self._kept, graph)
 
-    def _end(self, started: Sequence[Worker], done: bool) -> None:
+    def _end(self, started: Sequence[Worker], has_ended: bool) -> None:
         """Let all that began come to its end, also if one of them fails there."""
         failures = []
         for worker in started:
@@ -168,49 +144,121 @@ class _Run:
             except Exception as failure:
                 failures.append(failure)
         # What failed before is the cause of everything after it.
-        if failures and done:
+        if failures and has_ended:
             raise failures[0]
 
     def _play(self, step: Step) -> None:
-        moved, self._clock = step.clock > self._clock, step.clock
-        out: dict[Edge, Bundle] = defaultdict(Bundle)
-        for node, worker in self._workers.items():
-            with self._metrics.step(node.label), worker.blamed():
-                if moved:
-                    _add(out, node, worker.clock(self._clock))
-                if node is step.source:
-                    _add(out, node, worker.happen(step.events))
+        self._behind = {*self._workers} if step.clock > self._clock else set()
+        self._clock = step.clock
+        passing = _Passing()
+        for position, (node, worker) in enumerate(self._workers.items()):
+            self._show_clock(node, passing)
+            if node is step.source:
+                self._pass_on(position, passing, lambda: worker.happen(step.events))  # noqa: B023
             if node.sources:
-                if node not in self._taken:
-                    self._take(node, out)
-                with self._metrics.step(node.label), worker.blamed():
-                    before = (self._workers[edge.node] for edge in node.sources)
-                    _add(out, node, worker.reached([each.output_watermark for each in before]))
+                self._take(position, passing, is_last=True)
+                before = [self._workers[edge.node].output_watermark for edge in node.sources]
+                self._pass_on(position, passing, lambda: worker.reached(before))  # noqa: B023
             self._lost += (
                 DroppedElement(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )
-        for edge, bundle in out.items():
-            self._came[edge].add(self._step, bundle)
+        self._keep(passing)
         self._step += 1
 
-    def _take(self, node: Node, out: dict[Edge, Bundle]) -> None:
-        """Let a node take its elements, and those that it paces what comes of each of them."""
-        worker = self._workers[node]
-        given = [out.get(edge, _NOTHING) for edge in node.sources]
-        if not any(given):
+    def _play_part(self, first: int, part: _Passing) -> None:
+        """Pass elements through the nodes from this position on, before others of their step."""
+        for position in range(first, len(self._order)):
+            if self._order[position].sources:
+                self._take(position, part, is_last=False)
+        self._keep(part)
+
+    def _keep(self, passing: _Passing) -> None:
+        for edge, bundle in passing:
+            if self._kept is None or edge in self._kept:
+                self._came.setdefault(edge, EdgeOutput()).add(self._step, bundle)
+
+    def _show_clock(self, node: Node, passing: _Passing) -> None:
+        if node in self._behind:
+            self._behind.discard(node)
+            with self._metrics.step(node.label), self._workers[node].blamed():
+                for tag, bundle in self._workers[node].clock(self._clock):
+                    passing.add(Edge(node, tag), bundle)
+
+    def _take(self, position: int, passing: _Passing, *, is_last: bool) -> None:
+        """Let a node take its elements, if it is its turn."""
+        node = self._order[position]
+        if node in self._taken:
             return
-        for found in taken(worker, given, self._metrics, node.label):
-            if not worker.paces:
-                _add(out, node, found)
-                continue
-            made: dict[Edge, Bundle] = defaultdict(Bundle)
-            _add(made, node, found)
-            for each in self._paced[node]:
-                self._take(each, made)
-            for edge, bundle in made.items():
-                out[edge].extend(bundle)
+        worker = self._workers[node]
+        arriving = [passing.of(edge) for edge in node.sources]
+        if not is_last and not worker.takes_parts:
+            if any(arriving):
+                waiting = self._waiting.setdefault(node, [Bundle() for _ in arriving])
+                for bundle, more in zip(waiting, arriving, strict=True):
+                    bundle.extend(more)
+            return
+        if node in self._waiting:
+            waiting = self._waiting.pop(node)
+            for bundle, more in zip(waiting, arriving, strict=True):
+                bundle.extend(more)
+            arriving = waiting
+        if not any(arriving):
+            return
+        self._show_clock(node, passing)
+        if worker.paces:
+            self._take_paced(node, arriving, passing)
+        else:
+            self._pass_on(position, passing, lambda: worker.take(arriving))
 
+    def _take_paced(self, node: Node, arriving: Sequence[Bundle], passing: _Passing) -> None:
+        """Let a node take elements, and those that it paces what comes of each of them."""
+        for outputs in taken(self._workers[node], arriving, self._metrics, node.label):
+            paced = _Passing()
+            for tag, bundle in outputs:
+                paced.add(Edge(node, tag), bundle)
+            for follower in self._paced[node]:
+                bundles = [paced.of(edge) for edge in follower.sources]
+                if any(bundles):
+                    worker = self._workers[follower]
+                    for found in taken(worker, bundles, self._metrics, follower.label):
+                        for tag, bundle in found:
+                            paced.add(Edge(follower, tag), bundle)
+            for edge, bundle in paced:
+                passing.add(edge, bundle)
 
-def _add(out: dict[Edge, Bundle], node: Node, found: Tagged) -> None:
-    for tag, bundle in found:
-        out[Edge(node, tag)].extend(bundle)
+    def _pass_on(self, position: int, passing: _Passing, outputs_of: Callable[[], Tagged]) -> None:
+        """Pass what a node brings out on: part by part, of which the last stays in this pass."""
+        node, worker = self._order[position], self._workers[self._order[position]]
+        parts = self._parts(node, outputs_of)
+        part: list[tuple[Edge, Bundle]] = []
+        while True:
+            with self._metrics.step(node.label), worker.blamed():
+                following = next(parts, None)
+            if following is None:
+                break
+            if part:
+                elements = _Passing()
+                for edge, bundle in part:
+                    elements.add(edge, bundle)
+                self._play_part(position + 1, elements)
+                collect_young()
+            part = following
+        for edge, bundle in part:
+            passing.add(edge, bundle)
+
+    def _parts(
+        self, node: Node, outputs_of: Callable[[], Tagged]
+    ) -> Iterator[list[tuple[Edge, Bundle]]]:
+        """What a node brings out, in parts of so many elements; the last one has the rest."""
+        part, room = list[tuple[Edge, Bundle]](), self._part_size
+        for tag, bundle in outputs_of():
+            edge, start = Edge(node, tag), 0
+            while start < len(bundle):
+                if room == 0:
+                    yield part
+                    part, room = [], self._part_size
+                count = min(room, len(bundle) - start)
+                piece = bundle if count == len(bundle) else bundle.part(start, start + count)
+                part.append((edge, piece))
+                start, room = start + count, room - count
+        yield part

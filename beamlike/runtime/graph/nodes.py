@@ -27,6 +27,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window
+from beamlike.runtime.graph.created import in_parts
 from beamlike.runtime.graph.functions import FunctionWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -77,11 +78,12 @@ class _Source(Worker):
             if isinstance(event, AdvanceWatermark):
                 self.watermark = event.to
             elif isinstance(event, Arrive):
-                elements = [element for _, element in event.elements]
-                windows = Spans.of(it.window or GLOBAL_WINDOW for it in elements)
-                values = self._wire.all_through([element.value for element in elements])
-                times = [element.timestamp for element in elements]
-                yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))
+                for part in in_parts(event.elements):
+                    elements = [element for _, element in part]
+                    windows = Spans.of(element.window or GLOBAL_WINDOW for element in elements)
+                    values = self._wire.all_through([element.value for element in elements])
+                    times = [element.timestamp for element in elements]
+                    yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))
 
 
 class _Assigning(Worker):

@@ -180,6 +180,10 @@ class SideInputWorker(Worker):
     def output_watermark(self) -> int:
         return self._states[-1].output_watermark
 
+    @property
+    def takes_parts(self) -> bool:
+        return False  # elements see what arrives with them
+
     def setup(self) -> None:
         if not self._is_set_up:
             self._is_set_up = True

@@ -21,6 +21,7 @@ from beamlike.model.bundle import Bundle, Spans, Windowed
 from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, StatefulParDoNode
 from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.runtime.graph.folding import folds_parts, is_before_all_windows
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
@@ -55,6 +56,12 @@ class StagedWorker(Worker, Recorded):
         self._wire = Wire.declared()
         self._keys: dict[Hashable, Hashable] = {}
         self._drops: list[tuple[Any, Drop]] = []
+        self.folds = False
+        """Whether parts of a step bring out the panes of the whole, see `folds_parts`."""
+
+    @property
+    def takes_parts(self) -> bool:
+        return not self.records and self.folds and is_before_all_windows(self.watermark)
 
     @property
     def output_watermark(self) -> int:
@@ -117,6 +124,7 @@ class StagedWorker(Worker, Recorded):
         return drops
 
     def _play(self, step: ScriptStep) -> Tagged:
+        self._stage.records = self.records
         found = Bundle()
         try:
             outputs = self._stage.play(step)
@@ -196,6 +204,7 @@ class GroupingWorker(StagedWorker):
         failing = OnFailure.DROP if node.drops_failures else OnFailure.FAIL
         super().__init__(node.label, Grouping(node.strategy, node.combine, failing))
         self._declared, self._assigns = node.value_type, node.assigns
+        self.folds = folds_parts(node)
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         bundle, windows = self._pairs(given)

@@ -43,8 +43,16 @@ class Worker(ABC):
     shares_elements = False
     """Whether something else holds the elements that it is given: another node, or a record."""
 
+    records = False
+    """Whether it records what happens inside of it."""
+
     def __init__(self, label: str) -> None:
         self.label = label
+
+    @property
+    def takes_parts(self) -> bool:
+        """Whether the elements of a step may come in several bundles, and the same comes out."""
+        return True
 
     @property
     def paces(self) -> bool:

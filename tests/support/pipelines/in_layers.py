@@ -13,7 +13,6 @@ from typing import Any, Final
 import cloudpickle
 import pyarrow as pa
 
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
@@ -27,6 +26,7 @@ from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import NOTHING_NEARBY
 

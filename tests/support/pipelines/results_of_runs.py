@@ -5,8 +5,8 @@ from typing import Any
 
 import attrs
 
-from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.machine.events import Drop
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Arrive, Run
 
 __all__ = ["events_inside", "readable_run"]

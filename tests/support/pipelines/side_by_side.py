@@ -11,7 +11,8 @@ import attrs
 
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.errors import BeamlikeError, TransformError
-from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.pipelines.contexts import TestPipeline
 
 if TYPE_CHECKING:

@@ -41,20 +41,22 @@ def answers_of_job(
     *,
     shards: int,
     buckets: int,
+    notes: bool = True,
 ) -> Iterator[Mail]:
     """What leaves a pipeline in each step, from what enters it.
 
     Args:
         spark: The session of the job.
         mails: What enters it, step by step.
+        notes: As `Layer` has it.
     """
     sent = [(step, blob) for step, mail in enumerate(mails) for blob in layers.sent(mail)]
     rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)
     ids = spread_shards(shards)
     for at in range(layers.depth):
-        walk = _by_step(_to_shards(layers, at, shards, buckets))
+        walk = _by_step(_to_shards(layers, at, shards, buckets, notes=notes))
         groups = rows.mapInArrow(reported(walk), f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
-        layer = Layer(layers, at + 1, shards, buckets, notes=True)
+        layer = Layer(layers, at + 1, shards, buckets, notes=notes)
         rows = groups.applyInArrow(reported_group(_steps_of_shard(layer, ids)), _STEPPED)
     left = rows.mapInArrow(reported(_by_step(output_stage(layers))), f"{_STEP}, {LEFT}")
     found: dict[int, list[bytes]] = defaultdict(list)
@@ -64,10 +66,10 @@ def answers_of_job(
 
 
 def _to_shards(
-    layers: Layers, layer: int, shards: int, buckets: int
+    layers: Layers, layer: int, shards: int, buckets: int, *, notes: bool
 ) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one."""
-    fused = fused_stage(layers, layer, shards, buckets, notes=True)
+    fused = fused_stage(layers, layer, shards, buckets, notes=notes)
     if not has_fanout(layers, layer):
         return fused
     combine_further = fanout_stage(layers, layer, shards, buckets)

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beamlike.hosts.failed_starts import all_processed
-from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
 from beamlike.hosts.spark.graph.processor import NOTED, Layer, LayerProcessor, stepper
@@ -42,6 +41,7 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.outputs import DroppedElement, EdgeOutput, KeptEdges, PipelineRun
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.plan import spread_shards
@@ -136,10 +136,20 @@ class Scripted:
         ends: The nodes that are to be reached.
         wanted: Outputs whose elements are wanted although nothing reads them, besides the main
             output of each node.
+        kept: The outputs that come to the driver; None: all, and notes of what happens inside of
+            groupings.
     """
 
     ends: Sequence[Node]
     wanted: Sequence[Edge] = ()
+    kept: KeptEdges | None = None
+
+    @property
+    def shown(self) -> list[Edge]:
+        """The outputs whose elements come to the driver."""
+        kept = self.kept
+        edges = edges_of(self.ends, self.wanted)
+        return edges if kept is None else [edge for edge in edges if edge in kept]
 
 
 def run_pipelines_on_spark(
@@ -161,16 +171,19 @@ def run_pipelines_on_spark(
         UnsupportedError: A source has an origin that is no script.
     """
     ends = [node for pipeline in pipelines for node in pipeline.ends]
-    wanted = [edge for pipeline in pipelines for edge in edges_of(pipeline.ends, pipeline.wanted)]
+    wanted = [edge for pipeline in pipelines for edge in pipeline.shown]
+    notes = any(pipeline.kept is None for pipeline in pipelines)
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     answers = Answers(layers, pipelines)
     if all(source.bounded for source in layers.sources):
         mails = [*mails_of(layers, *answers.sources)]
         with as_raised():
-            for answer in answers_of_job(spark, layers, mails, shards=shards, buckets=buckets):
+            for answer in answers_of_job(
+                spark, layers, mails, shards=shards, buckets=buckets, notes=notes
+            ):
                 answers.add(answer)
         return answers.runs()
-    with _playing(spark, layers, shards, buckets) as play:
+    with _playing(spark, layers, shards, buckets, notes=notes) as play:
         for mail in mails_of(layers, *answers.sources):
             answers.add(play(mail))
     return answers.runs()
@@ -181,15 +194,17 @@ class Answers:
 
     def __init__(self, layers: Layers, pipelines: Sequence[Scripted]) -> None:
         self._layers, self._steps = layers, 0
+        self._kept = [pipeline.kept for pipeline in pipelines]
         nodes = [in_order(pipeline.ends) for pipeline in pipelines]
         self.sources = [[it for it in own if isinstance(it, ReadNode)] for own in nodes]
+        self._graphs = [frozenset(graph) for graph in nodes]
         self._owner = {layers.number[node]: at for at, own in enumerate(nodes) for node in own}
-        self._came: list[dict[Edge, OutOf]] = [defaultdict(OutOf) for _ in pipelines]
+        self._came: list[dict[Edge, EdgeOutput]] = [defaultdict(EdgeOutput) for _ in pipelines]
         self._lost: list[list[DroppedElement]] = [[] for _ in pipelines]
         self._metrics = [Recorder() for _ in pipelines]
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
         for at, node in enumerate(layers.nodes):
-            if isinstance(node, NOTED):
+            if isinstance(node, NOTED) and self._kept[self._owner[at]] is None:
                 worker = worker_of(node)
                 assert isinstance(worker, StagedWorker), "a node that is noted has a machine"
                 inside = Inside(self._key_of, self._value_of, worker.machine)
@@ -219,7 +234,9 @@ class Answers:
             of_node[it.node].append(it)
         for number, traces in of_node.items():
             node = self._layers.nodes[number]
-            self._inside[self._owner[number]][node].add(self._steps, traces)
+            inside = self._inside[self._owner[number]].get(node)
+            if inside is not None:
+                inside.add(self._steps, traces)
 
     def _key_of(self, blob: bytes) -> Hashable:
         key: Hashable = key_of(blob, self._layers.wire.coders)
@@ -231,23 +248,29 @@ class Answers:
     def runs(self) -> list[PipelineRun]:
         """What came out of each, in their order."""
         return [
-            PipelineRun(dict(came), tuple(lost), metrics, inside)
-            for came, lost, metrics, inside in zip(
-                self._came, self._lost, self._metrics, self._inside, strict=True
+            PipelineRun(dict(came), tuple(lost), metrics, inside, kept, graph)
+            for came, lost, metrics, inside, kept, graph in zip(
+                self._came,
+                self._lost,
+                self._metrics,
+                self._inside,
+                self._kept,
+                self._graphs,
+                strict=True,
             )
         ]
 
 
 @contextmanager
 def _playing(
-    spark: "SparkSession", layers: Layers, shards: int, buckets: int
+    spark: "SparkSession", layers: Layers, shards: int, buckets: int, *, notes: bool
 ) -> Iterator[Callable[[Mail], Mail]]:
     """A query that runs in the block: mail in, and what comes of it out."""
     home = scratch_folder("pipeline")
     inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
     inbox.mkdir()
     rows = spark.readStream.schema(MESSAGE).option("maxFilesPerTrigger", 1).parquet(str(inbox))
-    left = stepped_through([Entry(rows)], layers, shards, buckets, notes=True)
+    left = stepped_through([Entry(rows)], layers, shards, buckets, notes=notes)
     writer = left.writeStream.format("memory")
     writer = writer.queryName(table).option("checkpointLocation", str(home / "checkpoint"))
 

@@ -1,0 +1,119 @@
+"""What a run of a pipeline leaves behind: what came out of its edges, and what was dropped."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+
+from beamlike.errors import PipelineError
+from beamlike.machine.events import Drop
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import Edge, GroupNode, Node
+from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.worker import Recorded
+from beamlike.runtime.script import Run
+
+
+@attrs.frozen
+class OutputElement:
+    """An element that came out of an edge, and the step that brought it out."""
+
+    step: int
+    element: Windowed
+
+
+@attrs.frozen
+class DroppedElement:
+    """An element that a node dropped, and the step in which it did."""
+
+    step: int
+    label: str
+    key: Any
+    drop: Drop
+
+
+class EdgeOutput(Sequence[OutputElement]):
+    """All elements that came out of an edge. Their objects are made on access."""
+
+    def __init__(self) -> None:
+        self._steps: list[int] = []
+        self._elements = Bundle()
+
+    def add(self, step: int, bundle: Bundle) -> None:
+        """What a step brought out."""
+        self._steps += [step] * len(bundle)
+        self._elements.extend(bundle)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __iter__(self) -> Iterator[OutputElement]:
+        return map(OutputElement, self._steps, self._elements)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [*self][index]
+        return OutputElement(self._steps[index], self._elements[index])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class KeptEdges(Protocol):
+    """The edges whose elements a run keeps. The others are streamed on."""
+
+    def __contains__(self, edge: object, /) -> bool: ...
+
+
+@attrs.frozen
+class PipelineRun:
+    """What came out of the edges of a graph that are kept, in order, and what was dropped.
+
+    Args:
+        came: The elements of each edge.
+        lost: What was dropped.
+        metrics: What functions counted.
+        inside: What happened inside of groupings, where a record is kept.
+        kept: The edges that were kept; None: all.
+        nodes: The graph.
+    """
+
+    came: Mapping[Edge, Sequence[OutputElement]]
+    lost: tuple[DroppedElement, ...]
+    metrics: Recorder = attrs.field(factory=Recorder, eq=False, repr=False)
+    _inside: Mapping[Node, Recorded] = attrs.field(factory=dict, eq=False, repr=False)
+    kept: KeptEdges | None = attrs.field(default=None, eq=False, repr=False)
+    _nodes: frozenset[Node] = attrs.field(default=frozenset(), eq=False, repr=False)
+
+    def inside(self, node: Node) -> Run | None:
+        """What a node that groups was given, step by step, and all that came of it.
+
+        None if it does not group, or if no record of it is kept: a pipeline keeps one if it is a
+        test's, or was asked for by `Pipeline.keep`, and reads and writes no DataFrames on Spark.
+        """
+        known = self._inside.get(node)
+        return None if known is None else known.run
+
+    @property
+    def groupings(self) -> tuple[GroupNode, ...]:
+        """The groupings whose inside is known, in the order of the pipeline."""
+        return tuple(node for node in self._inside if isinstance(node, GroupNode))
+
+    def out_of(self, edge: Edge) -> tuple[OutputElement, ...]:
+        """What came out of an edge; nothing if it was not part of the graph.
+
+        Raises:
+            PipelineError: Its elements were not kept.
+        """
+        if self.kept is not None and edge in self.kept:
+            return tuple(self.came.get(edge, ()))
+        if self.kept is not None and edge.node in self._nodes:
+            output = f", output {edge.tag!r}" if edge.tag else ""
+            raise PipelineError(
+                f"what came out of {edge.node.label!r}{output} was not kept: a run keeps what "
+                "no other transform reads and a variable holds, and streams everything else on; "
+                "call pipeline.keep(collection) before run()"
+            )
+        return tuple(self.came.get(edge, ()))
