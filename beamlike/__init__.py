@@ -35,11 +35,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from beamlike import combine_fns, errors
 from beamlike.api.dataframe.declared import state, timer
-from beamlike.api.dataframe.explain import explain_plan
+from beamlike.api.explain import explain_plan
 from beamlike.api.dataframe.flatten import flatten
 from beamlike.api.dataframe.joins import co_group, join
 from beamlike.api.dataframe.lookup import look_up
-from beamlike.api.dataframe.maintenance import drain, repartition
+from beamlike.api.maintenance import drain, repartition
 from beamlike.api.dataframe.stream import Stream, stream
 from beamlike.api.dataframe.upserts import upsert_into
 from beamlike.api.dataframe.windowed import split, windowed

@@ -90,10 +90,12 @@ def check_streams(named: Mapping[Any, Any]) -> None:
 
 
 def _check_columns(first_name: str, first: Stream, name: str, other: Stream) -> None:
+    from beamlike.runtime.sql_types import type_text
+
     known, given = (
         {
-            field.name: field.dataType.simpleString()
-            for field in stream.inputs.frame.schema.fields
+            field.name: type_text(field)
+            for field in stream.inputs.frame_columns.schema
             if field.name in stream.columns
         }
         for stream in (first, other)

@@ -21,13 +21,15 @@ from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
 from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
 from beamlike.api.dataframe.warning import warn_of_numbers
-from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.errors import ColumnError, UnsupportedError, WindowingError
+from beamlike.hosts.finding import is_struct_type
 from beamlike.machine.clocks import StageClock
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import types as T
 
     from beamlike.runtime.plan import PlanOptions
@@ -46,7 +48,7 @@ class KeyedSteps(RowSteps):
         self,
         key: str | Sequence[str],
         fn: Any,
-        returns: "str | T.StructType",
+        returns: "str | T.StructType | pa.Schema",
         *,
         on_error: OnError = "drop",
         max_failures: float | None = None,
@@ -72,8 +74,8 @@ class KeyedSteps(RowSteps):
         ``DoFn.StateParam`` and ``DoFn.TimerParam``; its element is the row, and its ``KeyParam``
         the key.
 
-        A row is a ``Row`` of PySpark with all columns of the stream, those of the key among them. A
-        key is a ``Row`` of its columns. Times in them are datetimes in UTC, structs are dicts.
+        A row is a ``Row`` of PySpark, or one like it where there is none, with all columns of the
+        stream, those of the key among them. A key is a ``Row`` of its columns. Times in them are datetimes in UTC, structs are dicts.
         Each result is a dict or a ``Row`` with values by name, where a missing one is null, or a
         tuple of all values.
 
@@ -81,7 +83,8 @@ class KeyedSteps(RowSteps):
             key: The columns that rows have in common which share a state.
             fn: The function. It is pickled with the query, so each shard has its own copy:
                 what it keeps in attributes of its own is lost.
-            returns: The columns of its results, as text or as a ``StructType``.
+            returns: The columns of its results, as text, as a ``StructType`` or as a
+                schema of pyarrow.
             on_error: ``"drop"`` drops a row for which the function raises, or whose result does not
                 fit ``returns``, and leaves states and timers as they were before the call. The
                 dropped row names the key and the window, and ``error`` the method, the exception
@@ -129,8 +132,6 @@ class KeyedSteps(RowSteps):
         >>> [(row["user"], row["pages"]) for row in query.advance_watermark_to("13:00:00")]
         [('ann', ['tea', 'milk'])]
         """
-        from beamlike.hosts.spark.per_key import read_schema
-
         warn_of_numbers("Stream.apply_per_key", wake_every=wake_every)
         options = _options(self.inputs, on_error, shards, buckets, name, "per key")
         options["max_failures"] = checked_share(max_failures, on_error)
@@ -138,7 +139,7 @@ class KeyedSteps(RowSteps):
             column_names(key, "key"),
             self.inputs.columns,
             fn,
-            read_schema(self.inputs.frame, returns),
+            _read_schema(self.inputs, returns),
             wake_every,
             options,
         )
@@ -193,7 +194,7 @@ class KeyedSteps(RowSteps):
         >>> [row["item"] for row in rows], query.send({"no": 7, "at": "12:02:00", "item": "tea"})
         (['tea'], [])
         """
-        from pyspark.sql import types as T
+        import pyarrow as pa
 
         from beamlike.api.dataframe.deduplicating import FirstByClock, FirstByEventTime
 
@@ -202,12 +203,12 @@ class KeyedSteps(RowSteps):
         check_choice("time", time, TIMES)
         span = positive_duration("within", within)
         own = own_columns(self.inputs, keys)
-        frame = self.inputs.frame
+        schema = self.inputs.frame_columns.schema
         return self._applied(
             keys,
             [*keys, *own],
             FirstByEventTime(span) if time == "event" else FirstByClock(span),
-            T.StructType([frame.schema[it] for it in own]),
+            pa.schema([schema.field(column) for column in own]),
             wake_every,
             _options(self.inputs, on_error, shards, buckets, name, "deduplicate"),
         )
@@ -217,7 +218,7 @@ class KeyedSteps(RowSteps):
         key: Sequence[str],
         columns: Sequence[str],
         fn: object,
-        returns: "T.StructType",
+        returns: "pa.Schema",
         wake_every: DurationLike,
         options: "PlanOptions",
     ) -> Self:
@@ -232,9 +233,10 @@ class KeyedSteps(RowSteps):
             options: How the step is done.
         """
         from beamlike.api.dataframe.row_functions import Rows, row_function
-        from beamlike.hosts.spark.per_key import bind_per_key
+        from beamlike.runtime.binding import bind_per_key
 
         inputs, name = self.inputs, options["name"]
+        maker = inputs.frames.row_maker
         if inputs.retracting:
             raise UnsupportedError(
                 f"{name!r}: rows that withdraw others cannot be given to a function with states, "
@@ -245,11 +247,11 @@ class KeyedSteps(RowSteps):
         if not strategy.already_merged:  # else every row has its window
             strategy = strategy.configured(given_columns(strategy.window_fn, ()))
         plan, values = bind_per_key(
-            inputs.frame,
+            inputs.frame_columns,
             strategy,
             key,
             columns,
-            lambda returned: row_function(fn, Rows(columns, key, returned), name),
+            lambda returned: row_function(fn, Rows(columns, key, returned, maker), name),
             returns,
             "pane" if inputs.are_panes and "pane" in columns else None,
             options,
@@ -284,3 +286,32 @@ def _options(
         "reports": inputs.is_streaming,
         "clocks": inputs.clocks,
     }
+
+
+def _read_schema(inputs: Inputs, returns: object) -> "pa.Schema":
+    """The columns of results, as their user declares them.
+
+    Raises:
+        ColumnError: They cannot be read, or there is none.
+    """
+    import pyarrow as pa
+
+    example = 'such as returns="n int, total double", or a StructType'
+    schema = returns
+    if isinstance(returns, str):
+        try:
+            schema = inputs.frames.read_columns(returns)
+        except ColumnError as error:
+            raise ColumnError(
+                f"returns={returns!r} are no columns that Spark can read; write names and types, "
+                f"{example}"
+            ) from error
+    elif is_struct_type(returns):
+        from beamlike.hosts.pyspark_types import schema_of
+
+        schema = schema_of(returns)
+    if not isinstance(schema, pa.Schema) or not schema.names:
+        raise ColumnError(
+            f"returns must say the columns of the results, {example}, got {returns!r}"
+        )
+    return schema

@@ -1,10 +1,9 @@
 """Functions with states and timers over rows: a `DoFn`, or an object of a plain class."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
-from pyspark.sql import Row
 
 from beamlike.api.dataframe.plain_functions import OF_BUNDLES, PlainFn
 from beamlike.api.pipelines.dofn import DoFn
@@ -14,6 +13,7 @@ from beamlike.errors import ColumnError, PipelineError, UnsupportedError
 from beamlike.model.bundle import Windowed
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+from beamlike.runtime.named_rows import row_maker
 from beamlike.runtime.per_key import Returned
 
 _Outputs = Iterable[tuple[str, Windowed]]
@@ -27,19 +27,21 @@ class Rows:
         columns: The names of their columns.
         keys: Those of the key.
         returned: What results have to be.
+        maker: Makes rows with names, see `beamlike.hosts.frames.Frames.row_maker`.
     """
 
     columns: Sequence[str]
     keys: Sequence[str]
     returned: Returned
+    maker: Callable[..., Callable[..., Any]] = row_maker
 
-    def seen(self, values: Sequence[Any]) -> Row:
+    def seen(self, values: Sequence[Any]) -> Any:
         """A row as the function sees it."""
-        return Row(*self.columns)(*values)
+        return self.maker(*self.columns)(*values)
 
-    def key(self, values: Sequence[Any]) -> Row:
+    def key(self, values: Sequence[Any]) -> Any:
         """A key as the function sees it."""
-        return Row(*self.keys)(*values)
+        return self.maker(*self.keys)(*values)
 
     def key_of(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """The key of a row."""
@@ -75,7 +77,7 @@ def row_function(fn: object, rows: Rows, label: str) -> StatefulFn:
     if isinstance(fn, type):
         raise ColumnError(f"fn must be an object and not its class; write {fn.__name__}()")
     if not isinstance(fn, DoFn):
-        return _PlainRows(PlainFn(fn, label), rows)
+        return _PlainRows(PlainFn(fn, label, rows.maker), rows)
     for name in OF_BUNDLES:
         if getattr(type(fn), name) is not getattr(DoFn, name):
             raise UnsupportedError(

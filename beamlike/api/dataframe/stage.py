@@ -34,7 +34,7 @@ from beamlike.runtime.options import STAGE, MachineName, OnError, Render
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from beamlike.hosts.spark.inputs import Input
+    from beamlike.runtime.frame_columns import Input
     from beamlike.runtime.plan import Plan, PlanOptions
 
 _BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
@@ -190,13 +190,15 @@ def group_rows(
             cannot be taken back.
         WindowingError: Nothing reads the columns of ``window_input``.
     """
-    from beamlike.hosts.spark import bind
+    from beamlike.runtime.binding import bind
 
     corrects = check_regroupable(given.branches, options["name"], strategy, given.columns)
     if corrects:
         check_takes_back(strategy, aggregate, options["name"])
-    plan, inputs = bind.bind(
-        *(given.frame, strategy, key, aggregate, window_input, carry, options), corrects=corrects
+    plan, inputs = bind(
+        *(given.frame_columns, strategy, key, aggregate, window_input, carry, options),
+        read_type=given.frames.read_type,
+        corrects=corrects,
     )
     at = tuple(list(inputs).index(name) for name in window_input)
     check_read(window_input, strategy, given.branches, strategy.trigger)
