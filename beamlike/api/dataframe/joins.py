@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import check_choice, column_names
+from beamlike.api.arguments import check_choice, column_names
 from beamlike.api.dataframe.branches import OF_A_PANE, own_columns
 from beamlike.api.dataframe.flatten import check_streams, flatten
 from beamlike.api.dataframe.regrouping import RETRACTION, check_kept

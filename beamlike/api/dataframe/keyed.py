@@ -3,10 +3,10 @@
 Source: Beam's stateful ``DoFn``, ``Deduplicate``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from beamlike.api.dataframe.arguments import (
+from beamlike.api.arguments import (
     A_KEY,
     check_choice,
     checked_share,
@@ -20,7 +20,7 @@ from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
 from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
-from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import is_struct_type
 from beamlike.machine.clocks import StageClock
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import types as T
 
+    from beamlike.api.function_rows import Rows
+    from beamlike.model.stateful import StatefulFn
     from beamlike.runtime.plan import PlanOptions
 
 _A_FUNCTION = "an object with a method process(self, row), such as fn=Visits()"
@@ -75,9 +77,9 @@ class KeyedSteps(RowSteps):
         the key.
 
         A row is a ``Row`` of PySpark, or one like it where there is none, with all columns of the
-        stream, those of the key among them. A key is a ``Row`` of its columns. Times in them are datetimes in UTC, structs are dicts.
-        Each result is a dict or a ``Row`` with values by name, where a missing one is null, or a
-        tuple of all values.
+        stream, those of the key among them. A key is a ``Row`` of its columns. Times in them are
+        datetimes in UTC, structs are dicts. Each result is a dict or a ``Row`` with values by name,
+        where a missing one is null, or a tuple of all values.
 
         Args:
             key: The columns that rows have in common which share a state.
@@ -132,13 +134,15 @@ class KeyedSteps(RowSteps):
         >>> [(row["user"], row["pages"]) for row in query.advance_watermark_to("13:00:00")]
         [('ann', ['tea', 'milk'])]
         """
+        from beamlike.api.dataframe.row_functions import row_function
+
         warn_of_numbers("Stream.apply_per_key", wake_every=wake_every)
         options = _options(self.inputs, on_error, shards, buckets, name, "per key")
         options["max_failures"] = checked_share(max_failures, on_error)
         return self._with(without_rejected(self.inputs, reject))._applied(
             column_names(key, "key"),
             self.inputs.columns,
-            fn,
+            lambda rows: row_function(fn, rows, options["name"]),
             _read_schema(self.inputs, returns),
             wake_every,
             options,
@@ -196,7 +200,7 @@ class KeyedSteps(RowSteps):
         """
         import pyarrow as pa
 
-        from beamlike.api.dataframe.deduplicating import FirstByClock, FirstByEventTime
+        from beamlike.api.dataframe.deduplicating import FirstOfKey
 
         keys = column_names(key, "key")
         warn_of_numbers("Stream.deduplicate", within=within, wake_every=wake_every)
@@ -207,7 +211,7 @@ class KeyedSteps(RowSteps):
         return self._applied(
             keys,
             [*keys, *own],
-            FirstByEventTime(span) if time == "event" else FirstByClock(span),
+            lambda rows: FirstOfKey(rows, span, time == "event"),
             pa.schema([schema.field(column) for column in own]),
             wake_every,
             _options(self.inputs, on_error, shards, buckets, name, "deduplicate"),
@@ -217,7 +221,7 @@ class KeyedSteps(RowSteps):
         self,
         key: Sequence[str],
         columns: Sequence[str],
-        fn: object,
+        make: "Callable[[Rows], StatefulFn]",
         returns: "pa.Schema",
         wake_every: DurationLike,
         options: "PlanOptions",
@@ -227,12 +231,12 @@ class KeyedSteps(RowSteps):
         Args:
             key: The columns of the key.
             columns: Those that the function sees.
-            fn: The function.
+            make: Makes the function, of what it is given and what it answers.
             returns: The columns of its results.
             wake_every: See `Stream.group`.
             options: How the step is done.
         """
-        from beamlike.api.dataframe.row_functions import Rows, row_function
+        from beamlike.api.function_rows import Rows
         from beamlike.runtime.binding import bind_per_key
 
         inputs, name = self.inputs, options["name"]
@@ -251,7 +255,7 @@ class KeyedSteps(RowSteps):
             strategy,
             key,
             columns,
-            lambda returned: row_function(fn, Rows(columns, key, returned, maker), name),
+            lambda returned: make(Rows(columns, key, returned, maker)),
             returns,
             "pane" if inputs.are_panes and "pane" in columns else None,
             options,

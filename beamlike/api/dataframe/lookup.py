@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import (
+from beamlike.api.arguments import (
     check_choice,
     column_names,
     counted,
@@ -26,7 +26,7 @@ from beamlike.api.dataframe.stage import (
     stage_name,
 )
 from beamlike.api.dataframe.stream import Stream
-from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.frames import RowType
 from beamlike.machine.clocks import StageClock

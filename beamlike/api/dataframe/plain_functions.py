@@ -8,9 +8,14 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.dataframe.declared import DeclaredState, DeclaredTimer
-from beamlike.api.pipelines.coders import PickleCoder
-from beamlike.api.pipelines.user_timers import Clockface
-from beamlike.api.pipelines.userstate import asks_for_order, calls_at_expiration, is_sorted
+from beamlike.api.marked_methods import (
+    OF_BUNDLES,
+    asks_for_order,
+    calls_at_expiration,
+    is_sorted,
+)
+from beamlike.api.pickle_coder import PickleCoder
+from beamlike.api.user_timers import Clockface
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.state_specs import (
     BagStateSpec,
@@ -23,9 +28,6 @@ from beamlike.model.state_specs import (
 )
 from beamlike.model.stateful import UserStates
 from beamlike.model.windows import IntervalWindow
-
-OF_BUNDLES: Final = ("start_bundle", "finish_bundle")
-"""The methods of a `DoFn` that begin and end a bundle."""
 
 _ON_END: Final = "on_window_expiration"
 _KNOWN: Final = ("key", "timestamp", "window")

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import check_choice, check_name, checked_share, counted
+from beamlike.api.arguments import check_choice, check_name, checked_share, counted
 from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
 from beamlike.api.dataframe.stage_plan import StagePlan, explained
-from beamlike.api.dataframe.warning import warn_user
+from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.hosts.describing import noted
 from beamlike.machine.liftable import check_liftable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import (
+from beamlike.api.arguments import (
     A_KEY,
     A_TIMESTAMP,
     AN_AGGREGATE,
@@ -33,7 +33,7 @@ from beamlike.api.dataframe.regrouping import (
 )
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
-from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
 from beamlike.machine.clocks import Idle, SourceClock, StageClock

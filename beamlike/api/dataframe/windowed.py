@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Unpack, cast, get_args
 
-from beamlike.api.dataframe.arguments import (
+from beamlike.api.arguments import (
     A_KEY,
     A_TIMESTAMP,
     AN_AGGREGATE,
@@ -17,7 +17,7 @@ from beamlike.api.dataframe.arguments import (
 from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
-from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.describing import noted
 from beamlike.hosts.finding import frames_of, opened

@@ -7,9 +7,9 @@ Read in this order: `given` (what transforms are applied to), `transform` (what 
 `value_providers` (options that come later), `runners`, `raised` (what a run raises), `result` and
 `metrics` (what a run reports), `variables` (what type checkers infer), `types` (declared types that
 have columns), `type_checks` (what transforms take and make, by the hints of `hints`), `eager`
-(transforms of plain lists). Then how elements are worked on: `user_timers` (timers as functions see
-them), `params` (what functions ask for), `batch_types` (batches of elements), `dofn` (functions
-over elements), `calling` (plain functions as such), `doing` (how they are called),
+(transforms of plain lists). Then how elements are worked on: `params` (what functions ask for),
+`batch_types` (batches of elements), `dofn` (functions over elements), `calling` (plain functions as
+such), `doing` (how they are called),
 `element_batches` (functions over batches), `splittable` (functions that do an element in parts),
 `checked` (how elements are checked, on request), `contexts` (what they are given beside the
 element), `views` (side inputs that these are given), `userstate` (the states and timers that
