@@ -24,8 +24,11 @@ def usual_table(table: pa.Table) -> pa.Table:
     A column whose values do not fit there stays as it is, and is refused where it is used.
     """
     columns = [_usual(column) for column in table.columns]
-    fields = map(pa.field, table.column_names, (column.type for column in columns))
-    return pa.Table.from_arrays(columns, schema=pa.schema(list(fields)))
+    fields = [
+        pa.field(field.name, column.type, metadata=field.metadata)
+        for field, column in zip(table.schema, columns, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
 def _usual(column: pa.ChunkedArray) -> pa.ChunkedArray:
