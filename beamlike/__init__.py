@@ -35,14 +35,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from beamlike import combine_fns, errors
 from beamlike.api.dataframe.declared import state, timer
-from beamlike.api.dataframe.explain import explain_plan
 from beamlike.api.dataframe.flatten import flatten
 from beamlike.api.dataframe.joins import co_group, join
 from beamlike.api.dataframe.lookup import look_up
-from beamlike.api.dataframe.maintenance import drain, repartition
 from beamlike.api.dataframe.stream import Stream, stream
 from beamlike.api.dataframe.upserts import upsert_into
 from beamlike.api.dataframe.windowed import split, windowed
+from beamlike.api.explain import explain_plan
+from beamlike.api.maintenance import drain, repartition
 from beamlike.api.spark_names import no_such_name
 from beamlike.inspect.live import live_view
 from beamlike.inspect.metrics import metrics_listener

@@ -111,6 +111,60 @@ def test_imports_never_climb():
     assert climbing == []
 
 
+# Neighbours in a house: what two of them share is beside them, or further down.
+ROOMS = (
+    ("beamlike.hosts.local", "beamlike.hosts.memory", "beamlike.hosts.spark"),
+    ("beamlike.api.dataframe", "beamlike.api.pipelines"),
+)
+
+
+# Graphs on Spark make the results and the steps that are those of ``memory``.
+GRAPH = ("beamlike.hosts.spark.graph.query", "beamlike.hosts.spark.graph.scripts")
+
+
+def room_of(module: str, rooms: tuple[str, ...]) -> str | None:
+    return next((room for room in rooms if f"{module}.".startswith(f"{room}.")), None)
+
+
+def test_the_room_of_a_module_is_found_by_whole_names():
+    hosts = ROOMS[0]
+    assert room_of("beamlike.hosts.spark.graph.query", hosts) == "beamlike.hosts.spark"
+    assert room_of("beamlike.hosts.sparkling", hosts) is None
+
+
+def test_rooms_do_not_import_one_another():
+    through_walls = [
+        f"{module}:{line} imports {imported}"
+        for rooms in ROOMS
+        for module, path in MODULES.items()
+        for line, imported in imports_of(path)
+        if room_of(module, rooms) and room_of(imported, rooms) not in (None, room_of(module, rooms))
+    ]
+    assert [it for it in through_walls if it.partition(":")[0] not in GRAPH] == []
+
+
+def test_queries_know_their_hosts_by_their_port_alone():
+    of_hosts = [
+        f"{module}:{line} imports {imported}"
+        for module, path in MODULES.items()
+        if module.startswith("beamlike.api.dataframe")
+        for line, imported in imports_of(path)
+        if room_of(imported, ROOMS[0])
+    ]
+    assert of_hosts == []
+
+
+def test_queries_over_tables_import_no_spark():
+    of_spark = [
+        f"{module}:{line} imports {imported}"
+        for module, path in MODULES.items()
+        if module.startswith("beamlike.hosts.local")
+        for line, imported in imports_of(path)
+        if imported.split(".")[0] == "pyspark"
+    ]
+    assert of_spark == []
+
+
 # Each verb of Scio's is a method that returns the class which inherits it, and the verbs are in
 # several files. They name that class for type checkers alone.
 VERBS = "beamlike.api.pipelines.scio."

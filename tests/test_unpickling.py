@@ -22,7 +22,7 @@ OPENED = {
     # Nothing that it names is imported or called, but for a few classes of plain values.
     "beamlike/inspect/state/plain_pickles.py": "states and timers of a checkpoint",
     # Asked for by the user, by name.
-    "beamlike/api/pipelines/coders.py": "PickleCoder, which says so",
+    "beamlike/api/pickle_coder.py": "PickleCoder, which says so",
     "beamlike/api/pipelines/more_coders.py": "coders of Beam's that are asked for by name",
     "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
     "beamlike/dialects/apex_storage.py": "a checkpoint of a run, with unpickle=True only",

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import attrs
 
-from beamlike.api.dataframe.arguments import positive_duration
+from beamlike.api.arguments import positive_duration
 from beamlike.dialects.folds import Kept, Stamp
 from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.dialects.rows import Row

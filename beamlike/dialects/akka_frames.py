@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from beamlike.api.dataframe.arguments import column_names
+from beamlike.api.arguments import column_names
 from beamlike.dialects.folds import Stamp
 from beamlike.dialects.frames import GroupOptions, arriving, grouped, reason_of, shown
 from beamlike.errors import SessionOverflowError

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.dataframe.arguments import A_TIMESTAMP, positive_duration
+from beamlike.api.arguments import A_TIMESTAMP, positive_duration
 from beamlike.dialects.apex_accumulations import (
     Average,
     CompositeAccumulation,

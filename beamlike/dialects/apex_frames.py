@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from beamlike.api.dataframe.arguments import column_names
+from beamlike.api.arguments import column_names
 from beamlike.api.dataframe.stream import stream
 from beamlike.dialects.apex_run import Operator
 from beamlike.dialects.apex_words import FixedDiffEventTimeWatermarkGen

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.dataframe.arguments import A_KEY
+from beamlike.api.arguments import A_KEY
 from beamlike.dialects.arguments import check_combine, check_function, check_kind
 from beamlike.dialects.flink_evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 from beamlike.dialects.flink_harness import Harness, WindowFunction

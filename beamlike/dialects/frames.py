@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 import attrs
 
-from beamlike.api.dataframe.arguments import column_names
+from beamlike.api.arguments import column_names
 from beamlike.api.dataframe.stream import Stream, put_into, stream
 from beamlike.errors import CombineError, UnwiseStrategyWarning
 from beamlike.model import aggregates

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.dataframe.arguments import column_names
+from beamlike.api.arguments import column_names
 from beamlike.api.dataframe.stream import stream as open_stream
 from beamlike.dialects.folds import Record
 from beamlike.dialects.frames import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import attrs
 
-from beamlike.api.dataframe.arguments import A_KEY, A_TIMESTAMP
+from beamlike.api.arguments import A_KEY, A_TIMESTAMP
 from beamlike.dialects.arguments import check_kind
 from beamlike.dialects.folds import Fold
 from beamlike.dialects.frames import GROUP_OPTIONS, GroupOptions

@@ -7,19 +7,22 @@ says it in Arrow. Rows have the hidden column (see `beamlike.runtime.row_metadat
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
-    from pyspark.sql import types as T
+    import pyarrow as pa
 
-    from beamlike.hosts.spark.inputs import Input
+    from beamlike.runtime.frame_columns import FrameColumns, Input
     from beamlike.runtime.plan import Plan
 
 Frame = Any
 """A DataFrame, or a `TableFrame`."""
+
+RowType = Any
+"""Some columns of a frame as the host describes them; ``names`` are their names."""
 
 How = Literal["inner", "left", "right", "full"]
 """Which rows a join keeps that have no partner."""
@@ -28,7 +31,43 @@ How = Literal["inner", "left", "right", "full"]
 class Frames(ABC):
     """Rows of one host. A frame never changes: each operation returns a new one."""
 
+    # -- columns -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def columns_of(self, rows: Frame) -> "FrameColumns":
+        """The columns of a frame, the hidden one among them."""
+
+    @abstractmethod
+    def row_type(self, rows: Frame, names: Sequence[str]) -> RowType:
+        """Some of the columns, for `tagged` and `beside`."""
+
+    @abstractmethod
+    def read_type(self, text: str) -> "pa.Field":
+        """A type from its text in SQL, as the host reads it; the field is called as the text.
+
+        Raises:
+            ColumnError: There is no such type.
+        """
+
+    @abstractmethod
+    def read_columns(self, text: str) -> "pa.Schema | None":
+        """Columns from their text in SQL, as the host reads it; None: it says none.
+
+        Raises:
+            ColumnError: It cannot be read.
+        """
+
+    @property
+    @abstractmethod
+    def row_maker(self) -> Callable[..., Callable[..., Any]]:
+        """Called with names it gives what makes rows of values in this order, for functions of
+        users."""
+
     # -- sources -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def watermark_of(self, df: Frame) -> tuple[str, int] | None:
+        """The column that carries the watermark of a stream, and its delay (ms); None: no one."""
 
     @abstractmethod
     def check_stream(self, df: Frame) -> None:
@@ -124,6 +163,10 @@ class Frames(ABC):
     # -- what users see ------------------------------------------------------------------------
 
     @abstractmethod
+    def result(self, frame: Frame) -> Any:
+        """A frame as its user gets it: rows that are there at once are given at once."""
+
+    @abstractmethod
     def data(self, rows: Frame) -> Frame:
         """The rows of the user's, without the hidden column."""
 
@@ -147,7 +190,7 @@ class Frames(ABC):
         rows: Frame,
         shared: Mapping[str, str],
         name: str,
-        structs: Mapping[str, "T.StructType"],
+        structs: Mapping[str, RowType],
     ) -> Frame:
         """Rows of one stream among several: as a struct in a column of their own, beside others.
 
@@ -193,9 +236,7 @@ class Frames(ABC):
         """Panes of a side input with the columns of the main input, all null."""
 
     @abstractmethod
-    def beside(
-        self, rows: Frame, side: str, kind: "T.StructType", pane_before: str | None
-    ) -> Frame:
+    def beside(self, rows: Frame, side: str, row_type: RowType, pane_before: str | None) -> Frame:
         """Rows of the main input with a column for side rows, which is null.
 
         And if it has a name with one for the pane that they come in.

@@ -3,7 +3,7 @@
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from beamlike.api.dataframe.arguments import folder
+from beamlike.api.arguments import folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,7 +14,6 @@ from beamlike.hosts.failed_starts import all_processed
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
-    from pyspark.sql import types as T
 
 Job = Callable[..., Any]
 """A function of frames that returns the frame of a query, or a `Stream`."""
@@ -96,7 +95,7 @@ class LocalRun(QueryRun):
     """
 
     def __init__(
-        self, job: Job, schemas: Mapping[str, "T.StructType"], alone: bool, clock: int
+        self, job: Job, schemas: Mapping[str, "pa.Schema"], alone: bool, clock: int
     ) -> None:
         from beamlike.hosts.local.tables.query import TableQuery
 
@@ -166,14 +165,13 @@ def _without_spark() -> Iterator[None]:
     Raises:
         UnsupportedError: The block asked for one.
     """
-    from pyspark.errors import PySparkException
-
     try:
         yield
-    except (PySparkException, AssertionError) as error:
-        # What PySpark asserts without a message, and its error for a missing session.
-        lacks = "SESSION" in str(error) if str(error) else _raised_in(error) == "pyspark"
-        if not lacks:
+    except Exception as error:
+        # PySpark's error for a missing session, and what it asserts without a message.
+        of_spark = type(error).__module__.startswith("pyspark.") and "SESSION" in str(error)
+        asserted = isinstance(error, AssertionError) and not str(error)
+        if not of_spark and not (asserted and _raised_in(error) == "pyspark"):
             raise
         raise UnsupportedError(
             "the function of this query makes an expression of Spark, such as F.col(...), and this "
@@ -197,11 +195,12 @@ class SparkRun(QueryRun):
     def __init__(
         self,
         job: Job,
-        schemas: Mapping[str, "T.StructType"],
+        schemas: Mapping[str, "pa.Schema"],
         alone: bool,
         clock: int,
         spark: "SparkSession | None",
     ) -> None:
+        from beamlike.hosts.pyspark_types import spark_schema
         from beamlike.hosts.spark.scratch import scratch_folder
         from beamlike.hosts.spark.scripted_time import ScriptedTime
         from beamlike.hosts.spark.session import local_session
@@ -209,7 +208,9 @@ class SparkRun(QueryRun):
         self._spark = spark or local_session("beamlike query test")
         self._home, self._alone = scratch_folder("query"), alone
         self._frames, self._watermark = dict.fromkeys(schemas), 0
-        self._script = ScriptedTime(self._spark, self._home, schemas, clock)
+        self._script = ScriptedTime(
+            self._spark, self._home, {it: spark_schema(schemas[it]) for it in schemas}, clock
+        )
         self._came: list[pa.Table] = []
         self._start(job)
 

@@ -68,7 +68,8 @@ class QueryTest:
         job: A function of frames that returns the frame of a query, or a `Stream`. It is called
             here.
         inputs: The columns of its only frame, as ``"user string, at timestamp"`` or a
-            ``StructType``; of several a mapping from the names of its parameters.
+            ``StructType``, or as a schema of pyarrow; of several a mapping from the names of its
+            parameters.
         host: ``"local"`` runs the query on the runtime of production in this process, without
             Spark, if ``job`` names columns and has no expressions of Spark. ``"spark"`` runs it as
             a streaming query with a checkpoint, whatever it is made of.
@@ -321,7 +322,7 @@ class QueryTest:
             return []
         full = [dict.fromkeys(schema.names) | dict(row) for row in rows]
         table = typed_rows(name, schema, full)
-        times, _ = event_times(table.column(column), schema[column].dataType)
+        times, _ = event_times(table.column(column))
         return [
             (shape.key_of(row), Element(_value(row, shape), time))
             for row, time in zip(full, times, strict=True)

@@ -5,23 +5,23 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import ColumnError, TestStreamError, TimeError
+from beamlike.hosts.finding import is_struct_type
 from beamlike.model.time import instant_ms
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import types as T
 
 Row = Mapping[str, Any]
 
 SchemaLike = Any
-"""``"user string, at timestamp"``, or a ``StructType``."""
+"""``"user string, at timestamp"``, a ``StructType`` of PySpark or a schema of pyarrow."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 ALONE: Final = "input"
 """The name of an input that has none."""
 
 
-def input_schemas(inputs: SchemaLike | Mapping[str, SchemaLike]) -> dict[str, "T.StructType"]:
+def input_schemas(inputs: SchemaLike | Mapping[str, SchemaLike]) -> dict[str, "pa.Schema"]:
     """The inputs of a query by name, with the types of their columns.
 
     Raises:
@@ -42,29 +42,36 @@ def input_schemas(inputs: SchemaLike | Mapping[str, SchemaLike]) -> dict[str, "T
     return {name: _schema(name, given) for name, given in named.items()}
 
 
-def _schema(name: str, given: SchemaLike) -> "T.StructType":
-    from pyspark.sql import types as T
+def _schema(name: str, given: SchemaLike) -> "pa.Schema":
+    import pyarrow as pa
 
-    from beamlike.hosts.local.tables.ddl import read_columns
-    from beamlike.hosts.spark.inputs import arrow_type
+    from beamlike.runtime.ddl import read_columns
+    from beamlike.runtime.sql_types import arrow_type, type_text
 
-    if not isinstance(given, str | T.StructType):
+    if isinstance(given, str):
+        schema = read_columns(given)
+    elif is_struct_type(given):
+        from beamlike.hosts.pyspark_types import schema_of
+
+        schema = schema_of(given)
+    else:
+        schema = given
+    if not isinstance(schema, pa.Schema):
         raise TestStreamError(
             f'{name}: columns are given as "user string, at timestamp" or as a StructType of '
             f"pyspark, got {given!r}"
         )
-    schema = read_columns(given) if isinstance(given, str) else given
-    for field in schema.fields:
-        arrow_type(field.dataType, field.name, name)
-        if isinstance(field.dataType, T.DayTimeIntervalType | T.NullType):
+    for field in schema:
+        dtype = arrow_type(field, name)
+        if pa.types.is_duration(dtype) or pa.types.is_null(dtype):
             raise ColumnError(
-                f"{name}: a column of the type {field.dataType.simpleString()} cannot be sent; "
+                f"{name}: a column of the type {type_text(field)} cannot be sent; "
                 "make it in the query's function of another one"
             )
     return schema
 
 
-def typed_rows(name: str, schema: "T.StructType", rows: Sequence[Row]) -> "pa.Table":
+def typed_rows(name: str, schema: "pa.Schema", rows: Sequence[Row]) -> "pa.Table":
     """Rows as a table with the types of an input. A column that a row leaves out is null.
 
     Raises:
@@ -72,8 +79,6 @@ def typed_rows(name: str, schema: "T.StructType", rows: Sequence[Row]) -> "pa.Ta
             type.
     """
     import pyarrow as pa
-
-    from beamlike.hosts.local.tables.frame import arrow_schema
 
     for row in rows:
         if not isinstance(row, Mapping):
@@ -87,9 +92,8 @@ def typed_rows(name: str, schema: "T.StructType", rows: Sequence[Row]) -> "pa.Ta
                 f"{name} has no column {unknown[0]!r}; its columns are {known}, and the row is "
                 f"{dict(row)!r}"
             )
-    types = arrow_schema(schema)
-    columns = [_column(name, field, [row.get(field.name) for row in rows]) for field in types]
-    return pa.Table.from_arrays(columns, schema=types)
+    columns = [_column(name, field, [row.get(field.name) for row in rows]) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _column(name: str, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":

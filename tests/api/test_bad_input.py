@@ -472,7 +472,7 @@ def test_what_is_not_a_frame_is_refused(spark: Any) -> None:
     with pytest.raises(ColumnError) as wrong:
         hourly([1, 2])
 
-    assert str(wrong.value) == "df must be a DataFrame of Spark, got [1, 2]"
+    assert str(wrong.value) == "df must be a DataFrame of Spark or a Table of pyarrow, got [1, 2]"
 
 
 def test_the_name_that_is_needed_inside_is_refused(spark: Any) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from beamlike.hosts.spark.pane_conditions import marks_of_all
+from beamlike.runtime.pane_conditions import marks_of_all
 
 
 class Shown:

@@ -8,8 +8,10 @@ from typing import Any
 import attrs
 import cloudpickle
 import pyarrow as pa
+from pyspark.sql import Row
 
-from beamlike.api.dataframe.row_functions import Rows, row_function
+from beamlike.api.dataframe.row_functions import row_function
+from beamlike.api.function_rows import Rows
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element, Pane
 from beamlike.model.strategy import WindowingStrategy
@@ -54,7 +56,7 @@ def run_rows(
     fn: object, strategy: WindowingStrategy, on_error: OnError, script: Script
 ) -> tuple[list[Output], DictStore]:
     """What a function brings out of rows of a key and a number, and what is left in the store."""
-    rows = _BareKeys([*_COLUMNS], ["key"], _AsText(_TEXT, {}, frozenset(), ["key"]))
+    rows = _BareKeys([*_COLUMNS], ["key"], _AsText(_TEXT, {}, frozenset(), ["key"]), Row)
     does = PerKey(row_function(fn, rows, "States"), strategy, _COLUMNS, _TEXT, on_error=on_error)
     keys = {"key": _COLUMNS["key"]}
     plan = Plan(strategy, keys, _COLUMNS, (), shards=1, buckets=2, does=does, on_error=on_error)

@@ -177,7 +177,7 @@ def test_columns_that_cannot_be_read_are_refused(columns: str, says: str) -> Non
 @pytest.fixture
 def without_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """No session, whatever tests ran before in this process."""
-    monkeypatch.setattr("beamlike.hosts.local.tables.frame.active_session", lambda: None)
+    monkeypatch.setattr("beamlike.hosts.expressions.active_session", lambda: None)
 
 
 @pytest.mark.parametrize(

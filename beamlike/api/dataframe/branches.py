@@ -8,7 +8,6 @@ import attrs
 from beamlike.api.dataframe.stage_plan import StagePlan
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
-from beamlike.hosts.frames import Frames
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.repetition import Repetition
 from beamlike.model.windowfns import WindowFn
@@ -17,7 +16,9 @@ from beamlike.runtime.options import Render
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from beamlike.hosts.frames import Frames
     from beamlike.machine.clocks import Clocks, InputClock
+    from beamlike.runtime.frame_columns import FrameColumns
 
 OF_A_PANE: Final = ("window", "timestamp", "pane", "retraction")
 """Columns that a grouping adds. They describe an earlier pane, and are not joined."""
@@ -114,9 +115,12 @@ class Inputs:
     @property
     def columns(self) -> list[str]:
         """Without the hidden one."""
-        from beamlike.hosts.spark.inputs import own_names
+        return self.frame_columns.names
 
-        return own_names(self.frame)
+    @property
+    def frame_columns(self) -> "FrameColumns":
+        """The same with their types, the hidden one among them."""
+        return self.frames.columns_of(self.frame)
 
     @property
     def is_streaming(self) -> bool:
@@ -144,7 +148,7 @@ class Inputs:
         Raises:
             UnsupportedError: There is none that holds for all rows.
         """
-        from beamlike.hosts.spark.bind import clocks_of
+        from beamlike.runtime.binding import clocks_of
 
         for branch in self.branches:
             if branch.per_key is not None:
@@ -159,7 +163,7 @@ class Inputs:
         return clocks_of(branch.clock for branch in self.branches)
 
     @property
-    def frames(self) -> Frames:
+    def frames(self) -> "Frames":
         """What the host of these rows does to them."""
         return frames_of(self.frame)
 
@@ -194,10 +198,9 @@ def stages_of(branches: Iterable[Branch]) -> dict[str, StagePlan]:
 
 def own_columns(inputs: Inputs, keys: Sequence[str]) -> list[str]:
     """The columns that are joined: not the key, and none that is called as those of a pane."""
-    from beamlike.hosts.spark.inputs import duplicate
-
+    columns = inputs.frame_columns
     return [
         name
-        for name in inputs.columns
-        if name not in keys and not duplicate(inputs.frame, name, [name, *OF_A_PANE])
+        for name in columns.names
+        if name not in keys and not columns.duplicate(name, [name, *OF_A_PANE])
     ]

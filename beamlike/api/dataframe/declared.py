@@ -4,7 +4,7 @@ from typing import Any, Final, Literal, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import check_choice
+from beamlike.api.arguments import check_choice
 
 StateKind = Literal["value", "list", "set", "map"]
 Time = Literal["event", "processing"]

@@ -1,71 +1,69 @@
-"""Functions that let the first row of each key go on, by either clock.
-
-Each has one timer, so that a query which waits for the watermark alone has no use for ticks.
+"""The function that lets the first row of each key go on.
 
 Source: Beam Python ``transforms.deduplicate``.
 """
-# ruff: noqa: B008 (that is how parameters of a DoFn ask)
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
-from beamlike.api.pipelines.more_coders import BooleanCoder
-from beamlike.api.pipelines.python.durations import Duration
-from beamlike.api.pipelines.python.functions import DoFn
-from beamlike.api.pipelines.userstate import (
-    ReadModifyWriteStateSpec,
-    TimeDomain,
-    TimerSpec,
-    on_timer,
-)
+import attrs
 
-_SEEN = ReadModifyWriteStateSpec("seen", BooleanCoder())
+from beamlike.api.function_rows import Outputs, Rows
+from beamlike.model.bundle import Windowed
+from beamlike.model.number_coders import BooleanCoder
+from beamlike.model.state_specs import ReadModifyWriteStateSpec, StateSpec, TimeDomain, TimerSpec
+from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+
+_SEEN: Final = ReadModifyWriteStateSpec("seen", BooleanCoder())
 
 
-class FirstByEventTime(DoFn[Any, Any]):
-    """Knows a key until the watermark is past its row by so much (ms)."""
+@attrs.frozen
+class FirstOfKey(StatefulFn):
+    """Knows a key until one of the clocks is past its row by some time.
 
-    FORGET = TimerSpec("forget", TimeDomain.WATERMARK)
+    It has one timer, so that a query which waits for the watermark alone has no use for ticks.
 
-    def __init__(self, within: int) -> None:
-        self.within = Duration(micros=1000 * within)
+    Args:
+        rows: What it is given: the columns of the key, and after them all that goes on.
+        within: How long a key is known (ms).
+        by_event_time: Whether that is until the watermark is past the event time of its row; else
+            until the clock is past where it stood when its row came.
+    """
 
-    def process(
-        self,
-        row: Any,
-        at: Any = DoFn.TimestampParam,
-        seen: Any = DoFn.StateParam(_SEEN),
-        forget: Any = DoFn.TimerParam(FORGET),
-    ) -> Iterable[Any]:
-        if seen.is_empty():
-            seen.write(True)
-            forget.with_no_output_timestamp().set(min(at + self.within, forget.latest))
-            yield row
+    rows: Rows
+    within: int
+    by_event_time: bool
 
-    @on_timer(FORGET)
-    def on_forget(self, seen: Any = DoFn.StateParam(_SEEN)) -> None:
-        seen.clear()
+    states: Mapping[str, StateSpec] = attrs.field(init=False, factory=lambda: {_SEEN.name: _SEEN})
+    timers: Mapping[str, TimerSpec] = attrs.field(init=False)
 
+    @timers.default
+    def _timer(self) -> Mapping[str, TimerSpec]:
+        domain = TimeDomain.WATERMARK if self.by_event_time else TimeDomain.REAL_TIME
+        return {"forget": TimerSpec("forget", domain)}
 
-class FirstByClock(DoFn[Any, Any]):
-    """Knows a key until the clock is past where it stood when its row came by so much (ms)."""
+    @property
+    def words(self) -> str:
+        return "deduplicate"
 
-    FORGET = TimerSpec("forget", TimeDomain.REAL_TIME)
+    def key_of(self, value: Any) -> Any:
+        return self.rows.key_of(value)
 
-    def __init__(self, within: int) -> None:
-        self.within = Duration(micros=1000 * within)
+    def shown(self, value: Any) -> Any:
+        return self.rows.seen(value)
 
-    def process(
-        self,
-        row: Any,
-        seen: Any = DoFn.StateParam(_SEEN),
-        forget: Any = DoFn.TimerParam(FORGET),
-    ) -> Iterable[Any]:
-        if seen.is_empty():
-            seen.write(True)
-            forget.with_no_output_timestamp().offset(self.within).set_relative()
-            yield row
+    def process(self, given: UserStates, element: Windowed) -> Outputs:
+        seen = given.state(_SEEN)
+        if not seen.is_empty():
+            return ()
+        seen.write(True)
+        timer = given.timer(self.timers["forget"])
+        start = element.timestamp if self.by_event_time else timer.now
+        end = start + self.within
+        timer.set(end if timer.latest is None else min(end, timer.latest), holds=False)
+        first = attrs.evolve(element, value=element.value[len(self.rows.keys) :])
+        return self.rows.results([("", first)], given)
 
-    @on_timer(FORGET)
-    def on_forget(self, seen: Any = DoFn.StateParam(_SEEN)) -> None:
-        seen.clear()
+    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+        given.state(_SEEN).clear()
+        return ()

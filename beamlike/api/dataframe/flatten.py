@@ -69,7 +69,7 @@ def check_streams(named: Mapping[Any, Any]) -> None:
 
     Raises:
         WindowingError: No stream at all; something that is none; a name that is no text; streaming
-            and bounded rows; two groupings of one name.
+            and bounded rows, or rows of two hosts; two groupings of one name.
     """
     if not named:
         raise WindowingError("at least one stream is needed, got none")
@@ -81,6 +81,12 @@ def check_streams(named: Mapping[Any, Any]) -> None:
                 f"{name} must be a Stream, made with bl.stream(df, timestamp=...), got {given!r}"
             )
     stages_of(branch for given in named.values() for branch in given.inputs.branches)
+    hosts = {type(given.inputs.frames) for given in named.values()}
+    if len(hosts) > 1:
+        raise WindowingError(
+            "rows of pyarrow and DataFrames of Spark cannot go together in one grouping; make a "
+            "DataFrame of the table with spark.createDataFrame(table)"
+        )
     kinds = {given.inputs.is_streaming for given in named.values()}
     if len(kinds) > 1:
         raise WindowingError(
@@ -90,10 +96,12 @@ def check_streams(named: Mapping[Any, Any]) -> None:
 
 
 def _check_columns(first_name: str, first: Stream, name: str, other: Stream) -> None:
+    from beamlike.runtime.sql_types import type_text
+
     known, given = (
         {
-            field.name: field.dataType.simpleString()
-            for field in stream.inputs.frame.schema.fields
+            field.name: type_text(field)
+            for field in stream.inputs.frame_columns.schema
             if field.name in stream.columns
         }
         for stream in (first, other)

@@ -8,21 +8,18 @@ Source: Beam ``CoGroupByKey``; Scio ``cogroup``, ``join``, ``leftOuterJoin``,
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import check_choice, column_names
+from beamlike.api.arguments import check_choice, column_names
 from beamlike.api.dataframe.branches import OF_A_PANE, own_columns
 from beamlike.api.dataframe.flatten import check_streams, flatten
 from beamlike.api.dataframe.regrouping import RETRACTION, check_kept
 from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.frames import How
+from beamlike.hosts.frames import How, RowType
 from beamlike.model.aggregates import collect
-
-if TYPE_CHECKING:
-    from pyspark.sql import types as T
 
 KeyLike = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 _Names = dict[str, list[str]]
@@ -81,8 +78,6 @@ def co_group(
 
 
 def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options: Any) -> Stream:
-    from beamlike.hosts.spark.inputs import duplicate
-
     names, *_ = keys.values()
     windows_read, *_ = read.values()
     shared = _shared(keys) | _shared(read)
@@ -92,10 +87,10 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
                 f"window_input: {name!r} is a key, which goes with {_others(own)}, and here with "
                 f"{_others(shared[name])}; give it another name with with_columns() before"
             )
-    frame = next(iter(streams.values())).inputs.frame
+    columns = next(iter(streams.values())).inputs.frame_columns
     if any(given.inputs.retracting for given in streams.values()):
-        for name, columns in (*keys.items(), *read.items()):
-            if RETRACTION in columns:
+        for name, named in (*keys.items(), *read.items()):
+            if RETRACTION in named:
                 raise ColumnError(
                     f"streams: the column {RETRACTION!r} of {name} says which rows withdraw "
                     "others, where panes of a stream do; give a column of yours another name with "
@@ -104,7 +99,7 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
         streams = {name: _signed(name, given) for name, given in streams.items()}
         shared[RETRACTION] = dict.fromkeys(streams, RETRACTION)
     for name in streams:
-        if duplicate(frame, name, [*streams, *shared, *OF_A_PANE, "dropped"]):
+        if columns.duplicate(name, [*streams, *shared, *OF_A_PANE, "dropped"]):
             raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
     structs = {name: row_type(name, given, keys[name]) for name, given in streams.items()}
     tagged = {
@@ -163,8 +158,6 @@ def join(
     >>> [(row["no"], row["sum"]) for row in query.advance_watermark_to_infinity()]
     [(7, 3), (8, None)]
     """
-    from beamlike.hosts.spark.inputs import duplicate
-
     check_choice("how", how, get_args(How))
     if options.get("render", "retractions") != "retractions":
         raise WindowingError(
@@ -174,9 +167,10 @@ def join(
     sides = {"left": left, "right": right}
     check_streams(sides)
     keys, read = keys_of(sides, on, "on"), columns_of(sides, window_input, "window_input")
+    columns = left.inputs.frame_columns
     for argument, names in (("on", keys["left"]), ("window_input", read["left"])):
         for name in names:
-            if duplicate(left.inputs.frame, name, [name, *sides]):
+            if columns.duplicate(name, [name, *sides]):
                 raise ColumnError(
                     f"{argument}: the column {name!r} has the name of a side of the "
                     "join; give it another name with select() before"
@@ -197,10 +191,9 @@ def check_both(left: Stream, own: Sequence[str], others: Sequence[str]) -> None:
     Raises:
         ColumnError: There is such a name.
     """
-    from beamlike.hosts.spark.inputs import duplicate
-
+    columns = left.inputs.frame_columns
     for name in others:
-        if duplicate(left.inputs.frame, name, [*own, *others]):
+        if columns.duplicate(name, [*own, *others]):
             raise ColumnError(
                 f"on: both sides have a column {name!r}; give one of them another name with "
                 "select() or with_columns() before the join"
@@ -216,12 +209,12 @@ def keys_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Na
     Raises:
         ColumnError: As `columns_of`; or the type of a column cannot be a key.
     """
-    from beamlike.hosts.spark.equality import check_key
+    from beamlike.runtime.key_types import check_key
 
     names = columns_of(streams, given, argument)
     for name, own in names.items():
         for column in own:
-            check_key(streams[name].inputs.frame, column, f"{argument} of {name!r}")
+            check_key(streams[name].inputs.frame_columns, column, f"{argument} of {name!r}")
     return names
 
 
@@ -259,11 +252,11 @@ def columns_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> 
 
 
 def _check_types(streams: Mapping[str, Stream], names: _Names, argument: str) -> None:
-    from beamlike.hosts.spark.inputs import type_of
+    from beamlike.runtime.sql_types import type_text
 
     kinds = {
         name: [
-            type_of(given.inputs.frame, own, f"{argument} of {name!r}").simpleString()
+            type_text(given.inputs.frame_columns.field(own, f"{argument} of {name!r}"))
             for own in names[name]
         ]
         for name, given in streams.items()
@@ -292,24 +285,21 @@ def _others(own: Mapping[str, str]) -> str:
 # -- the rows of a stream --------------------------------------------------------------------
 
 
-def row_type(name: str, stream: Stream, keys: Sequence[str]) -> "T.StructType":
+def row_type(name: str, stream: Stream, keys: Sequence[str]) -> RowType:
     """The type of a stream's rows without their key.
 
     Raises:
         ColumnError: Nothing is left of them, or a name means two columns.
     """
-    from pyspark.sql import types as T
-
-    from beamlike.hosts.spark.inputs import type_of
-
     own = own_columns(stream.inputs, keys)
     if not own:
         raise ColumnError(
             f"streams: {name!r} has no column besides its key; add one, for example "
             'with_columns({"there": F.lit(True)})'
         )
-    frame = stream.inputs.frame
-    return T.StructType([T.StructField(it, type_of(frame, it, f"{name} stream")) for it in own])
+    for column in own:
+        stream.inputs.frame_columns.field(column, f"{name} stream")
+    return stream.inputs.frames.row_type(stream.inputs.frame, own)
 
 
 def _signed(name: str, stream: Stream) -> Stream:
@@ -322,7 +312,7 @@ def _signed(name: str, stream: Stream) -> Stream:
 
 
 def _tagged(
-    stream: Stream, shared: Mapping[str, str], name: str, structs: Mapping[str, "T.StructType"]
+    stream: Stream, shared: Mapping[str, str], name: str, structs: Mapping[str, RowType]
 ) -> Stream:
     """The stream with its rows in a column of its own, and nulls in those of the others.
 

@@ -3,10 +3,10 @@
 Source: Beam's stateful ``DoFn``, ``Deduplicate``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from beamlike.api.dataframe.arguments import (
+from beamlike.api.arguments import (
     A_KEY,
     check_choice,
     checked_share,
@@ -20,16 +20,20 @@ from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
 from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
-from beamlike.api.dataframe.warning import warn_of_numbers
-from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.api.warning import warn_of_numbers
+from beamlike.errors import ColumnError, UnsupportedError, WindowingError
+from beamlike.hosts.finding import is_struct_type
 from beamlike.machine.clocks import StageClock
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import types as T
 
+    from beamlike.api.function_rows import Rows
+    from beamlike.model.stateful import StatefulFn
     from beamlike.runtime.plan import PlanOptions
 
 _A_FUNCTION = "an object with a method process(self, row), such as fn=Visits()"
@@ -46,7 +50,7 @@ class KeyedSteps(RowSteps):
         self,
         key: str | Sequence[str],
         fn: Any,
-        returns: "str | T.StructType",
+        returns: "str | T.StructType | pa.Schema",
         *,
         on_error: OnError = "drop",
         max_failures: float | None = None,
@@ -72,16 +76,17 @@ class KeyedSteps(RowSteps):
         ``DoFn.StateParam`` and ``DoFn.TimerParam``; its element is the row, and its ``KeyParam``
         the key.
 
-        A row is a ``Row`` of PySpark with all columns of the stream, those of the key among them. A
-        key is a ``Row`` of its columns. Times in them are datetimes in UTC, structs are dicts.
-        Each result is a dict or a ``Row`` with values by name, where a missing one is null, or a
-        tuple of all values.
+        A row is a ``Row`` of PySpark, or one like it where there is none, with all columns of the
+        stream, those of the key among them. A key is a ``Row`` of its columns. Times in them are
+        datetimes in UTC, structs are dicts. Each result is a dict or a ``Row`` with values by name,
+        where a missing one is null, or a tuple of all values.
 
         Args:
             key: The columns that rows have in common which share a state.
             fn: The function. It is pickled with the query, so each shard has its own copy:
                 what it keeps in attributes of its own is lost.
-            returns: The columns of its results, as text or as a ``StructType``.
+            returns: The columns of its results, as text, as a ``StructType`` or as a
+                schema of pyarrow.
             on_error: ``"drop"`` drops a row for which the function raises, or whose result does not
                 fit ``returns``, and leaves states and timers as they were before the call. The
                 dropped row names the key and the window, and ``error`` the method, the exception
@@ -129,7 +134,7 @@ class KeyedSteps(RowSteps):
         >>> [(row["user"], row["pages"]) for row in query.advance_watermark_to("13:00:00")]
         [('ann', ['tea', 'milk'])]
         """
-        from beamlike.hosts.spark.per_key import read_schema
+        from beamlike.api.dataframe.row_functions import row_function
 
         warn_of_numbers("Stream.apply_per_key", wake_every=wake_every)
         options = _options(self.inputs, on_error, shards, buckets, name, "per key")
@@ -137,8 +142,8 @@ class KeyedSteps(RowSteps):
         return self._with(without_rejected(self.inputs, reject))._applied(
             column_names(key, "key"),
             self.inputs.columns,
-            fn,
-            read_schema(self.inputs.frame, returns),
+            lambda rows: row_function(fn, rows, options["name"]),
+            _read_schema(self.inputs, returns),
             wake_every,
             options,
         )
@@ -193,21 +198,21 @@ class KeyedSteps(RowSteps):
         >>> [row["item"] for row in rows], query.send({"no": 7, "at": "12:02:00", "item": "tea"})
         (['tea'], [])
         """
-        from pyspark.sql import types as T
+        import pyarrow as pa
 
-        from beamlike.api.dataframe.deduplicating import FirstByClock, FirstByEventTime
+        from beamlike.api.dataframe.deduplicating import FirstOfKey
 
         keys = column_names(key, "key")
         warn_of_numbers("Stream.deduplicate", within=within, wake_every=wake_every)
         check_choice("time", time, TIMES)
         span = positive_duration("within", within)
         own = own_columns(self.inputs, keys)
-        frame = self.inputs.frame
+        schema = self.inputs.frame_columns.schema
         return self._applied(
             keys,
             [*keys, *own],
-            FirstByEventTime(span) if time == "event" else FirstByClock(span),
-            T.StructType([frame.schema[it] for it in own]),
+            lambda rows: FirstOfKey(rows, span, time == "event"),
+            pa.schema([schema.field(column) for column in own]),
             wake_every,
             _options(self.inputs, on_error, shards, buckets, name, "deduplicate"),
         )
@@ -216,8 +221,8 @@ class KeyedSteps(RowSteps):
         self,
         key: Sequence[str],
         columns: Sequence[str],
-        fn: object,
-        returns: "T.StructType",
+        make: "Callable[[Rows], StatefulFn]",
+        returns: "pa.Schema",
         wake_every: DurationLike,
         options: "PlanOptions",
     ) -> Self:
@@ -226,15 +231,16 @@ class KeyedSteps(RowSteps):
         Args:
             key: The columns of the key.
             columns: Those that the function sees.
-            fn: The function.
+            make: Makes the function, of what it is given and what it answers.
             returns: The columns of its results.
             wake_every: See `Stream.group`.
             options: How the step is done.
         """
-        from beamlike.api.dataframe.row_functions import Rows, row_function
-        from beamlike.hosts.spark.per_key import bind_per_key
+        from beamlike.api.function_rows import Rows
+        from beamlike.runtime.binding import bind_per_key
 
         inputs, name = self.inputs, options["name"]
+        maker = inputs.frames.row_maker
         if inputs.retracting:
             raise UnsupportedError(
                 f"{name!r}: rows that withdraw others cannot be given to a function with states, "
@@ -245,11 +251,11 @@ class KeyedSteps(RowSteps):
         if not strategy.already_merged:  # else every row has its window
             strategy = strategy.configured(given_columns(strategy.window_fn, ()))
         plan, values = bind_per_key(
-            inputs.frame,
+            inputs.frame_columns,
             strategy,
             key,
             columns,
-            lambda returned: row_function(fn, Rows(columns, key, returned), name),
+            lambda returned: make(Rows(columns, key, returned, maker)),
             returns,
             "pane" if inputs.are_panes and "pane" in columns else None,
             options,
@@ -284,3 +290,32 @@ def _options(
         "reports": inputs.is_streaming,
         "clocks": inputs.clocks,
     }
+
+
+def _read_schema(inputs: Inputs, returns: object) -> "pa.Schema":
+    """The columns of results, as their user declares them.
+
+    Raises:
+        ColumnError: They cannot be read, or there is none.
+    """
+    import pyarrow as pa
+
+    example = 'such as returns="n int, total double", or a StructType'
+    schema = returns
+    if isinstance(returns, str):
+        try:
+            schema = inputs.frames.read_columns(returns)
+        except ColumnError as error:
+            raise ColumnError(
+                f"returns={returns!r} are no columns that Spark can read; write names and types, "
+                f"{example}"
+            ) from error
+    elif is_struct_type(returns):
+        from beamlike.hosts.pyspark_types import schema_of
+
+        schema = schema_of(returns)
+    if not isinstance(schema, pa.Schema) or not schema.names:
+        raise ColumnError(
+            f"returns must say the columns of the results, {example}, got {returns!r}"
+        )
+    return schema

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import (
+from beamlike.api.arguments import (
     check_choice,
     column_names,
     counted,
@@ -26,8 +26,9 @@ from beamlike.api.dataframe.stage import (
     stage_name,
 )
 from beamlike.api.dataframe.stream import Stream
-from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.hosts.frames import RowType
 from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
 from beamlike.model.keyword_errors import by_name
@@ -38,7 +39,6 @@ from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql import types as T
 
     from beamlike.api.dataframe.stage_plan import StagePlan
     from beamlike.runtime.plan import PlanOptions
@@ -174,7 +174,7 @@ def _check_corrections(main: Stream, side: Stream) -> None:
 def _side_panes(
     side: Stream,
     keys: dict[str, list[str]],
-    rows: "T.StructType",
+    rows: RowType,
     *,
     on_error: OnError,
     shards: int,
@@ -221,7 +221,7 @@ class _Columns:
     key: Sequence[str]
     shown: Sequence[str]
     read: Sequence[str]
-    side: "T.StructType"
+    side: RowType
 
 
 def _found(
@@ -234,7 +234,7 @@ def _found(
     wake: int,
 ) -> "tuple[DataFrame, StagePlan]":
     """Everything that comes out of the look-up, with the hidden column, and how it is done."""
-    from beamlike.hosts.spark import bind
+    from beamlike.runtime.binding import bind_look_up, clocks_beside
     from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 
     had_pane = main.inputs.are_panes
@@ -246,15 +246,15 @@ def _found(
     # The side input comes first: of what arrives together, a row sees the newest pane.
     as_side = _as_side(panes, looking, columns.key, [*shown, *hidden])
     both = Inputs((*as_side.branches, *looking.branches))
-    plan, inputs = bind.bind_look_up(
-        looking.frame,
+    plan, inputs = bind_look_up(
+        looking.frame_columns,
         strategy,
         side,
         columns.key,
         shown,
         hidden,
         how,
-        {**options, "clocks": bind.clocks_beside(as_side.clocks, looking.clocks)},
+        {**options, "clocks": clocks_beside(as_side.clocks, looking.clocks)},
     )
     windows = [own_windows(branch, main.strategy, at) for branch in both.branches]
     found, stage = run_stage(both, windows, plan, inputs, wake, hidden_columns=(SIDE, PANE_BEFORE))
@@ -263,7 +263,7 @@ def _found(
     return found, stage
 
 
-def _beside(main: Inputs, rows: "T.StructType", had_pane: bool) -> Inputs:
+def _beside(main: Inputs, rows: RowType, had_pane: bool) -> Inputs:
     """The main stream with a column for side rows, which is null, and one for the pane before."""
     from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 

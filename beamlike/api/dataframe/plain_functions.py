@@ -6,12 +6,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import attrs
-from pyspark.sql import Row
 
 from beamlike.api.dataframe.declared import DeclaredState, DeclaredTimer
-from beamlike.api.pipelines.coders import PickleCoder
-from beamlike.api.pipelines.user_timers import Clockface
-from beamlike.api.pipelines.userstate import asks_for_order, calls_at_expiration, is_sorted
+from beamlike.api.marked_methods import (
+    OF_BUNDLES,
+    asks_for_order,
+    calls_at_expiration,
+    is_sorted,
+)
+from beamlike.api.pickle_coder import PickleCoder
+from beamlike.api.user_timers import Clockface
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.state_specs import (
     BagStateSpec,
@@ -24,9 +28,6 @@ from beamlike.model.state_specs import (
 )
 from beamlike.model.stateful import UserStates
 from beamlike.model.windows import IntervalWindow
-
-OF_BUNDLES: Final = ("start_bundle", "finish_bundle")
-"""The methods of a `DoFn` that begin and end a bundle."""
 
 _ON_END: Final = "on_window_expiration"
 _KNOWN: Final = ("key", "timestamp", "window")
@@ -65,14 +66,16 @@ class PlainFn:
     Args:
         fn: The object.
         label: The name of the step, for messages.
+        maker: Makes rows with names.
 
     Raises:
         ColumnError: It has no ``process``, a timer calls no method or is set by none, a method that
             looks like a callback is called by nothing, or a method asks for what there is not.
     """
 
-    def __init__(self, fn: object, label: str) -> None:
+    def __init__(self, fn: object, label: str, maker: Callable[..., Callable[..., Any]]) -> None:
         self._fn, self._name, self._label = fn, type(fn).__name__, label
+        self._span = maker("start", "end")
         declared = {it: getattr(type(fn), it) for it in dir(type(fn)) if not it.startswith("__")}
         self.states: Mapping[str, StateSpec] = {
             name: _STATES[it.kind](name)
@@ -171,7 +174,7 @@ class PlainFn:
         self,
         method: str,
         given: UserStates,
-        key: Row,
+        key: Any,
         timestamp: int,
         first: tuple[Any, ...],
         tag: str,
@@ -196,7 +199,7 @@ class PlainFn:
             if name in self.timers:
                 return _Datetimes().timer(given.timer(self.timers[name]))
             values = {"key": key, "tag": tag, "timestamp": _shown(timestamp)}
-            return _window(given.window) if name == "window" else values[name]
+            return self._window(given.window) if name == "window" else values[name]
 
         asked = {name: argument(name) for name in self._asked[method]}
         answers = getattr(self._fn, method)(*first, **asked)
@@ -208,9 +211,8 @@ class PlainFn:
             )
         return answers
 
-
-def _window(window: Any) -> Row:
-    """A window as the column ``window`` has it."""
-    if not isinstance(window, IntervalWindow):
-        return Row(start=None, end=None)
-    return Row(start=_shown(window.start), end=_shown(window.end))
+    def _window(self, window: Any) -> Any:
+        """A window as the column ``window`` has it."""
+        if not isinstance(window, IntervalWindow):
+            return self._span(None, None)
+        return self._span(_shown(window.start), _shown(window.end))

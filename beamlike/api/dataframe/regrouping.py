@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from beamlike.api.dataframe.branches import Branch, Repeated, Retracting, Stamped
-from beamlike.api.dataframe.warning import warn_user
+from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.options import AccumulationMode, TimestampCombiner

@@ -32,7 +32,7 @@ class RowSteps:
         As in Beam, a row that is left out still moves the watermark of its source. To keep
         rows from moving it, filter the DataFrame before `stream`.
         """
-        from beamlike.hosts.spark.pane_conditions import marks_of_all
+        from beamlike.runtime.pane_conditions import marks_of_all
 
         left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
         marks = marks_of_all(condition)
@@ -45,13 +45,11 @@ class RowSteps:
             ColumnError: A column is called ``dropped``; an expression such as ``F.explode``,
                 for which there is `explode`; a ``*`` inside an expression.
         """
-        from beamlike.hosts.spark.inputs import check_free
-
         given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
         for column in given:
             check_renamed("select", column, self.inputs.frame.columns)
         changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
-        check_free(changed.frame, changed.frame.columns[:-1], "select")
+        changed.frame_columns.check_free(changed.columns, "select")
         return self._with(changed)
 
     def with_columns(self, columns: Mapping[str, "Column"]) -> Self:
@@ -60,13 +58,11 @@ class RowSteps:
         Raises:
             ColumnError: As `select`.
         """
-        from beamlike.hosts.spark.inputs import check_free
-
         if not isinstance(columns, Mapping):
             raise ColumnError(
                 f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
             )
-        check_free(self.inputs.frame, columns, "with_columns")
+        self.inputs.frame_columns.check_free(columns, "with_columns")
         return self._each(lambda rows: self.inputs.frames.with_columns(rows, columns))
 
     def explode(self, column: "Column | str", as_: str) -> Self:
@@ -84,9 +80,7 @@ class RowSteps:
 
         Source: Beam ``FlatMapElements``, Scio ``flatMap``.
         """
-        from beamlike.hosts.spark.inputs import check_free
-
-        check_free(self.inputs.frame, [as_], "as_")
+        self.inputs.frame_columns.check_free([as_], "as_")
         return self._each(lambda rows: self.inputs.frames.explode(rows, column, as_))
 
     def _each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:

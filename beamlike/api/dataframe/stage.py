@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import check_choice, check_name, checked_share, counted
+from beamlike.api.arguments import check_choice, check_name, checked_share, counted
 from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
 from beamlike.api.dataframe.stage_plan import StagePlan, explained
-from beamlike.api.dataframe.warning import warn_user
+from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.hosts.describing import noted
 from beamlike.machine.liftable import check_liftable
@@ -34,7 +34,7 @@ from beamlike.runtime.options import STAGE, MachineName, OnError, Render
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from beamlike.hosts.spark.inputs import Input
+    from beamlike.runtime.frame_columns import Input
     from beamlike.runtime.plan import Plan, PlanOptions
 
 _BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
@@ -190,13 +190,15 @@ def group_rows(
             cannot be taken back.
         WindowingError: Nothing reads the columns of ``window_input``.
     """
-    from beamlike.hosts.spark import bind
+    from beamlike.runtime.binding import bind
 
     corrects = check_regroupable(given.branches, options["name"], strategy, given.columns)
     if corrects:
         check_takes_back(strategy, aggregate, options["name"])
-    plan, inputs = bind.bind(
-        *(given.frame, strategy, key, aggregate, window_input, carry, options), corrects=corrects
+    plan, inputs = bind(
+        *(given.frame_columns, strategy, key, aggregate, window_input, carry, options),
+        read_type=given.frames.read_type,
+        corrects=corrects,
     )
     at = tuple(list(inputs).index(name) for name in window_input)
     check_read(window_input, strategy, given.branches, strategy.trigger)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 import attrs
 
-from beamlike.api.dataframe.arguments import (
+from beamlike.api.arguments import (
     A_KEY,
     A_TIMESTAMP,
     AN_AGGREGATE,
@@ -33,9 +33,9 @@ from beamlike.api.dataframe.regrouping import (
 )
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
-from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.finding import frames_of
+from beamlike.hosts.finding import frames_of, opened
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
@@ -57,6 +57,8 @@ from beamlike.runtime.options import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from beamlike.runtime.frame_columns import FrameColumns
 
 
 @by_name("stream", WindowingError, timestamp=A_TIMESTAMP)
@@ -118,12 +120,11 @@ def stream(
     >>> [(row["item"], row["n"]) for row in query.advance_watermark_to_infinity()]
     [('tea', 2)]
     """
+    df = opened(df)
     frames = frames_of(df)
-    from beamlike.hosts.spark import bind
-    from beamlike.hosts.spark.inputs import check_free
-
+    columns = frames.columns_of(df)
     warn_of_numbers("stream", watermark=watermark, max_ahead=max_ahead, idle_after=idle_after)
-    check_free(df, df.columns, "df")
+    columns.check_free(columns.schema.names, "df")
     check_choice("idle", idle, get_args(Literal["release", "advance"]))
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
@@ -134,12 +135,12 @@ def stream(
             'idle_after="5 minutes", or as long as no row may mean nothing'
         )
     if watermark_by is not None:
-        _check_parts(df, watermark_by, silence)
+        _check_parts(columns, watermark_by, silence)
     if not df.isStreaming:
         rows, known = frames.source_rows(df, timestamp, None), 0
     else:
         frames.check_stream(df)
-        present = bind.watermark_of(df)
+        present = frames.watermark_of(df)
         check_watermark(present is not None, watermark)
         if present is not None and present[0] != timestamp:
             raise WindowingError(
@@ -153,21 +154,21 @@ def stream(
     return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
 
 
-def _check_parts(df: "DataFrame", name: str, silence: int | None) -> None:
+def _check_parts(columns: "FrameColumns", name: str, silence: int | None) -> None:
     """Refuse a column that cannot name the parts of an input.
 
     Raises:
         ColumnError: It is missing, or neither text nor a whole number.
         WindowingError: A part that falls silent would hold the others back for ever.
     """
-    from pyspark.sql import types as T
+    import pyarrow as pa
 
-    from beamlike.hosts.spark.inputs import type_of
+    from beamlike.runtime.sql_types import type_text
 
-    kind = type_of(df, name, "watermark_by")
-    if not isinstance(kind, T.StringType | T.IntegralType):
+    field = columns.field(name, "watermark_by")
+    if not pa.types.is_string(field.type) and not pa.types.is_integer(field.type):
         raise ColumnError(
-            f"watermark_by: column {name!r} is {kind.simpleString()}; give one of text or whole "
+            f"watermark_by: column {name!r} is {type_text(field)}; give one of text or whole "
             "numbers, such as Kafka's partition"
         )
     if silence is None:
@@ -213,19 +214,23 @@ class Stream(KeyedSteps, metaclass=Readable):
     @property
     def rows(self) -> "DataFrame":
         """The rows as a plain DataFrame: after a grouping a row for each pane."""
-        rows: DataFrame = self.inputs.frames.data(self.inputs.union)
+        frames = self.inputs.frames
+        rows: DataFrame = frames.result(frames.data(self.inputs.union))
         return rows
 
     @property
     def everything(self) -> "DataFrame":
         """The rows, and beside them all that was dropped on the way here, see `split`."""
-        everything: DataFrame = self.inputs.frames.everything(self.inputs.union)
+        frames = self.inputs.frames
+        everything: DataFrame = frames.result(frames.everything(self.inputs.union))
         return everything
 
     @property
     def dropped(self) -> "DataFrame":
         """What was dropped upstream; ``dropped.stage`` is the name of the grouping."""
-        dropped: DataFrame = self.inputs.frames.split(self.everything)[1]
+        frames = self.inputs.frames
+        everything = frames.everything(self.inputs.union)
+        dropped: DataFrame = frames.result(frames.split(everything)[1])
         return dropped
 
     # -- windows -----------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from beamlike.api.dataframe.arguments import check_choice, column_names
-from beamlike.api.dataframe.arguments import check_name as check_text
+from beamlike.api.arguments import check_choice, column_names
+from beamlike.api.arguments import check_name as check_text
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.landing.target import Target, check_name
 from beamlike.hosts.landing.writer import Upserting

@@ -1,9 +1,9 @@
 """DataFrame in, DataFrame of panes out."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, Unpack, cast, get_args
 
-from beamlike.api.dataframe.arguments import (
+from beamlike.api.arguments import (
     A_KEY,
     A_TIMESTAMP,
     AN_AGGREGATE,
@@ -17,10 +17,11 @@ from beamlike.api.dataframe.arguments import (
 from beamlike.api.dataframe.branches import Branch, Inputs
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
-from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.describing import noted
-from beamlike.hosts.finding import frames_of
+from beamlike.hosts.finding import frames_of, opened
+from beamlike.machine.clocks import SourceClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.strategy import WindowingStrategy
@@ -230,6 +231,7 @@ def windowed(
 
     Source: Beam ``Window.into(...).triggering(...)`` followed by ``Combine.perKey``.
     """
+    df = opened(df)
     frames = frames_of(df)
     keys, carried = column_names(key, "key"), column_names(carry, "carry")
     wanted = aggregates(aggregate)
@@ -266,18 +268,21 @@ def windowed(
     ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
     wake = positive_duration("wake_every", wake_every)
 
-    from beamlike.hosts.spark import bind
-
+    present = None
     if df.isStreaming:
         warn_of(strategy)
         frames.check_stream(df)
-        check_watermark(bind.watermark_of(df) is not None, watermark)
-    if not df.isStreaming:
+        present = frames.watermark_of(df)
+        check_watermark(present is not None, watermark)
+    else:
         delay = None
     # Without a delay nothing here moves the watermark: there is nothing to guard.
     ahead = None if delay is None else ahead
     rows = frames.source_rows(df, timestamp, delay, ahead)
-    options["source"] = bind.source_of(df, timestamp, delay, ahead)
+    if delay is not None:
+        options["source"] = SourceClock(delay, max_ahead=ahead)
+    elif present is not None and present[0] == timestamp:
+        options["source"] = SourceClock(present[1])
     grouped, _ = group_rows(
         without_rejected(Inputs((Branch(rows, None, timestamp),)), reject),
         strategy,
@@ -288,13 +293,13 @@ def windowed(
         wake_every_ms=wake,
         options=options,
     )
-    everything: DataFrame = frames.everything(grouped)
+    everything = frames.everything(grouped)
     if output == "all":
-        return everything
-    panes, dropped = split(everything)
+        return cast("DataFrame", frames.result(everything))
+    panes, dropped = frames.split(everything)
     if output == "panes" and (described := noted()) is not None:
         described.whole.append((panes, everything))
-    return panes if output == "panes" else dropped
+    return cast("DataFrame", frames.result(panes if output == "panes" else dropped))
 
 
 def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:
@@ -313,9 +318,12 @@ def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:
     Raises:
         ColumnError: The frame was made otherwise.
     """
-    if "dropped" not in getattr(everything, "columns", ()):
+    frame = opened(everything)
+    if "dropped" not in getattr(frame, "columns", ()):
         raise ColumnError(
             'split takes a frame made with windowed(..., output="all"); this one has no column '
             "'dropped'"
         )
-    return frames_of(everything).split(everything)
+    frames = frames_of(frame)
+    panes, dropped = map(frames.result, frames.split(frame))
+    return panes, dropped

@@ -8,7 +8,7 @@ code that builds one; options of a block), `value_providers` (options that come 
 `raised` (what a run raises), `result` and `metrics` (what a run reports), `variables` (what type
 checkers infer), `types` (declared types that have columns), `type_checks` (what transforms take and
 make, by the hints of `hints`), `eager` (transforms of plain lists). Then how elements are worked
-on: `user_timers` (timers as functions see them), `params` (what functions ask for), `batch_types`
+on: `params` (what functions ask for), `batch_types`
 (batches of elements), `dofn` (functions over elements), `calling` (plain functions as such),
 `doing` (how they are called), `element_batches` (functions over batches), `splittable` (functions
 that do an element in parts), `checked` (how elements are checked, on request), `contexts` (what

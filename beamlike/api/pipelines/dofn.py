@@ -16,8 +16,8 @@ from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, an
 from beamlike.api.pipelines.hints.forms import item_of, parts_of
 from beamlike.api.pipelines.hints.inference import infer_return_type
 from beamlike.api.pipelines.params import Param, ProvidedAsked, StateAsked, TimerAsked
-from beamlike.api.pipelines.user_timers import Clockface
 from beamlike.api.pipelines.variables import In, T
+from beamlike.api.user_timers import Clockface
 from beamlike.errors import MissingMethodError, PipelineTypeError
 from beamlike.model.bundle import Windowed
 from beamlike.model.time import (

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from beamlike.api.dataframe.arguments import counted
+from beamlike.api.arguments import counted
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.transform import PTransform

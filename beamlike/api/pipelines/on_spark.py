@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from beamlike.api.dataframe.arguments import counted
+from beamlike.api.arguments import counted
 from beamlike.api.pipelines.keeping import Kept
 from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, Generic, Protocol, overload
 
-from beamlike.api.dataframe.warning import warn_of_hint
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.hints import forms
@@ -18,6 +17,7 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.api.pipelines.views import argument_type
+from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError, PipelineTypeError
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.api.pipelines.user_timers import Clockface
+from beamlike.api.user_timers import Clockface
 from beamlike.errors import PipelineError
 from beamlike.model.state_specs import StateSpec, TimerSpec
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, ClassVar, Generic, Self, get_args
 
-from beamlike.api.dataframe.arguments import checked_share
+from beamlike.api.arguments import checked_share
 from beamlike.api.pipelines.calling import Calling
 from beamlike.api.pipelines.checked import CheckedDoing
 from beamlike.api.pipelines.checks import check_collection

@@ -9,6 +9,13 @@ from collections.abc import Callable, Iterator
 from types import MethodType
 from typing import Any, TypeVar
 
+from beamlike.api.marked_methods import (
+    ON_EXPIRATION,
+    SORTED,
+    asks_for_order,
+    calls_at_expiration,
+    is_sorted,
+)
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.combinefn import combine_fn as combine_fn_of
 from beamlike.api.pipelines.dofn import DoFn
@@ -48,9 +55,6 @@ __all__ = [
 ]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-_ON_EXPIRATION = "_on_window_expiration"
-_SORTED = "_requires_time_sorted_input"
 
 
 class OrderedListStateSpec(state_specs.OrderedListStateSpec):
@@ -144,7 +148,7 @@ def on_window_expiration(method: Method) -> Method:
     """
     if not callable(method):
         raise PipelineError(f"@on_window_expiration expected callable, got {method!r}")
-    setattr(method, _ON_EXPIRATION, True)
+    setattr(method, ON_EXPIRATION, True)
     return method
 
 
@@ -156,7 +160,7 @@ def requires_time_sorted_input(method: Method) -> Method:
     """
     if not callable(method):
         raise PipelineError(f"@requires_time_sorted_input expected callable, got {method!r}")
-    setattr(method, _SORTED, True)
+    setattr(method, SORTED, True)
     return method
 
 
@@ -262,18 +266,3 @@ def expiration_of(dofn: DoFn[Any, Any]) -> str | None:
     """The name of the method that is called when a window expires; None if there is none."""
     expiring = (name for name, method in methods_of(dofn) if calls_at_expiration(method))
     return next(expiring, None)
-
-
-def is_sorted(fn: Any) -> bool:
-    """Whether ``process`` of a function needs its elements in order of event time."""
-    return asks_for_order(getattr(fn, "process", None))
-
-
-def asks_for_order(method: object) -> bool:
-    """Whether a method is under `requires_time_sorted_input`."""
-    return bool(getattr(method, _SORTED, False))
-
-
-def calls_at_expiration(method: object) -> bool:
-    """Whether a method is under `on_window_expiration`."""
-    return bool(getattr(method, _ON_EXPIRATION, False))

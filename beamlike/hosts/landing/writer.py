@@ -137,7 +137,7 @@ def _as_table(batch: Any) -> "pa.Table":
     import pyarrow as pa
     from pyspark.errors import PySparkException
 
-    from beamlike.hosts.spark.inputs import arrow_type
+    from beamlike.hosts.pyspark_types import arrow_type
 
     try:
         return batch.toArrow()

@@ -7,10 +7,7 @@ What steps a shard is `beamlike.runtime`; here is how Spark calls it. Read in th
 (copies of its state that the workers of an executor share), `observing` (what shards count, as
 metrics), `fanout` (groups that combine the rows of hot keys first), `ticks` (micro-batches without
 data), `scripted_time` (watermarks and a clock from the script of a test). The edges: `inputs`
-(columns of a DataFrame and their types), `equality` (types whose values are compared as Spark
-compares them), `pane_conditions` (which panes a condition leaves), `aggregates` (what each
-aggregate needs of them), `corrections` (and where rows withdraw others), `bind` (from the columns
-of a DataFrame to a plan), `per_key` (likewise of a function with states and timers), `verbs` (what
+(columns of a DataFrame), `bind` (rows of a source, and rows for the packer, in SQL), `verbs` (what
 becomes of rows, in SQL; stars and generators in expressions), `session` (a Spark session that
 fits), `checkpoint_files` (how files of checkpoints get their names), `scratch` (folders that go
 with the process), `replay` (scripts, as pipelines of `graph`), `drain` (an end for all windows),

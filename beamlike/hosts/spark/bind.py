@@ -1,11 +1,11 @@
-"""Binds a call to the columns of a DataFrame.
+"""Rows of a source, and rows for the packer, in SQL.
 
-Two things come out: the plan, and the SQL that turns any input row into the packer's columns,
-with a reason for each row that cannot be grouped.
+The SQL turns any input row into the packer's columns, with a reason for each row that cannot be
+grouped.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Container, Mapping
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import functions as F
@@ -13,26 +13,12 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
-from beamlike.hosts.spark.aggregates import part_of
-from beamlike.hosts.spark.corrections import corrected, rows_that_stand, withdrawn_input
-from beamlike.hosts.spark.equality import check_key
-from beamlike.hosts.spark.inputs import (
-    Input,
-    arrow_type,
-    column,
-    duplicate,
-    mark,
-    readable,
-    type_of,
-)
+from beamlike.hosts.spark.inputs import column, mark, readable, type_of, value_expression
 from beamlike.hosts.spark.scripted_time import MOVES, scripted_time
-from beamlike.machine.clocks import Clocks, InputClock, SourceClock, is_far_ahead
+from beamlike.machine.clocks import SourceClock, is_far_ahead
 from beamlike.machine.events import RowProblem
-from beamlike.model.aggregates import Aggregate
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.look_up import SIDE, LookUp
-from beamlike.runtime.output import OutputTable
-from beamlike.runtime.plan import Plan, PlanOptions
+from beamlike.runtime.frame_columns import Input
+from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE, marks_read
 
 if TYPE_CHECKING:
@@ -42,126 +28,6 @@ _EVENT_TIME = "__beamlike_event_time"
 _MILLIS = "__beamlike_millis"
 _WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
-
-
-def bind(
-    df: "DataFrame",
-    strategy: WindowingStrategy,
-    key: Sequence[str],
-    aggregate: Mapping[str, Aggregate],
-    window_input: Sequence[str],
-    carry: Sequence[str],
-    options: PlanOptions,
-    *,
-    corrects: bool = False,
-) -> tuple[Plan, dict[str, Input]]:
-    """The plan of a grouping over ``df``, and the inputs of its aggregates by value name.
-
-    Columns in ``window_input`` and ``carry`` are passed on as inputs that no aggregate reads. A
-    window function is given its columns as they are, whatever an aggregate makes of them; those
-    inputs are called as their columns are. The plan ``corrects`` if some rows withdraw others.
-
-    Raises:
-        ColumnError: A column is missing, has an unusable type, or a name is taken twice.
-        UnsupportedError: Rows withdraw others, and an aggregate cannot take a value back.
-    """
-    keys = key_types(df, key)
-    inputs = {
-        name: Input(name, type_of(df, name, "window_input"), cast=False) for name in window_input
-    }
-    parts = [part_of(df, name, wanted, inputs) for name, wanted in aggregate.items()]
-    for name in carry:
-        inputs.setdefault(name, Input(name, type_of(df, name, "carry"), cast=False))
-    withdrawn = withdrawn_input(inputs) if corrects else 0
-    values = {
-        name: arrow_type(given.kind, given.source, "aggregate") for name, given in inputs.items()
-    }
-    if corrects:
-        pairs = zip(parts, aggregate.values(), strict=True)
-        kinds = list(values.values())
-        parts = [corrected(part, wanted, withdrawn, kinds) for part, wanted in pairs]
-        parts.append(rows_that_stand(withdrawn))
-    plan = Plan(strategy, keys, values, tuple(parts), **options)
-    check_names(df, plan, "rename the key column with withColumnRenamed, or the aggregate")
-    return plan, inputs
-
-
-def bind_look_up(
-    df: "DataFrame",
-    strategy: WindowingStrategy,
-    side: WindowingStrategy,
-    key: Sequence[str],
-    shown: Sequence[str],
-    hidden: Sequence[str],
-    how: Literal["left", "inner"],
-    options: PlanOptions,
-) -> tuple[Plan, dict[str, Input]]:
-    """The plan of a look-up, and its inputs by value name.
-
-    Args:
-        df: Rows of the main input, with the column for side rows.
-        strategy: The main input's.
-        side: The side input's.
-        shown: The columns of the main input that the result has.
-        hidden: Those that only its window function needs.
-        how: See `LookUp`.
-
-    Raises:
-        ColumnError: A column is missing, has an unusable type, or a name is taken twice.
-        WindowingError: The windows do not go together.
-    """
-    keys = key_types(df, key)
-    inputs = {
-        name: Input(name, type_of(df, name, "main"), cast=False) for name in (*shown, *hidden, SIDE)
-    }
-    values = {name: arrow_type(given.kind, name, "main") for name, given in inputs.items()}
-    does = LookUp(
-        strategy.window_fn,
-        side.window_fn,
-        strategy.allowed_lateness,
-        how,
-        {name: values[name] for name in (*shown, *hidden)},
-        {field.name: field.type for field in values[SIDE].value_type},
-        frozenset(hidden),
-        options.get("on_error", "drop"),
-        side.trigger,
-        side.allowed_lateness,
-    )
-    plan = Plan(strategy, keys, values, (), does=does, **options)
-    check_names(df, plan, "rename it with select() or with_columns() before")
-    return plan, inputs
-
-
-def check_names(df: "DataFrame", plan: Plan, advice: str) -> None:
-    """Refuse a result with two columns of one name.
-
-    Raises:
-        ColumnError: With what to change.
-    """
-    shown = [*OutputTable(plan).shown, "dropped"]
-    for name in shown:
-        if duplicate(df, name, shown):
-            raise ColumnError(
-                f"the result would have two columns called {name!r} (it has {', '.join(shown)}); "
-                f"{advice}"
-            )
-
-
-def key_types(df: "DataFrame", names: Sequence[str]) -> dict[str, pa.DataType]:
-    """The types of a key's columns.
-
-    Raises:
-        ColumnError: A column is missing, named twice, or cannot be a key.
-    """
-    twice = [name for at, name in enumerate(names) if name in names[:at]]
-    if twice:
-        raise ColumnError(f"key: column {twice[0]!r} is named twice; leave one out")
-    return {name: _key_type(df, name) for name in names}
-
-
-def _key_type(df: "DataFrame", name: str) -> pa.DataType:
-    check_key(df, name, "key")
-    return arrow_type(type_of(df, name, "key"), name, "key")
 
 
 # -- rows of a source ------------------------------------------------------------------------
@@ -268,18 +134,6 @@ def batch_timestamp() -> "Column":
     return F.zip_with(constant, constant, lambda one, other: F.current_timestamp()).getItem(0)
 
 
-def source_of(
-    df: "DataFrame", timestamp: str, delay: int | None, max_ahead: int | None
-) -> SourceClock | None:
-    """How Spark's watermark follows these rows, see `source_rows`; None if they do not say."""
-    if delay is not None:
-        return SourceClock(delay, max_ahead=max_ahead)
-    present = watermark_of(df)
-    if not df.isStreaming or present is None or present[0] != timestamp:
-        return None
-    return SourceClock(present[1])
-
-
 def _marks(known: Mapping[str, "Column"]) -> "Column":
     """The hidden column with these fields, all others null."""
     fields = from_arrow_schema(pa.schema(list(MARKS_TYPE)))
@@ -292,19 +146,6 @@ def without_window(df: "DataFrame") -> "DataFrame":
     """The same rows, in no window."""
     loose = F.col(MARKS).withField("start", F.lit(None).cast("long"))
     return df.withColumn(MARKS, loose.withField("end", F.lit(None).cast("long")))
-
-
-def clocks_of(clocks: Iterable[InputClock | None]) -> Clocks | None:
-    """The clocks of several inputs; None if the only one uses Spark's."""
-    own = tuple(clock for clock in clocks if clock is not None)
-    return Clocks(own) if own else None
-
-
-def clocks_beside(side: Clocks | None, main: Clocks | None) -> Clocks | None:
-    """The clocks of a side input and after them those of a main input; None in bounded data."""
-    if side is None or main is None:
-        return main or side
-    return Clocks((*side.inputs, *main.inputs), frozenset(range(len(side.inputs))))
 
 
 # -- rows for the packer ---------------------------------------------------------------------
@@ -337,10 +178,11 @@ def packer_columns(
         reason = reason.when(column(name).isNull(), F.lit(RowProblem.NULL_KEY.value))
         reason = reason.when(_clean_key(df, name).isNull(), F.lit(RowProblem.BAD_KEY.value))
     reason = reason.when(mark("problem").isNotNull(), mark("problem"))
-    for given in inputs.values():
-        unreadable = column(given.source).isNotNull() & given.expression.isNull()
+    expressions = [value_expression(df, needed) for needed in inputs.values()]
+    for needed, expression in zip(inputs.values(), expressions, strict=True):
+        unreadable = column(needed.source).isNotNull() & expression.isNull()
         reason = reason.when(unreadable, F.lit("bad_value"))
-    shown = [*plan.keys, *(given.source for given in inputs.values())]
+    shown = [*plan.keys, *(needed.source for needed in inputs.values())]
     if timestamp in df.columns:
         shown.insert(len(plan.keys), timestamp)
     shown_struct = F.struct(
@@ -349,7 +191,7 @@ def packer_columns(
     element = F.to_json(shown_struct, {"ignoreNullFields": "false", "timeZone": "UTC"})
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
-    values = [given.expression.alias(f"value_{at}") for at, given in enumerate(inputs.values())]
+    values = [it.alias(f"value_{index}") for index, it in enumerate(expressions)]
     hashed = F.xxhash64(*(_clean_key(df, name) for name in plan.keys)) if plan.keys else F.lit(0)
     return df.select(
         *keys,

@@ -1,44 +1,17 @@
-"""Columns of a DataFrame: found by name, checked, and given a type in Arrow."""
+"""Columns of a DataFrame in SQL, and their types as `beamlike.runtime` knows them."""
 
-import inspect
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-import attrs
-import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_type
 
-from beamlike.errors import ColumnError
+from beamlike.hosts.pyspark_types import schema_of, spark_type
+from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.row_metadata import MARKS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-_TAKES_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
-IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _TAKES_ZONE else {}
-"""What makes Arrow types of Spark's in UTC. PySpark 4.3 requires a zone; before that it was UTC.
-
-Rows arrive in the zone of the session: see `beamlike.runtime.canonical`.
-"""
-
-
-class Frame(Protocol):
-    """Rows of any host, as far as their columns go."""
-
-    @property
-    def columns(self) -> list[str]: ...
-    @property
-    def schema(self) -> T.StructType: ...
-    @property
-    def sparkSession(self) -> Any: ...
-
-
-_NEEDED = (MARKS, "dropped")
 
 
 def column(name: str) -> "Column":
@@ -56,85 +29,28 @@ def is_data() -> "Column":
     return mark("kind").isNull()
 
 
-def type_of(df: Frame, name: str, argument: str) -> T.DataType:
+def columns_of(df: "DataFrame") -> FrameColumns:
+    """The columns of a DataFrame, and how its session compares their names."""
+    sensitive = df.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    return FrameColumns(schema_of(df.schema), sensitive)
+
+
+def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
     """The type of a column, which has to be there once.
 
     Raises:
         ColumnError: It is no name, or no column has it, or several have.
     """
-    if not isinstance(name, str):
-        raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
-    if name not in df.columns:
-        known = ", ".join(map(repr, own_names(df)))
-        raise ColumnError(f"{argument}: there is no column {name!r}; the columns are {known}")
-    if duplicate(df, name, df.columns):
-        raise ColumnError(
-            f"{argument}: there is more than one column {name!r}; rename or drop the others"
-        )
+    columns_of(df).field(name, argument)
     return df.schema[name].dataType
 
 
-def duplicate(df: Frame, name: str, names: Sequence[str]) -> bool:
-    """Whether a name is there twice, as Spark reads names."""
-    if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
-        return names.count(name) > 1
-    return Counter(other.lower() for other in names)[name.lower()] > 1
-
-
-def own_names(df: Frame) -> list[str]:
-    """The names of the columns, without the hidden one."""
-    return [name for name in df.columns if name != MARKS]
-
-
-def check_free(df: "DataFrame", names: Iterable[str], argument: str) -> None:
-    """Refuse columns that the output of a stream would overwrite.
-
-    Raises:
-        ColumnError: A name is needed by the stream itself.
-    """
-    for name in names:
-        if any(duplicate(df, needed, [needed, name]) for needed in _NEEDED):
-            raise ColumnError(
-                f"{argument}: the name {name!r} is needed here; give that column another one"
-            )
-
-
-def arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:
-    """The type of a column as Arrow has it.
-
-    Raises:
-        ColumnError: Arrow has none for it.
-    """
-    try:
-        return to_arrow_type(kind, **IN_UTC)
-    except PySparkException as error:
-        raise ColumnError(
-            f"{argument}: column {name!r} is {kind.simpleString()}, for which there is no Arrow "
-            "type; cast it first, to a string for example"
-        ) from error
-
-
-def has_arrow_type(kind: T.DataType) -> bool:
-    """Whether Arrow has the type of a column; of intervals of months, for one, it has none."""
-    try:
-        to_arrow_type(kind, **IN_UTC)
-    except PySparkException:
-        return False
-    return True
-
-
-@attrs.frozen
-class Input:
-    """A value column of the plan: where it comes from and what it is cast to, if anything."""
-
-    source: str
-    kind: T.DataType
-    cast: bool
-
-    @property
-    def expression(self) -> "Column":
-        source = column(self.source)
-        return source.try_cast(self.kind) if self.cast else readable(source, self.kind)
+def value_expression(df: "DataFrame", needed: Input) -> "Column":
+    """A column as a value of a plan; null where it cannot be read."""
+    source = column(needed.source)
+    if needed.cast:
+        return source.try_cast(spark_type(needed.dtype))
+    return readable(source, df.schema[needed.source].dataType)
 
 
 def readable(value: "Column", kind: T.DataType) -> "Column":

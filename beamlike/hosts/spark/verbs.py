@@ -1,21 +1,24 @@
 """What becomes of the rows of a query, as SQL: see `beamlike.hosts.frames`."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import Frames, How
+from beamlike.hosts.pyspark_types import field_of, read_columns, read_type
 from beamlike.hosts.spark import bind, query, session
 from beamlike.hosts.spark.checkpoint_files import check_file_manager
-from beamlike.hosts.spark.inputs import Input, column, is_data, mark, own_names, type_of
+from beamlike.hosts.spark.inputs import column, columns_of, is_data, mark, type_of
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.frame_columns import FrameColumns, Input, check_array
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 
@@ -25,6 +28,25 @@ if TYPE_CHECKING:
 
 class SparkFrames(Frames):
     """Rows as DataFrames, streaming or bounded."""
+
+    def columns_of(self, rows: DataFrame) -> FrameColumns:
+        return columns_of(rows)
+
+    def row_type(self, rows: DataFrame, names: Sequence[str]) -> T.StructType:
+        return T.StructType([T.StructField(name, rows.schema[name].dataType) for name in names])
+
+    def read_type(self, text: str) -> pa.Field:
+        return read_type(text)
+
+    def read_columns(self, text: str) -> pa.Schema | None:
+        return read_columns(text)
+
+    @property
+    def row_maker(self) -> Callable[..., Callable[..., Any]]:
+        return Row
+
+    def watermark_of(self, df: DataFrame) -> tuple[str, int] | None:
+        return bind.watermark_of(df)
 
     def check_stream(self, df: DataFrame) -> None:
         session.check_state_store(df.sparkSession)
@@ -66,11 +88,11 @@ class SparkFrames(Frames):
 
     def explode(self, rows: DataFrame, column: "Column | str", as_: str) -> DataFrame:
         if isinstance(column, str):
-            kind, items = type_of(rows, column, "column"), _column(column)
+            dtype, items = type_of(rows, column, "column"), _column(column)
         else:
             check_expression(rows, column)
-            kind, items = rows.select(column).schema[0].dataType, column
-        check_array(column, kind)
+            dtype, items = rows.select(column).schema[0].dataType, column
+        check_array(column, field_of(as_, dtype))
         # One row stays for each that is no data: an outer explode makes it of null.
         item = F.explode_outer(F.when(is_data(), items))
         return self.where(rows, F.size(items) > 0).withColumn(as_, item)
@@ -98,6 +120,9 @@ class SparkFrames(Frames):
         if not packed[0].rows.isStreaming:
             return query.bounded(packed, plan)
         return query.streaming(packed, plan, wake_every_ms)
+
+    def result(self, frame: DataFrame) -> DataFrame:
+        return frame
 
     def data(self, rows: DataFrame) -> DataFrame:
         return rows.filter(is_data()).drop(MARKS)
@@ -172,9 +197,9 @@ class SparkFrames(Frames):
         return panes.select(*(column(it) for it in key), *nothing, column(side), MARKS)
 
     def beside(
-        self, rows: DataFrame, side: str, kind: T.StructType, pane_before: str | None
+        self, rows: DataFrame, side: str, row_type: T.StructType, pane_before: str | None
     ) -> DataFrame:
-        more = {side: F.lit(None).cast(T.ArrayType(kind))}
+        more = {side: F.lit(None).cast(T.ArrayType(row_type))}
         if pane_before is not None:
             more[pane_before] = column("pane")
         return rows.withColumns(more)
@@ -185,19 +210,6 @@ class SparkFrames(Frames):
 
 _column = column
 """The same, where an argument has the name."""
-
-
-def check_array(column: object, kind: T.DataType) -> None:
-    """Refuse to make rows of what is no array.
-
-    Raises:
-        ColumnError: It is of another type.
-    """
-    if not isinstance(kind, T.ArrayType):
-        raise ColumnError(
-            f"column: {column} is {kind.simpleString()} and no array; make one of it, for "
-            "example with F.split of a text or F.map_entries of a map"
-        )
 
 
 _QUOTED = re.compile(r"'[^']*'|`[^`]*`")
@@ -224,7 +236,7 @@ def selected(df: "DataFrame", given: Iterable["Column | str"]) -> list["Column |
     found: list[Column | str] = []
     for each in given:
         if each == "*" if isinstance(each, str) else _shape(df, each).is_star:
-            found += [column(name) for name in own_names(df)]
+            found += [column(name) for name in columns_of(df).names]
         else:
             if not isinstance(each, str):
                 check_expression(df, each)

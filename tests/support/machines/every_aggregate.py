@@ -1,32 +1,19 @@
 """Every aggregate of every column, bound to columns without a Spark session."""
 
 from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
 
 import attrs
 import pyarrow as pa
 from pyspark.sql import types as T
 
-from beamlike.hosts.spark.aggregates import part_of
-from beamlike.hosts.spark.inputs import Input, arrow_type
+from beamlike.hosts.pyspark_types import read_type, schema_of
 from beamlike.model import aggregates as make
 from beamlike.model.aggregates import Aggregate
+from beamlike.runtime.aggregate_parts import part_of
+from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.plan import Part
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 __all__ = ["Bound", "bind", "every_aggregate"]
-
-
-class _Frame:
-    """As much of a DataFrame as an aggregate is bound to."""
-
-    def __init__(self, kinds: Mapping[str, T.DataType]) -> None:
-        self.columns = list(kinds)
-        self.schema = T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
-        self.sparkSession = SimpleNamespace(conf={"spark.sql.caseSensitive": "false"})
 
 
 def every_aggregate(
@@ -88,8 +75,11 @@ def bind(kinds: Mapping[str, T.DataType], aggregates: Mapping[str, Aggregate]) -
     Raises:
         ColumnError: A column is missing, or has a type that its aggregate cannot use.
     """
-    frame = cast("DataFrame", _Frame(kinds))
+    fields = [T.StructField(name, dtype) for name, dtype in kinds.items()]
+    columns = FrameColumns(schema_of(T.StructType(fields)))
     inputs: dict[str, Input] = {}
-    parts = {name: part_of(frame, name, wanted, inputs) for name, wanted in aggregates.items()}
-    values = {name: arrow_type(given.kind, name, "aggregate") for name, given in inputs.items()}
-    return Bound(parts, values)
+    parts = {
+        name: part_of(columns, name, wanted, inputs, read_type)
+        for name, wanted in aggregates.items()
+    }
+    return Bound(parts, {name: needed.dtype for name, needed in inputs.items()})

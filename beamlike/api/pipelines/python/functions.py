@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Final, Generic
 
 import attrs
 
-from beamlike.api.pipelines import dofn, user_timers
+from beamlike.api import user_timers
+from beamlike.api.pipelines import dofn
 from beamlike.api.pipelines.dofn import ANY_SKEW
 from beamlike.api.pipelines.params import Param, ProvidedAsked, TimerAsked
 from beamlike.api.pipelines.python.reading import Length, in_millis, moment
@@ -78,7 +79,7 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
 
     @staticmethod
     def TimerParam(spec: Any) -> Any:
-        """A timer of the key and window, see `beamlike.api.pipelines.user_timers.UserTimer`.
+        """A timer of the key and window, see `beamlike.api.user_timers.UserTimer`.
 
         Instants are `Timestamp`, or numbers of seconds.
 

@@ -5,12 +5,12 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 
 from typing import Any, Final, Never
 
-from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.window_fns import GlobalWindows, WindowFn
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
+from beamlike.api.warning import warn_user
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model import triggers, windowfns
 from beamlike.model.keyword_errors import argument_meant

@@ -1,16 +1,17 @@
 """Queries over tables: what `windowed` and `stream` describe, in this process and without Spark.
 
-A `TableFrame` stands for a streaming DataFrame. It knows the names and types of its columns, and
-makes their rows of those that arrive in a micro-batch. Groupings are packed, stepped and unpacked
-by what does that in a streaming query. Only what a query says in SQL, such as how a text is read as
-a time, is here done in Arrow, with the same results. Expressions of users are computed by the
-session of Spark that they were made in.
+A `TableFrame` stands for a DataFrame: a streaming one in a test, a bounded one over a table of
+pyarrow. It knows the names and types of its columns, and makes their rows of those that arrive.
+Groupings are packed, stepped and unpacked by what does that in a query of Spark. Only what a query
+says in SQL, such as how a text is read as a time, is here done in Arrow, with the same results.
+Expressions of users are computed by the session of Spark that they were made in.
 
-Read in this order: `ddl` (types of columns from their text), `texts` (times and numbers as Spark
-reads and writes them), `frame` (the stand-in), `sources` (event times), `query` (micro-batches,
-groupings and their state), `verbs` (what becomes of rows, and rows for the packer).
+Read in this order: `values` (columns in the types that queries know), `texts` (times and numbers as
+Spark reads and writes them), `frame` (the stand-in), `sources` (event times), `query`
+(micro-batches, groupings and their state), `bounded` (tables that are there at once), `packer_rows`
+(rows for the packer), `verbs` (what becomes of rows).
 """
 
 from beamlike.extras import needs
 
-needs("a test of a query", "spark")
+needs("a query of tables", "local")

@@ -6,14 +6,14 @@ between micro-batches, as Spark's does.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import attrs
 import pyarrow as pa
-from pyspark.sql import types as T
 
 from beamlike.hosts.describing import Source, noted
-from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, arrow_schema
+from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
 from beamlike.machine.clocks import HostWatermark, SourceClock, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
@@ -37,6 +37,11 @@ class PackedTable:
     rows: TableFrame
     columns: Callable[[pa.Table], pa.Table]
     assign: WindowFn | None
+
+    def blobs(self, plan: Plan, index: int, batch: MicroBatch) -> Iterator[pa.RecordBatch]:
+        """Its rows in a micro-batch as blobs for shards, as the input with this index."""
+        rows = self.columns(self.rows.table(batch)).combine_chunks().to_batches()
+        return packed(plan, iter(rows), index, self.assign)
 
 
 @attrs.frozen
@@ -82,9 +87,8 @@ class Stage:
     def table(self, batch: MicroBatch) -> pa.Table:
         """Everything that comes out in a micro-batch, with the hidden column."""
         received: dict[int, list[bytes]] = defaultdict(list)
-        for at, given in enumerate(self._inputs):
-            rows = given.columns(given.rows.table(batch)).combine_chunks().to_batches()
-            _deliver(received, packed(self.plan, iter(rows), at, given.assign))
+        for index, packed_table in enumerate(self._inputs):
+            deliver(received, packed_table.blobs(self.plan, index, batch))
         if self.plan.fanout:
             received = self._combined(received, batch)
         tables = [self._schema.empty_table()]
@@ -105,7 +109,7 @@ class Stage:
             table, clocks[group] = FanoutGroup(self.plan).step(
                 group, clocks.get(group, Clock()), arrived, *self._clocks(arrived, batch)
             )
-            _deliver(passed, table.to_batches())
+            deliver(passed, table.to_batches())
         self.state = attrs.evolve(self.state, groups=clocks)
         return passed
 
@@ -119,7 +123,8 @@ class Stage:
         return updates, batch.clock
 
 
-def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch]) -> None:
+def deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch]) -> None:
+    """Sort blobs by the shard, or the group of the fanout, that they are for."""
     for rows in packed:
         groups, blobs = (column.to_pylist() for column in rows.columns)
         for group, blob in zip(groups, blobs, strict=True):
@@ -134,18 +139,24 @@ class TableQuery:
         before: The query whose state this one continues with, as from a checkpoint.
     """
 
+    is_streaming: Final = True
+    without_spark: Final = (
+        "and this test runs without it; start a session before, such as bl.local_session(), or "
+        'test with host="spark"'
+    )
+    """What to do where only Spark can help."""
+
     def __init__(
-        self, schemas: Mapping[str, T.StructType], before: "TableQuery | None" = None
+        self, schemas: Mapping[str, pa.Schema], before: "TableQuery | None" = None
     ) -> None:
-        self._schemas = {name: arrow_schema(schema) for name, schema in schemas.items()}
         self.frames = {name: self._input(name, schema) for name, schema in schemas.items()}
         self.watermark: int = 0 if before is None else before.watermark
         self._before = before
         self._stages: list[Stage] = []
         self._sources: list[int | None] = []
 
-    def _input(self, name: str, schema: T.StructType) -> TableFrame:
-        nothing = self._schemas[name].empty_table()
+    def _input(self, name: str, schema: pa.Schema) -> TableFrame:
+        nothing = schema.empty_table()
         return TableFrame(
             schema, frozenset((name,)), self, lambda batch: batch.rows.get(name, nothing)
         )

@@ -1,18 +1,18 @@
-"""Event times of rows, as `beamlike.hosts.spark.bind.source_rows` finds them in SQL."""
+"""Event times of rows, found as SQL of Spark finds them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
 from beamlike.hosts.local.tables.texts import read_timestamp
-from beamlike.hosts.spark.inputs import type_of
 from beamlike.machine.clocks import SourceClock, is_far_ahead
 from beamlike.machine.events import RowProblem
+from beamlike.runtime.frame_columns import FrameColumns
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE
+from beamlike.runtime.sql_types import type_text
 
 _DAY = 86_400_000
 
@@ -27,17 +27,18 @@ def source_rows(
     """See `beamlike.hosts.frames.Frames.source_rows`."""
     if MARKS in df.columns:
         raise ColumnError(f"the name {MARKS!r} is needed here; rename that column of df")
-    kind = type_of(df, timestamp, "timestamp")
-    if not isinstance(kind, T.StringType | T.TimestampType | T.TimestampNTZType | T.DateType):
+    field = FrameColumns(df.fields).field(timestamp, "timestamp")
+    is_time = pa.types.is_timestamp(field.type) or pa.types.is_date32(field.type)
+    if not is_time and not pa.types.is_string(field.type):
         raise ColumnError(
-            f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first"
+            f"timestamp: column {timestamp!r} is {type_text(field)}; make it a timestamp first"
         )
     clock = SourceClock(0 if delay is None else delay, max_ahead=max_ahead)
     follow = None if delay is None else df.query.source(df.inputs, timestamp, clock)
 
     def make(batch: MicroBatch) -> pa.Table:
         table = df.table(batch)
-        times, problems = event_times(table.column(timestamp), kind)
+        times, problems = event_times(table.column(timestamp))
         believed = []
         for at, time in enumerate(times):
             if time is None:
@@ -66,18 +67,15 @@ def source_rows(
         marks = _marks(known, len(kinds))
         return pa.Table.from_arrays([*columns, marks], names=[*table.column_names, MARKS])
 
-    field = T.StructField(MARKS, T.StringType())  # its type is never read
-    return TableFrame(T.StructType([*df.schema.fields, field]), df.inputs, df.query, make)
+    return TableFrame(df.fields.append(pa.field(MARKS, MARKS_TYPE)), df.inputs, df.query, make)
 
 
-def event_times(
-    column: pa.ChunkedArray, kind: T.DataType
-) -> tuple[list[int | None], list[str | None]]:
+def event_times(column: pa.ChunkedArray) -> tuple[list[int | None], list[str | None]]:
     """Event times (ms), and why there is none."""
     times: list[int | None]
-    if isinstance(kind, T.StringType):
+    if pa.types.is_string(column.type):
         times = [None if it is None else read_timestamp(it) for it in column.to_pylist()]
-    elif isinstance(kind, T.DateType):
+    elif pa.types.is_date32(column.type):
         times = [None if it is None else it * _DAY for it in column.cast(pa.int32()).to_pylist()]
     else:
         micros = column.cast(pa.int64()).to_pylist()

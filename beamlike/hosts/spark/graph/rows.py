@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from beamlike.errors import PipelineError
-from beamlike.hosts.spark.inputs import IN_UTC
+from beamlike.hosts.pyspark_types import IN_UTC
 from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_instant
 

@@ -1,33 +1,32 @@
-"""Types of columns from their text, as ``"user string, at timestamp"``, without Spark."""
+"""Types of columns from their text in SQL, as ``"user string, at timestamp"``."""
 
 import re
-from collections.abc import Callable
 from typing import Final
 
-from pyspark.sql import types as T
+import pyarrow as pa
 
 from beamlike.errors import ColumnError
 
 _TOKEN: Final = re.compile(r"\s*(?:`((?:[^`]|``)+)`|('[^']*')|(\w+)|(\S))")
 
-_PLAIN: Final[dict[str, Callable[[], T.DataType]]] = {
-    **dict.fromkeys(("boolean",), T.BooleanType),
-    **dict.fromkeys(("tinyint", "byte"), T.ByteType),
-    **dict.fromkeys(("smallint", "short"), T.ShortType),
-    **dict.fromkeys(("int", "integer"), T.IntegerType),
-    **dict.fromkeys(("bigint", "long"), T.LongType),
-    **dict.fromkeys(("float", "real"), T.FloatType),
-    "double": T.DoubleType,
-    "string": T.StringType,
-    "binary": T.BinaryType,
-    "date": T.DateType,
-    **dict.fromkeys(("timestamp", "timestamp_ltz"), T.TimestampType),
-    "timestamp_ntz": T.TimestampNTZType,
-    "void": T.NullType,
+_PLAIN: Final[dict[str, pa.DataType]] = {
+    "boolean": pa.bool_(),
+    **dict.fromkeys(("tinyint", "byte"), pa.int8()),
+    **dict.fromkeys(("smallint", "short"), pa.int16()),
+    **dict.fromkeys(("int", "integer"), pa.int32()),
+    **dict.fromkeys(("bigint", "long"), pa.int64()),
+    **dict.fromkeys(("float", "real"), pa.float32()),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    **dict.fromkeys(("timestamp", "timestamp_ltz"), pa.timestamp("us", "UTC")),
+    "timestamp_ntz": pa.timestamp("us"),
+    "void": pa.null(),
 }
 
 
-def read_columns(text: str) -> T.StructType:
+def read_columns(text: str) -> pa.Schema:
     """The columns of a frame.
 
     Raises:
@@ -45,10 +44,10 @@ def read_columns(text: str) -> T.StructType:
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise ColumnError(f"schema {text!r} has two columns called {twice!r}")
-    return T.StructType(fields)
+    return pa.schema(fields)
 
 
-def read_type(text: str) -> T.DataType:
+def read_type(text: str) -> pa.DataType:
     """A type, such as ``"array<string>"``.
 
     Raises:
@@ -68,58 +67,61 @@ class _Reader:
         self._tokens = [(it.start(it.lastindex or 0), it) for it in _TOKEN.finditer(text)]
         self._at = 0
 
-    def field(self) -> T.StructField:
+    def field(self) -> pa.Field:
         name = self._name()
         self.takes(":")
-        field = T.StructField(name, self.type())
-        if self.takes("not"):
+        dtype = self.type()
+        nullable = not self.takes("not")
+        if not nullable:
             self._needs("null")
-            field.nullable = False
         if self.takes("comment"):
             self._at += 1
-        return field
+        return pa.field(name, dtype, nullable)
 
-    def type(self) -> T.DataType:
+    def type(self) -> pa.DataType:
         word = self._name().lower()
         match word:
             case "array":
                 self._needs("<")
                 item = self.type()
                 self._needs(">")
-                return T.ArrayType(item)
+                return pa.list_(pa.field("element", item))
             case "map":
                 self._needs("<")
                 key = self.type()
                 self._needs(",")
                 value = self.type()
                 self._needs(">")
-                return T.MapType(key, value)
+                return pa.map_(pa.field("key", key, nullable=False), pa.field("value", value))
             case "struct":
                 self._needs("<")
                 fields = [self.field()]
                 while self.takes(","):
                     fields.append(self.field())
                 self._needs(">")
-                return T.StructType(fields)
+                return pa.struct(fields)
             case "decimal" | "dec" | "numeric":
                 return self._decimal()
             case "interval":
                 for part in ("day", "to", "second"):
                     self._needs(part)
-                return T.DayTimeIntervalType()
+                return pa.duration("us")
         if word not in _PLAIN:
             self._at -= 1
             raise self._refusal("a type")
-        return _PLAIN[word]()
+        return _PLAIN[word]
 
-    def _decimal(self) -> T.DecimalType:
+    def _decimal(self) -> pa.DataType:
         if not self.takes("("):
-            return T.DecimalType()
-        precision, scale = self._number(), 0
+            return pa.decimal128(10, 0)
+        start, precision, scale = self._at, self._number(), 0
         if self.takes(","):
             scale = self._number()
+        if not 1 <= precision <= 38 or scale > precision:
+            self._at = start
+            raise self._refusal("a precision from 1 to 38 and a scale that is not above it")
         self._needs(")")
-        return T.DecimalType(precision, scale)
+        return pa.decimal128(precision, scale)
 
     def takes(self, word: str) -> bool:
         """Whether this comes next; it is passed if it does."""

@@ -6,10 +6,7 @@ another way, however right, counts as one that says nothing of panes.
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
+from typing import Final
 
 _IN_PANE: Final = r"`?pane`?(?:\.`?{0}`?|\['{0}'\]|\[{0}\])"
 _IS: Final = r"(?:{0}==?true|=\({0},true\)|{0})"
@@ -36,10 +33,13 @@ _AND: Final = re.compile(r"\band\b", re.IGNORECASE)
 _NOT_ALL: Final = re.compile(r"\b(?:or|case|between|not)\b|\|\||--|/\*|\\", re.IGNORECASE)
 
 
-def marks_of_all(condition: "Column | str") -> frozenset[str]:
+def marks_of_all(condition: object) -> frozenset[str]:
     """The marks that every pane has for which a condition holds.
 
     One more, ``retraction``, says that the condition names the column for withdrawals.
+
+    Args:
+        condition: SQL, or a column of Spark.
     """
     text = str(condition)
     if not isinstance(condition, str):

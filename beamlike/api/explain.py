@@ -47,7 +47,8 @@ def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | Scio
     if isinstance(pipeline := getattr(panes, "pipeline", panes), Pipeline):
         return "\n".join(map(str, _stages_of(pipeline))) or _NOTHING
     fields = {field.name: field for field in getattr(panes, "schema", ())}
-    plan = fields["pane"].metadata.get(METADATA) if "pane" in fields else None
+    notes = (fields["pane"].metadata or {}) if "pane" in fields else {}
+    plan = notes.get(METADATA, notes.get(METADATA.encode()))  # of Spark, of pyarrow
     if plan is None:
         raise ColumnError(
             "explain_plan reads what windowed() wrote on the column 'pane', and this frame has no "

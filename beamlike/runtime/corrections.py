@@ -2,13 +2,12 @@
 
 import attrs
 import pyarrow as pa
-from pyspark.sql import types as T
 
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.spark.inputs import Input
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
 from beamlike.runtime.columns import ExactColumns, PlainColumn, TuplesColumn
+from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Part
 
 _RETRACTION = "retraction"
@@ -19,7 +18,7 @@ _TIMED = frozenset(("first", "last", "sample", "combine"))
 
 def withdrawn_input(inputs: dict[str, Input]) -> int:
     """The position of the column that says which rows are withdrawn, among the inputs."""
-    needed = Input(_RETRACTION, T.BooleanType(), cast=False)
+    needed = Input(_RETRACTION, pa.bool_())
     inputs.setdefault(_RETRACTION, needed)
     return list(inputs).index(_RETRACTION)
 

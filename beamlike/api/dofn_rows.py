@@ -1,0 +1,71 @@
+"""A function of Beam over rows of a `Stream`.
+
+This module stands beside ``dataframe`` and ``pipelines``, which do not import one another.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from beamlike.api.function_rows import Rows
+from beamlike.api.marked_methods import OF_BUNDLES
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.params import Param
+from beamlike.api.pipelines.stateful_doing import StatefulDoing
+from beamlike.errors import ColumnError, PipelineError, UnsupportedError
+from beamlike.model.bundle import Windowed
+from beamlike.model.fingerprint import stable_repr
+from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+
+
+def dofn_over_rows(fn: object, rows: Rows, label: str) -> StatefulFn | None:
+    """A `DoFn` as a machine calls it; None: it is something else.
+
+    Raises:
+        ColumnError: Its states and timers do not go together.
+        UnsupportedError: It has methods for the begin or the end of a bundle.
+    """
+    if not isinstance(fn, DoFn):
+        return None
+    for name in OF_BUNDLES:
+        if getattr(type(fn), name) is not getattr(DoFn, name):
+            raise UnsupportedError(
+                f"fn: {stable_repr(getattr(fn, name))} is not called for rows of a Stream, where "
+                "no bundle is known; keep what has to wait in a state, and let a timer bring it out"
+            )
+    try:
+        return _DoFnRows(fn, rows, label)
+    except PipelineError as error:
+        raise ColumnError(f"fn: {error}") from error
+
+
+class _DoFnRows(StatefulDoing):
+    """A `DoFn` whose elements are rows."""
+
+    def __init__(self, fn: DoFn[Any, Any], rows: Rows, label: str) -> None:
+        super().__init__(fn, (), {}, None, label)
+        self._rows = rows
+
+    def key_of(self, value: Any) -> Any:
+        return self._rows.key_of(value)
+
+    def shown(self, value: Any) -> Any:
+        return self._rows.seen(value)
+
+    def given(
+        self, asked: Param, given: UserStates, element: Windowed, timer: DueTimer | None = None
+    ) -> Any:
+        if asked.name == "KeyParam":
+            return self._rows.key(given.key)
+        return super().given(asked, given, element, timer)
+
+    def process(self, given: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+        row = attrs.evolve(element, value=self._rows.seen(element.value))
+        return self._rows.results(super().process(given, row), given)
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Iterator[tuple[str, Windowed]]:
+        return self._rows.results(super().fire(given, timer), given)
+
+    def expire(self, given: UserStates, timestamp: int) -> Iterator[tuple[str, Windowed]]:
+        return self._rows.results(super().expire(given, timestamp), given)

@@ -1,0 +1,110 @@
+"""Types of Spark as Arrow fields and back: the border between a session and everything else.
+
+This module stands beside the hosts, because rows of the host ``local`` may be declared with types
+of PySpark, and be changed by its expressions.
+"""
+
+import inspect
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+
+from beamlike.errors import ColumnError
+from beamlike.runtime import sql_types
+from beamlike.runtime.sql_types import typed_field
+
+_TAKES_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
+IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _TAKES_ZONE else {}
+"""What makes Arrow types of Spark's in UTC. PySpark 4.3 requires a zone; before that it was UTC.
+
+Rows arrive in the zone of the session: see `beamlike.runtime.canonical`.
+"""
+
+
+def schema_of(columns: T.StructType) -> pa.Schema:
+    """Columns of a DataFrame as fields of Arrow."""
+    return pa.schema(
+        [field_of(it.name, it.dataType, nullable=it.nullable) for it in columns.fields]
+    )
+
+
+def field_of(name: str, spark_type: T.DataType, *, nullable: bool = True) -> pa.Field:
+    """A column, with what Arrow does not say of its type."""
+    try:
+        dtype = to_arrow_type(spark_type, **IN_UTC)
+    except PySparkException:
+        dtype = None
+    collation = _collation_in(spark_type)
+    text = spark_type.simpleString()
+    return typed_field(name, dtype, text, nullable=nullable, collation=collation)
+
+
+def arrow_type(spark_type: T.DataType, name: str, argument: str) -> pa.DataType:
+    """The type of a column as Arrow has it.
+
+    Raises:
+        ColumnError: Arrow has none for it.
+    """
+    return sql_types.arrow_type(field_of(name, spark_type), argument)
+
+
+def spark_type(dtype: pa.DataType) -> T.DataType:
+    """The type of Spark for values of an Arrow type."""
+    return from_arrow_type(dtype, prefer_timestamp_ntz=True)
+
+
+def spark_schema(schema: pa.Schema) -> T.StructType:
+    """The columns of Spark that some fields describe."""
+    return T.StructType(
+        [T.StructField(field.name, _spark_type_of(field), field.nullable) for field in schema]
+    )
+
+
+def _spark_type_of(field: pa.Field) -> T.DataType:
+    text = sql_types.type_text(field)
+    if text == sql_types.sql_text(field.type):
+        return spark_type(field.type)
+    return T.DataType.fromDDL(text)
+
+
+def read_type(text: str) -> pa.Field:
+    """A type from its text, as Spark reads it.
+
+    Raises:
+        ColumnError: There is no such type.
+    """
+    try:
+        return field_of(text, T.DataType.fromDDL(text))
+    except PySparkException as error:
+        raise ColumnError(f"{text!r} is no type that Spark can read") from error
+
+
+def read_columns(text: str) -> pa.Schema | None:
+    """Columns from their text, as Spark reads it; None: it is a type and not columns.
+
+    Raises:
+        ColumnError: They cannot be read.
+    """
+    try:
+        columns = T.DataType.fromDDL(text)
+    except PySparkException as error:
+        raise ColumnError(f"{text!r} are no columns that Spark can read") from error
+    return schema_of(columns) if isinstance(columns, T.StructType) else None
+
+
+def _collation_in(spark_type: T.DataType) -> str | None:
+    """The collation of a string, or of one in a value of a type; None for plain strings."""
+    match spark_type:
+        case T.StringType():
+            return None if spark_type.isUTF8BinaryCollation() else spark_type.collation
+        case T.ArrayType():
+            return _collation_in(spark_type.elementType)
+        case T.MapType():
+            return _collation_in(spark_type.keyType) or _collation_in(spark_type.valueType)
+        case T.StructType():
+            of_fields = (_collation_in(field.dataType) for field in spark_type.fields)
+            return next(filter(None, of_fields), None)
+    return None

@@ -1,0 +1,103 @@
+"""The columns of a frame, on whichever host: found by name, checked, and given a type in Arrow."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+import pyarrow as pa
+
+from beamlike.errors import ColumnError
+from beamlike.runtime.row_metadata import MARKS
+from beamlike.runtime.sql_types import arrow_type, type_text
+
+_NEEDED: Final = (MARKS, "dropped")
+
+
+@attrs.frozen
+class FrameColumns:
+    """The columns of a frame.
+
+    Args:
+        schema: Names and types, see `beamlike.runtime.sql_types`; the hidden column may be there.
+        case_sensitive: Whether names that differ in upper and lower case are two names.
+    """
+
+    schema: pa.Schema
+    case_sensitive: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, without the hidden one."""
+        return [name for name in self.schema.names if name != MARKS]
+
+    def field(self, name: str, argument: str) -> pa.Field:
+        """A column, which has to be there once.
+
+        Raises:
+            ColumnError: It is no name, or no column has it, or several have.
+        """
+        if not isinstance(name, str):
+            raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
+        if name not in self.schema.names:
+            known = ", ".join(map(repr, self.names))
+            raise ColumnError(f"{argument}: there is no column {name!r}; the columns are {known}")
+        if self.duplicate(name, self.schema.names):
+            raise ColumnError(
+                f"{argument}: there is more than one column {name!r}; rename or drop the others"
+            )
+        return self.schema.field(name)
+
+    def dtype(self, name: str, argument: str) -> pa.DataType:
+        """The type of a column in Arrow.
+
+        Raises:
+            ColumnError: As `field`; or Arrow has no type for it.
+        """
+        return arrow_type(self.field(name, argument), argument)
+
+    def duplicate(self, name: str, names: Sequence[str]) -> bool:
+        """Whether a name is there twice, as the host reads names."""
+        if self.case_sensitive:
+            return names.count(name) > 1
+        return Counter(other.lower() for other in names)[name.lower()] > 1
+
+    def check_free(self, names: Iterable[str], argument: str) -> None:
+        """Refuse columns that the output of a stream would overwrite.
+
+        Raises:
+            ColumnError: A name is needed by the stream itself.
+        """
+        for name in names:
+            if any(self.duplicate(needed, [needed, name]) for needed in _NEEDED):
+                raise ColumnError(
+                    f"{argument}: the name {name!r} is needed here; give that column another one"
+                )
+
+
+@attrs.frozen
+class Input:
+    """A value column of a plan.
+
+    Args:
+        source: The column of a frame that it comes from.
+        dtype: Its type.
+        cast: Whether the column has another type, from which it is cast.
+    """
+
+    source: str
+    dtype: pa.DataType
+    cast: bool = False
+
+
+def check_array(column: object, field: pa.Field) -> None:
+    """Refuse to make rows of what is no array.
+
+    Raises:
+        ColumnError: It is of another type.
+    """
+    if not pa.types.is_list(field.type):
+        raise ColumnError(
+            f"column: {column} is {type_text(field)} and no array; make one of it, for "
+            "example with F.split of a text or F.map_entries of a map"
+        )
