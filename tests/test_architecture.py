@@ -113,13 +113,9 @@ def test_imports_never_climb():
 
 # Neighbours in a house: what two of them share is beside them, or further down.
 ROOMS = (
-    ("beamlike.hosts.local", "beamlike.hosts.memory", "beamlike.hosts.spark"),
+    ("beamlike.hosts.local", "beamlike.hosts.spark"),
     ("beamlike.api.dataframe", "beamlike.api.pipelines"),
 )
-
-
-# Graphs on Spark make the results and the steps that are those of ``memory``.
-GRAPH = ("beamlike.hosts.spark.graph.query", "beamlike.hosts.spark.graph.scripts")
 
 
 def room_of(module: str, rooms: tuple[str, ...]) -> str | None:
@@ -140,7 +136,7 @@ def test_rooms_do_not_import_one_another():
         for line, imported in imports_of(path)
         if room_of(module, rooms) and room_of(imported, rooms) not in (None, room_of(module, rooms))
     ]
-    assert [it for it in through_walls if it.partition(":")[0] not in GRAPH] == []
+    assert through_walls == []
 
 
 def test_queries_know_their_hosts_by_their_port_alone():

@@ -4,7 +4,7 @@ What they carry them to is `beamlike.runtime`. Read in this order: `clock` (the 
 `garbage` (when Python looks for it), `frames` (what becomes of the rows of a query, whichever host
 has them), `finding` (which host that is), `describing` (what a test has to know of a query),
 `failed_starts` (what helps when Spark starts no query), `pyspark_types` (types of Spark as fields
-of Arrow), `expressions` (expressions of Spark over tables), then the hosts: `memory` (the reference
-machine in this process), `local` (the runtime in this process, without Spark), `spark` (streaming
-queries and bounded DataFrames). The tables in which results land are in `landing`.
+of Arrow), `expressions` (expressions of Spark over tables), `in_process` (whole pipelines in this
+process, by the reference machine or by the runtime), then the hosts that have more to them: `local`
+(the runtime in this process, without Spark), `spark` (streaming queries and bounded DataFrames). The tables in which results land are in `landing`.
 """

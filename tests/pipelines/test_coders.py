@@ -14,7 +14,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import CoderError, PipelineError, StateError
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.coders import Coders, type_name
 from beamlike.runtime.graph.keys import key_bytes, key_of
 from beamlike.runtime.graph.outputs import PipelineRun

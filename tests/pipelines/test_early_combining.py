@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import beamlike.beam as beam
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage
 from beamlike.machine.clocks import StageClock

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
 from tests.support.generated.early_combining import any_combined
 from tests.support.pipelines.results_of_runs import readable_run

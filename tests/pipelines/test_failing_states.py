@@ -17,8 +17,8 @@ from beamlike.beam.transforms.userstate import (
     on_window_expiration,
 )
 from beamlike.errors import PipelineError, TransformError
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
-from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.machine.events import DropReason
 from beamlike.model.graph import MAIN, Edge
 from beamlike.runtime.graph.outputs import PipelineRun

@@ -8,7 +8,7 @@ import pytest
 import beamlike.beam as beam
 from beamlike import IntervalWindow
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.bundle import Windowed
 from beamlike.model.graph import Do, Edge, Node, ParDoNode, ReadNode, in_order
 from beamlike.testing import TestStream

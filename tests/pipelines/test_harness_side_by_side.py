@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.spark.graph import query
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.scio import ScioContext

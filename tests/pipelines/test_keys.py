@@ -15,7 +15,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, StateError
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.panes import Timing
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.graph.keys import key_bytes, key_of, readable_key

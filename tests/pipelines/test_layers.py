@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.spark.graph.query import Scripted
 from beamlike.machine.events import Element
 from beamlike.model.graph import Edge, ReadNode

@@ -9,7 +9,7 @@ import pytest
 from beamlike.api.pipelines.elements import Create, FlatMap, Map
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.errors import PipelineTypeError
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.spark.graph import query
 from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
 from tests.support.generated.pipelines import any_pipeline

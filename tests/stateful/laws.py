@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
-from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.memory import run_in_memory

@@ -16,7 +16,7 @@ from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.stateful_doing import StatefulDoing
 from beamlike.api.pipelines.windowing import WindowInto
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import Count

@@ -10,7 +10,7 @@ from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import PipelineError
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.graph import Edge, Node
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ state is saved as bytes between any two steps, and the columnar machine steps it
 """
 
 from beamlike.errors import UserFunctionError
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
-from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.machine.failures import OnFailure
 from beamlike.model.combine import CombineFn
 from beamlike.runtime.graph.scripted import ScriptedGraph, Stage

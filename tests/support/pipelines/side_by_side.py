@@ -11,7 +11,7 @@ import attrs
 
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.errors import BeamlikeError, TransformError
-from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.pipelines.contexts import TestPipeline
 

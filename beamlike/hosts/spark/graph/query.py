@@ -159,7 +159,7 @@ def run_pipelines_on_spark(
 
     If all of them come to an end by themselves, on one batch job.
 
-    What comes out is that of `beamlike.hosts.memory.pipeline.run_pipeline`, and so is what is
+    What comes out is that of `beamlike.hosts.in_process.run_pipeline`, and so is what is
     known of the inside of groupings: the workers note it.
 
     Args:
