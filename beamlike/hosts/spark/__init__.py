@@ -13,7 +13,7 @@ aggregate needs of them), `corrections` (and where rows withdraw others), `bind`
 of a DataFrame to a plan), `per_key` (likewise of a function with states and timers), `verbs` (what
 becomes of rows, in SQL; stars and generators in expressions), `session` (a Spark session that
 fits), `checkpoint_files` (how files of checkpoints get their names), `scratch` (folders that go
-with the process), `replay` (scripts, as pipelines of `graph`), `drain` (an end for all windows),
+with the process), `replay` (scripts, run as pipelines are), `drain` (an end for all windows),
 `repartition` (saved state over other partitions). Whole pipelines of Python functions are in
 `graph`.
 """
