@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, get_args
 
-from beamlike.api.pipelines.options import Host
-from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.options import HOST_VARIABLE, Host
 from beamlike.beam.alias import install_as
 
 DESCRIPTION: Final = """\
@@ -99,7 +98,8 @@ def _print(error: BaseException, script: Path) -> None:
 @contextmanager
 def _prepared(script: Path, arguments: list[str], host: Host | None) -> Iterator[None]:
     """What the script finds: its arguments, its folder among those of modules, and a host."""
-    before = sys.argv, list(sys.path), os.environ.get("PYTHONPATH"), Pipeline.forced_host
+    before = sys.argv, list(sys.path)
+    variables = {name: os.environ.get(name) for name in ("PYTHONPATH", HOST_VARIABLE)}
     folder = str(script.resolve().parent)
     with TemporaryDirectory(prefix="beamlike-run-") as shims:
         shim = Path(shims, "apache_beam")
@@ -108,13 +108,16 @@ def _prepared(script: Path, arguments: list[str], host: Host | None) -> Iterator
         sys.argv = [str(script), *arguments]
         sys.path.insert(0, folder)
         # Workers of Spark are started by what this process says.
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, before[2], shims]))
-        Pipeline.forced_host = host
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [folder, variables["PYTHONPATH"], shims])
+        )
+        if host is not None:
+            os.environ[HOST_VARIABLE] = host
         try:
             yield
         finally:
-            sys.argv, sys.path[:], _, Pipeline.forced_host = before
-            if before[2] is None:
-                del os.environ["PYTHONPATH"]
-            else:
-                os.environ["PYTHONPATH"] = before[2]
+            sys.argv, sys.path[:] = before
+            for name, value in variables.items():
+                os.environ.pop(name, None)
+                if value is not None:
+                    os.environ[name] = value

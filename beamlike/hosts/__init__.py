@@ -6,5 +6,6 @@ has them), `finding` (which host that is), `describing` (what a test has to know
 `failed_starts` (what helps when Spark starts no query), `pyspark_types` (types of Spark as fields
 of Arrow), `expressions` (expressions of Spark over tables), `in_process` (whole pipelines in this
 process, by the reference machine or by the runtime), then the hosts that have more to them: `local`
-(the runtime in this process, without Spark), `spark` (streaming queries and bounded DataFrames). The tables in which results land are in `landing`.
+(the runtime in this process, without Spark), `spark` (streaming queries and bounded DataFrames).
+The tables in which results land are in `landing`.
 """

@@ -128,7 +128,7 @@ def prepare(answers: str, host: str) -> None:
     atexit.register(shutil.rmtree, shim.parent, ignore_errors=True)
     os.environ[WORKERS] = str(beam)
     os.environ["PYTHONPATH"] = os.pathsep.join((str(shim.parent), str(ROOT)))
-    importlib.import_module("beamlike.api.pipelines.pipeline").Pipeline.forced_host = host
+    os.environ["BEAMLIKE_HOST"] = host
 
 
 class _Late(BaseException):

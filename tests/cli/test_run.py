@@ -11,6 +11,7 @@ import pytest
 
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.cli import main
+from beamlike.errors import PipelineError
 
 WORD_COUNT = """\
     import argparse
@@ -119,13 +120,44 @@ def test_the_host_counts_more_than_the_runner_of_the_script(
     assert capsys.readouterr().out == "1\nlocal __main__ True\n"
 
 
+def test_the_host_counts_in_every_thread_of_the_script(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = a_script(
+        tmp_path,
+        """\
+        from threading import Thread
+        import apache_beam as beam
+
+        thread = Thread(target=lambda: print(beam.Pipeline(runner="SparkRunner").host))
+        thread.start()
+        thread.join()
+        """,
+    )
+    assert main(["run", "--host", "memory", script]) == 0
+    assert capsys.readouterr().out == "memory\n"
+
+
+def test_a_variable_of_the_environment_says_where_all_pipelines_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BEAMLIKE_HOST", "memory")
+    assert Pipeline(runner="SparkRunner").host == "memory"
+
+    monkeypatch.setenv("BEAMLIKE_HOST", "flink")
+    with pytest.raises(PipelineError) as refused:
+        Pipeline().run()
+    assert str(refused.value) == (
+        "the environment variable BEAMLIKE_HOST must be memory, local or spark, got 'flink'"
+    )
+
+
 def test_what_was_there_before_is_there_afterwards(tmp_path: Path) -> None:
-    before = list(sys.path), list(sys.argv), os.environ.get("PYTHONPATH"), Pipeline.forced_host
+    before = list(sys.path), list(sys.argv), dict(os.environ)
     script = a_script(tmp_path, "import sys, apache_beam\nsys.path.append('x')\ndel sys.argv[1:]\n")
     assert main(["run", script, "--host", "memory", "--", "--a", "b"]) == 0
     assert "apache_beam" not in sys.modules
-    after = list(sys.path), list(sys.argv), os.environ.get("PYTHONPATH"), Pipeline.forced_host
-    assert after == before
+    assert (list(sys.path), list(sys.argv), dict(os.environ)) == before
 
 
 def test_a_module_beside_the_script_and_its_own_arguments(

@@ -5,20 +5,32 @@ Source: Beam Python ``options.pipeline_options``.
 
 import json
 import logging
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from functools import partial
-from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar, get_args
 
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider, StaticValueProvider
 from beamlike.errors import PipelineError
 
-__all__ = ["Host", "OptionsContext", "PipelineOptions", "StandardOptions", "host_of"]
+__all__ = [
+    "HOST_VARIABLE",
+    "Host",
+    "OptionsContext",
+    "PipelineOptions",
+    "StandardOptions",
+    "host_of",
+    "host_of_environment",
+]
 
 Host = Literal["memory", "local", "spark"]
+
+HOST_VARIABLE: Final = "BEAMLIKE_HOST"
+"""The environment variable that says where all pipelines of a process run."""
 
 Options = TypeVar("Options", bound="PipelineOptions")
 
@@ -262,6 +274,24 @@ def host_of(runner: Any) -> Host | None:
             'runner="SparkRunner", which is run(host="spark")'
         )
     return host
+
+
+def host_of_environment() -> Host | None:
+    """The host that `HOST_VARIABLE` names, whatever runner a pipeline names; None: it is not set.
+
+    Raises:
+        PipelineError: There is no such host.
+    """
+    name = os.environ.get(HOST_VARIABLE)
+    for host in get_args(Host):
+        if name == host:
+            found: Host = host
+            return found
+    if name:
+        raise PipelineError(
+            f"the environment variable {HOST_VARIABLE} must be memory, local or spark, got {name!r}"
+        )
+    return None
 
 
 _set: ContextVar[tuple[dict[str, Any], ...]] = ContextVar("options", default=())

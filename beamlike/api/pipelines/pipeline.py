@@ -15,6 +15,7 @@ from beamlike.api.pipelines.options import (
     PipelineOptions,
     StandardOptions,
     host_of,
+    host_of_environment,
 )
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
@@ -71,10 +72,7 @@ class Pipeline(Start):
     Source: Beam ``Pipeline``.
     """
 
-    forced_host: ClassVar[Host | None] = None
-    """Where all pipelines run, whatever they say: what ``beamlike run --host`` sets."""
-
-    keeps_outputs = False
+    keeps_outputs: ClassVar[bool] = False
     """Whether all that comes out is kept, and what happens inside of groupings."""
 
     def __init__(
@@ -170,7 +168,7 @@ class Pipeline(Start):
     @property
     def host(self) -> Host:
         """Where it runs if `run` does not say."""
-        return Pipeline.forced_host or self._host
+        return host_of_environment() or self._host
 
     @property
     def applied_labels(self) -> set[str]:
@@ -268,7 +266,7 @@ class Pipeline(Start):
                 pair and is to be grouped; or this host cannot run it like this.
             UnsupportedError: It reads what the host cannot read.
         """
-        host = Pipeline.forced_host or host or self._host
+        host = host_of_environment() or host or self._host
         woken = None if wake_every is None else in_millis(wake_every, "wake_every")
         options = SparkOptions(spark, checkpoint, trigger, shards, woken)
         RuntimeValueProvider.set_runtime_options(self.options._values)
