@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 
+from beamlike.api.marked_methods import is_sorted
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.doing import Doing, asked_by, read, views_of
 from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
@@ -12,7 +13,6 @@ from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
     expiration_of,
     get_dofn_specs,
-    is_sorted,
     validate_stateful_dofn,
 )
 from beamlike.api.pipelines.views import looking
