@@ -5,11 +5,15 @@ Keys and values are compared as Arrow has them. A collation makes values equal t
 own stateful operators refuse such keys too.
 """
 
+from typing import Final
+
 import pyarrow as pa
 
 from beamlike.errors import ColumnError
 from beamlike.runtime.frame_columns import FrameColumns
 from beamlike.runtime.sql_types import arrow_type, collation_in, type_text
+
+_OF_PARTS: Final = ("array", "map", "struct", "variant")
 
 
 def is_number(dtype: pa.DataType) -> bool:
@@ -55,7 +59,7 @@ def check_key(columns: FrameColumns, name: str, argument: str) -> pa.DataType:
             f"{shown}, which Spark groups by other rules than its characters; "
             f"{without_collation(field)}"
         )
-    if not pa.types.is_nested(dtype):
+    if not type_text(field).startswith(_OF_PARTS):
         raise ColumnError(
             f"{shown}, which cannot be grouped by; cast it first, to a string or binary for example"
         )

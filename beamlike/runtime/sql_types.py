@@ -56,7 +56,7 @@ def typed_field(
         metadata[_SQL_TYPE] = sql_type.encode()
     if collation is not None:
         metadata[_COLLATION] = collation.encode()
-    return pa.field(name, dtype, nullable, metadata or None)
+    return pa.field(name, dtype, nullable or pa.types.is_null(dtype), metadata or None)
 
 
 def sql_text(dtype: pa.DataType) -> str:

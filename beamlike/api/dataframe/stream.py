@@ -75,7 +75,8 @@ def stream(
     """Rows with event times, in the global window until `Stream.window` is called.
 
     Args:
-        df: Streaming or bounded. The watermark of a bounded one goes straight to infinity.
+        df: A DataFrame, streaming or bounded, or a table of pyarrow, which is bounded: then
+            `Stream.rows` is a table, too. The watermark of bounded rows goes straight to infinity.
         timestamp: The event-time column, see `beamlike.windowed`.
         watermark: How far event time may be out of order: this input's own watermark trails its
             greatest event time by this much. None: ``df`` has ``withWatermark`` on the event-time

@@ -82,7 +82,7 @@ def windowed(
     record: int = 0,
     **parts: Unpack[StrategyParts],
 ) -> "DataFrame":
-    """Group a DataFrame by key and window, and emit a row for each pane that Beam would emit.
+    """Group rows by key and window, and emit a row for each pane that Beam would emit.
 
     In short::
 
@@ -104,13 +104,14 @@ def windowed(
     not continue a checkpoint when such a trigger is added or removed.
 
     What to group:
-        df: Streaming or batch. In a batch one bundle holds all data of a key, and the
-            watermark then goes straight to infinity.
+        df: A DataFrame, streaming or batch, or a table of pyarrow, for which ``beamlike[local]``
+            is enough: it is a batch, and the result is a table, too. In a batch one bundle holds
+            all data of a key, and the watermark then goes straight to infinity.
         key: Key column or columns of any plain type, without collation; an empty list makes one
             group.
         timestamp: The event-time column: a timestamp, a date, or a string in Spark's format that
             begins with a date, such as ``"2013-01-01 05:15:00"`` or ``"2013-01-01T05:15:00Z"``.
-            Without a zone, the session's time zone applies.
+            Without a zone, the session's time zone applies, for a table UTC.
         aggregate: Output name to aggregate: ``{"n": bl.count(), "delay": bl.mean("delay")}``.
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
