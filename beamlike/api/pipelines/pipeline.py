@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, cast, overload
 
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.given import Elements, Start, collections_in, pipelines_of
@@ -72,7 +72,7 @@ class Pipeline(Start):
     Source: Beam ``Pipeline``.
     """
 
-    keeps_outputs: ClassVar[bool] = False
+    keeps_outputs = False
     """Whether all that comes out is kept, and what happens inside of groupings."""
 
     def __init__(

@@ -110,8 +110,9 @@ def frame_of(
     """
     layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
     shown = Shown.of(schema, owner)
+    shows = [(layers.edge_number[edge], shown.table)]
     if not is_stream(layers):
-        return shown.rows_in(bounded_messages(spark, layers, shards, [(0, shown.table)]))
+        return shown.rows_in(bounded_messages(spark, layers, shards, shows))
     still = [node.label for node in layers.sources if not _streams(node)]
     if still:
         stream = next(node.label for node in layers.sources if _streams(node))
@@ -123,7 +124,7 @@ def frame_of(
     left = stream_messages(
         spark,
         layers,
-        [(0, shown.table)],
+        shows,
         shards=shards,
         wake_every_ms=wake_every_ms,
         names=_name_of,
