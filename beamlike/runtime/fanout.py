@@ -41,7 +41,7 @@ class FanoutGroup:
             group: Its grouping key.
             before: Where they stood.
             arrived: What it was sent.
-            updates: As of `stepped_shard`, as are the others.
+            updates: As of `Stepper`, as are the others.
         """
         before = before.begin(updates)
         passed = self.pass_on(group, arrived, before.watermark)

@@ -9,7 +9,7 @@ An empty blob carries nothing and only triggers a step of its shard: every shard
 micro-batch, so that all of them see every watermark and every clock.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 import attrs
@@ -339,7 +339,7 @@ class Arrived:
     delivered: list[Delivered] = attrs.field(factory=list)
 
 
-def read_blobs(blobs: Iterator[bytes]) -> Arrived:
+def read_blobs(blobs: Iterable[bytes]) -> Arrived:
     """Everything that a shard was sent."""
     envelopes = [Envelope.opened(blob) for blob in blobs if blob != EMPTY]
     # Blobs come out of the shuffle in any order.

@@ -15,7 +15,7 @@ LOADED: Final = (
     "pyarrow.compute",
     "pyspark.sql.streaming.stateful_processor_util",
     "beamlike.runtime.column_shard",
-    "beamlike.hosts.spark.graph.processor",
+    "beamlike.runtime.graph.layer",
     "beamlike.hosts.spark.processor",
     "tests.crash.works",
 )

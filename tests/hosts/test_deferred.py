@@ -17,16 +17,16 @@ from beamlike.hosts.spark.deferred import (
     blobs_of_nodes,
     clock_of_group,
 )
-from beamlike.hosts.spark.fanout import FanoutProcessor
-from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor
-from beamlike.hosts.spark.processor import ShardProcessor
+from beamlike.hosts.spark.processor import GroupProcessor, TextStore
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.graph.layer import Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.work import FanoutWork, ShardWork
 
 PLANNED = """
 import pickle, sys
@@ -55,9 +55,13 @@ def layer() -> Layer:
 @pytest.mark.parametrize(
     ("processor", "state"),
     [
-        pytest.param(lambda: ShardProcessor(plan()), blobs_of, id="shards"),
-        pytest.param(lambda: FanoutProcessor(plan()), clock_of_group, id="fanout"),
-        pytest.param(lambda: LayerProcessor(layer(), (0, 1)), blobs_of_nodes, id="pipeline"),
+        pytest.param(lambda: GroupProcessor(ShardWork(plan())), blobs_of, id="shards"),
+        pytest.param(
+            lambda: GroupProcessor(FanoutWork(plan()), store=TextStore), clock_of_group, id="fanout"
+        ),
+        pytest.param(
+            lambda: GroupProcessor(LayerWork(layer(), (0, 1))), blobs_of_nodes, id="pipeline"
+        ),
     ],
 )
 def test_spark_plans_a_query_without_numpy_pandas_or_pyarrow(

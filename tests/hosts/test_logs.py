@@ -21,11 +21,11 @@ from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime import logs
 from beamlike.runtime.columns import PlainColumn
-from beamlike.runtime.micro_batch import stepped_shard
+from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.output import OutputTable
-from beamlike.runtime.packing import Arrived
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.work import ShardWork
 from beamlike.testing import TestStream
 from tests.support.machines.in_shard import DictStore
 from tests.support.pipelines.in_layers import run_in_letters
@@ -45,7 +45,8 @@ def stepped() -> None:
     pane = Pane(WINDOW, (1,), 9, PaneInfo(Timing.LATE, 2, 1, False, False))
     lost = Drop(Element((3,), 4), WINDOW, DropReason.EXPIRED, 5)
     table = OutputTable(plan).build([(("ann",), pane), (("bob",), lost)])
-    stepped_shard(stepper_of(plan), DictStore(), 0, Arrived([], [table], []), [], 0)
+    blob = sealed(Kind.FINISHED, table)
+    ShardWork(plan).step(plan.shard_ids[0], DictStore, [blob], [], 0)
 
 
 def test_each_pane_and_each_drop_is_a_line_with_its_key_and_window(
@@ -202,7 +203,7 @@ def test_the_groupings_of_a_pipeline_log_the_same(caplog: pytest.LogCaptureFixtu
 
 def test_nothing_is_read_of_the_rows_if_no_one_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("beamlike.runtime.micro_batch.log_rows", lambda *_: read.append("all"))
+    monkeypatch.setattr("beamlike.runtime.work.log_rows", lambda *_: read.append("all"))
     stepped()
     assert read == []
 

@@ -22,7 +22,7 @@ from pyspark.sql import Row
 from beamlike.errors import UserFunctionError, WindowError
 from beamlike.hosts.spark.deferred import Deferred, blobs_of
 from beamlike.hosts.spark.pack import packer
-from beamlike.hosts.spark.processor import ShardProcessor
+from beamlike.hosts.spark.processor import GroupProcessor
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import WindowingStrategy
@@ -33,6 +33,7 @@ from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.shard import Shard
+from beamlike.runtime.work import ShardWork
 from tests.support.machines.both import BothMachines
 from tests.support.machines.in_shard import DictStore
 from tests.support.machines.unpacked import unpacked
@@ -106,7 +107,7 @@ class Query:
     def batch(self, events: Sequence[Event], watermark: int, clock: int) -> list[dict[str, Any]]:
         """The rows that come out; if it raises, nothing has happened."""
         handle = deepcopy(self.handle)
-        made = Deferred(ShardProcessor(self.plan), blobs_of)
+        made = Deferred(GroupProcessor(ShardWork(self.plan)), blobs_of)
         processor: Deferred = cloudpickle.loads(cloudpickle.dumps(made))
         times, out = Times(watermark, clock), list[Row]()
         handle.asked = []

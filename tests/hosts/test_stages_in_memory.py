@@ -18,9 +18,8 @@ from pyspark.sql import Row
 
 from beamlike.errors import WindowingError
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
-from beamlike.hosts.spark.fanout import FanoutProcessor
 from beamlike.hosts.spark.pack import packer, tick_packer
-from beamlike.hosts.spark.processor import ShardProcessor
+from beamlike.hosts.spark.processor import GroupProcessor, TextStore
 from beamlike.machine.clocks import Clocks, Idle, InputClock, SourceClock, StageClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.liftable import check_liftable
@@ -33,6 +32,7 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.row_metadata import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS
 from beamlike.runtime.script import Arrive, Run, ScriptStep
+from beamlike.runtime.work import FanoutWork, ShardWork
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.chain import ChainStage, run_chain
 from tests.support.machines.unpacked import unpacked
@@ -123,9 +123,9 @@ class Stage:
         packed += tick_packer(plan)(iter(()))
         rows = [Row(**row) for batch in packed for row in batch.to_pylist()]
         if plan.fanout:
-            fanout = Deferred(FanoutProcessor(plan), clock_of_group)
+            fanout = Deferred(GroupProcessor(FanoutWork(plan), store=TextStore), clock_of_group)
             rows = self._run(fanout, self._groups, rows, clock)
-        shards = Deferred(ShardProcessor(plan), blobs_of)
+        shards = Deferred(GroupProcessor(ShardWork(plan)), blobs_of)
         out = self._run(shards, self._shards, rows, clock)
         blobs = [row.blob for row in out if row.blob is not None]
         return unpacked(plan, blobs)

@@ -1,7 +1,6 @@
-"""The stateful processors of Spark: a shard is a group, its blobs are the group's state."""
+"""The stateful processor of Spark: it brings each group of an operator to its work."""
 
-from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -11,28 +10,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.nearby import nearby_of_worker
-from beamlike.hosts.spark.unpack import OutputBlobs
+from beamlike.hosts.spark.unpack import OutputBlobs, output_blob
 from beamlike.hosts.spark.workers import prepare_logs
-from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
+from beamlike.machine.clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.runtime.micro_batch import known_watermark, stepped_shard
-from beamlike.runtime.packing import Arrived, read_blobs
-from beamlike.runtime.plan import Plan
-from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.index import Index
-from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
-from beamlike.runtime.tally import EXAMPLES, METRICS, TALLY_TYPE
+from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby, NoStore, Store
+from beamlike.runtime.work import AT_ONCE, Work, known_watermark
 
-STEPPED: Final = f"blob binary, {TALLY_TYPE}"
-"""The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
-what it has counted."""
-
-_ROW: Final = Row("blob", *METRICS, *EXAMPLES)
-_UNCOUNTED: Final = (None,) * len((*METRICS, *EXAMPLES))
-
-_INDEX = -1
-_LOGGED: Final = set[Hashable]()
-"""Which failures this worker has logged: each once, however many tasks it does."""
+_INDEX: Final = -1
 
 
 class SparkStore:
@@ -66,113 +51,122 @@ class SparkStore:
         self.write(_INDEX, blob)
 
 
-def register_watermark_timer(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
-    """Have the group called whenever the watermark moves.
+class TextStore(SparkStore):
+    """A text in Spark's state of the current group: there is an index and nothing else.
 
-    The shard's own index knows what is due; Spark only has to call. A single timer just
-    ahead of the watermark does that, and Spark removes it when it fires.
+    Args:
+        blobs: The state, see `beamlike.hosts.spark.deferred.clock_of_group`.
     """
-    handle.registerTimer(spark_watermark + 1)
+
+    def read_index(self) -> bytes | None:
+        row = self._blobs.get()
+        return None if row is None else row[0].encode()
+
+    def write_index(self, blob: bytes) -> None:
+        self._blobs.update((blob.decode(),))
 
 
 class GroupProcessor(Processor):
-    """Has each group of Spark step once in a micro-batch, with rows or without."""
+    """Has each group of Spark do its work once in a micro-batch, with rows or without.
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    Args:
+        work: What it does.
+        copies: Whether the workers of an executor may share copies of state.
+        store: How its state is stored.
+    """
+
+    def __init__(
+        self, work: Work, *, copies: bool = False, store: type[SparkStore] = SparkStore
+    ) -> None:
+        self._work, self._copies, self._store = work, copies, store
+        self._row = Row(*work.columns)
 
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         prepare_logs()
-        self._handle = handle
+        self._handle, self._state = handle, state
+        self._nearby, self._output = nearby_of_worker(self._copies), OutputBlobs()
         self._stepped: set[int] = set()
 
+    def _stores(self, *place: int) -> Store:
+        return self._store(self._state, *place, nearby=self._nearby)
+
     def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
-        arrived = read_blobs(bytes(row.blob) for row in rows)
-        yield from self._step(key[0], arrived, times)
+        yield from self._step(key[0], [bytes(row.blob) for row in rows], times)
 
     def timer(self, key: Any, times: Any) -> Iterator[Row]:
         # Rows come first. A group that had some has seen this watermark, and waits for the next.
         # Spark makes a new processor once for each task: no group is taken for one of the
         # micro-batch before.
         if key[0] not in self._stepped:
-            yield from self._step(key[0], Arrived([], [], []), times)
+            yield from self._step(key[0], [], times)
 
-    def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
+    def _step(self, group: int, blobs: Sequence[bytes], times: Any) -> Iterator[Row]:
         self._stepped.add(group)
-        updates = list(arrived.updates)
-        spark_watermark = times.getCurrentWatermarkInMs()
-        if spark_watermark >= MAX_TIMESTAMP:
-            # The query is drained: all inputs have come to their end.
-            updates.append(HostWatermark(MAX_TIMESTAMP))
-        elif self._plan.clocks is None:
-            register_watermark_timer(self._handle, spark_watermark)
-            # Spark's watermark follows from the micro-batches before: it is there first.
-            updates.append(HostWatermark(known_watermark(spark_watermark), begins=True))
-        else:
-            # Updates of its inputs trigger its steps, but for the drain, which needs a timer. One
-            # would do; to check that it is set takes as long as to set it again.
-            self._handle.registerTimer(MAX_TIMESTAMP)
-        clock = self._plan.clock if arrived.clock is None else arrived.clock
-        if clock is None:
-            clock = times.getCurrentProcessingTimeInMs()
-        yield from self.step(group, arrived, updates, clock)
-
-    @abstractmethod
-    def step(
-        self,
-        group: int,
-        arrived: Arrived,
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-    ) -> Iterator[Row]:
-        """Take the group through the micro-batch.
-
-        Args:
-            group: Its grouping key.
-            arrived: What it was sent.
-            updates: Updates of the watermark.
-            clock: Processing time (ms).
-        """
-
-
-class ShardProcessor(GroupProcessor):
-    """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing.
-
-    Args:
-        plan: Of its grouping.
-        copies: Whether the workers of an executor may share copies of state.
-    """
-
-    def __init__(self, plan: Plan, copies: bool = False) -> None:
-        super().__init__(plan)
-        self._copies = copies
-
-    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
-        super().open(handle, state)
-        self._store = SparkStore(state, nearby=nearby_of_worker(self._copies))
-        self._stepper, self._output = stepper_of(self._plan), OutputBlobs()
-        self._stepper.share_logged(_LOGGED)
-
-    def step(
-        self,
-        group: int,
-        arrived: Arrived,
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-    ) -> Iterator[Row]:
-        if group not in self._plan.shard_ids:
-            # The state was written with a different shard count; loading the index raises the right
-            # error.
-            Index.load(self._plan, self._store.read_index())
-        shard = self._plan.shard_ids.index(group)
+        clock, updates = times.getCurrentProcessingTimeInMs(), self._updates(times)
         with paused_gc():
-            tables, tally = stepped_shard(
-                self._stepper, self._store, shard, arrived, updates, clock
-            )
-            blobs = [self._output.of(table) for table in tables]
-        yield from (_ROW(blob, *_UNCOUNTED) for blob in blobs)
-        yield _ROW(None, *tally.columns)
+            out = self._work.step(group, self._stores, blobs, updates, clock)
+            rows = [self._row(*map(self._sent, columns)) for columns in out]
+        yield from rows
+
+    def _sent(self, value: Any) -> Any:
+        return self._output.of(value) if isinstance(value, pa.Table) else value
+
+    def _updates(self, times: Any) -> list[HostWatermark]:
+        """What Spark says of the watermark; it calls the group when it will say more."""
+        if self._work.host_says == "never":
+            return []
+        watermark = times.getCurrentWatermarkInMs()
+        if watermark >= MAX_TIMESTAMP:
+            # The query is drained: all inputs have come to their end.
+            return [HostWatermark(MAX_TIMESTAMP)]
+        if self._work.host_says == "always":
+            # The shard's own index knows what is due; Spark only has to call. A single timer just
+            # ahead of the watermark does that, and Spark removes it when it fires.
+            self._handle.registerTimer(watermark + 1)
+            # Spark's watermark follows from the micro-batches before: it is there first.
+            return [HostWatermark(known_watermark(watermark), begins=True)]
+        # Updates of its inputs trigger its steps, but for the drain, which needs a timer. One would
+        # do; to check that it is set takes as long as to set it again.
+        self._handle.registerTimer(MAX_TIMESTAMP)
+        return []
 
     def close(self) -> None:
+        self._work.close()
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.
         pa.default_memory_pool().release_unused()
+
+
+def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table]:
+    """The function for ``applyInArrow`` that has a group do its work once, over data that ends.
+
+    Args:
+        work: What it does.
+        columns: Which of its columns come out.
+    """
+    places = [work.columns.index(name) for name in columns]
+
+    def run(group: pa.Table) -> pa.Table:
+        number, blobs = group.column("shard")[0].as_py(), group.column("blob").to_pylist()
+        try:
+            with paused_gc():
+                out = work.step(number, lambda *_: NoStore(), blobs, AT_ONCE, 0)
+        finally:
+            work.close()
+        rows = [[row[place] for place in places] for row in out]
+        made = {name: [row[place] for row in rows] for place, name in enumerate(columns)}
+        kinds = {"shard": pa.int32(), "blob": pa.binary()}
+        # Together blobs may be more than fits in one piece.
+        return pa.table(
+            {
+                name: pa.chunked_array(
+                    [pa.array([_blob(it)], kinds[name]) for it in values], kinds[name]
+                )
+                for name, values in made.items()
+            }
+        )
+
+    return run
+
+
+def _blob(value: Any) -> Any:
+    return output_blob(value) if isinstance(value, pa.Table) else value

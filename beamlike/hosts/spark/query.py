@@ -1,34 +1,37 @@
 """From DataFrames and a plan to the DataFrame of everything that comes out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
-from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
 from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import observing_columns
 from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, tick_packer
-from beamlike.hosts.spark.processor import STEPPED, ShardProcessor
+from beamlike.hosts.spark.processor import GroupProcessor, TextStore, at_once
 from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
-from beamlike.hosts.spark.unpack import output_blob, unpacked_schema, unpacker
+from beamlike.hosts.spark.unpack import unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.micro_batch import finished_shard
 from beamlike.runtime.output import OutputTable
-from beamlike.runtime.packing import read_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
+from beamlike.runtime.tally import TALLY_TYPE
+from beamlike.runtime.work import FanoutWork, ShardWork
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+STEPPED: Final = f"blob binary, {TALLY_TYPE}"
+"""The Spark schema of what comes out of a shard: blobs of rows, and in one more row of each step
+what it has counted."""
 
 
 @attrs.frozen
@@ -68,9 +71,10 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
         packed = packed.unionByName(_ticked(packed.sparkSession, plan, wake_every_ms))
     if plan.fanout:
         packed = packed.groupBy("shard").transformWithState(
-            Deferred(FanoutProcessor(plan), clock_of_group), PACKED, "append", "EventTime"
+            Deferred(GroupProcessor(FanoutWork(plan), store=TextStore), clock_of_group),
+            *(PACKED, "append", "EventTime"),
         )
-    processor = ShardProcessor(plan, may_copy(packed.sparkSession))
+    processor = GroupProcessor(ShardWork(plan), copies=may_copy(packed.sparkSession))
     stepped = packed.groupBy("shard").transformWithState(
         Deferred(processor, blobs_of), STEPPED, "append", "EventTime"
     )
@@ -87,24 +91,11 @@ def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     """The output of a grouping over data that ends: the watermark goes straight to infinity."""
     packed = _pack(inputs, plan)
     if plan.fanout:
-        packed = packed.groupBy("shard").applyInArrow(reported_group(bounded_fanout(plan)), PACKED)
-    stepped = packed.groupBy("shard").applyInArrow(
-        reported_group(bounded_shard(plan)), "blob binary"
-    )
+        combine = at_once(FanoutWork(plan), ["shard", "blob"])
+        packed = packed.groupBy("shard").applyInArrow(reported_group(combine), PACKED)
+    step = at_once(ShardWork(plan), ["blob"])
+    stepped = packed.groupBy("shard").applyInArrow(reported_group(step), "blob binary")
     return _unpacked(stepped, plan)
-
-
-def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
-    """The function for ``applyInArrow``: one shard, from its first element to the end of time."""
-
-    def run(blobs: pa.Table) -> pa.Table:
-        arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
-        blobs = [output_blob(table) for table in finished_shard(plan, arrived)]
-        # Together they may be more than fits in one piece.
-        pieces = [pa.array([blob], pa.binary()) for blob in blobs]
-        return pa.table({"blob": pa.chunked_array(pieces, pa.binary())})
-
-    return run
 
 
 def _unpacked(blobs: DataFrame, plan: Plan) -> DataFrame:

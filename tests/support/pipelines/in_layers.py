@@ -13,7 +13,6 @@ from typing import Any, Final
 import cloudpickle
 import pyarrow as pa
 
-from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
 from beamlike.hosts.spark.graph.stages import (
@@ -24,6 +23,7 @@ from beamlike.hosts.spark.graph.stages import (
 )
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node
+from beamlike.runtime.graph.layer import Layer
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun

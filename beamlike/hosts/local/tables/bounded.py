@@ -1,6 +1,5 @@
 """Queries over tables that are there at once: the watermark goes straight to infinity."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -8,14 +7,11 @@ import attrs
 import pyarrow as pa
 
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
-from beamlike.hosts.local.tables.query import PackedTable, deliver
+from beamlike.hosts.local.tables.query import PackedTable, output_of
 from beamlike.hosts.local.tables.values import usual_table
-from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.fanout import FanoutGroup
-from beamlike.runtime.micro_batch import finished_shard
-from beamlike.runtime.output import OutputTable
-from beamlike.runtime.packing import read_blobs
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.stores import NoStore
+from beamlike.runtime.work import AT_ONCE
 
 
 @attrs.frozen
@@ -27,21 +23,11 @@ class BoundedStage:
 
     def table(self, batch: MicroBatch) -> pa.Table:
         """Everything that comes out, with the hidden column."""
-        plan = self.plan
-        received: dict[int, list[bytes]] = defaultdict(list)
-        for index, packed_table in enumerate(self.inputs):
-            deliver(received, packed_table.blobs(plan, index, batch))
-        if plan.fanout:
-            passed: dict[int, list[bytes]] = defaultdict(list)
-            for group, blobs in received.items():
-                arrived = read_blobs(iter(blobs))
-                rows = FanoutGroup(plan).pass_on(group, arrived, MIN_TIMESTAMP)
-                deliver(passed, rows.to_batches())
-            received = passed
-        tables = [OutputTable(plan).schema.empty_table()]
-        for group in plan.shard_ids:
-            tables += finished_shard(plan, read_blobs(iter(received[group])))
-        return pa.concat_tables(tables)
+        return output_of(self.plan, self.inputs, batch, AT_ONCE, _no_store, _no_store)
+
+
+def _no_store(group: int) -> NoStore:
+    return NoStore()
 
 
 class BoundedTables:

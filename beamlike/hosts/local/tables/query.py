@@ -7,24 +7,22 @@ between micro-batches, as Spark's does.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import attrs
 import pyarrow as pa
 
 from beamlike.hosts.describing import Source, noted
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
-from beamlike.machine.clocks import HostWatermark, SourceClock, WatermarkUpdate
+from beamlike.machine.clocks import HostWatermark, SourceClock
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.clock import Clock
-from beamlike.runtime.fanout import FanoutGroup
-from beamlike.runtime.micro_batch import known_watermark, stepped_shard
 from beamlike.runtime.output import OutputTable
-from beamlike.runtime.packing import Arrived, packed, read_blobs
+from beamlike.runtime.packing import packed
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.stores import DictStore
+from beamlike.runtime.store.stores import DictStore, Store
+from beamlike.runtime.work import FanoutWork, ShardWork, Work, known_watermark
 
 
 @attrs.frozen
@@ -46,27 +44,20 @@ class PackedTable:
 
 @attrs.frozen
 class _State:
-    """The saved state of a grouping between micro-batches: what a checkpoint has of it.
+    """The saved state of a grouping between micro-batches, by group: what a checkpoint has of it.
 
-    ``groups`` are those of the fanout, and one that dropped rows go through.
+    ``fanout`` has that of the groups of its fanout.
     """
 
-    shards: tuple[DictStore, ...]
-    groups: Mapping[int, Clock]
-
-    @classmethod
-    def of(cls, plan: Plan) -> "_State":
-        stores = tuple(DictStore() for _ in plan.shard_ids)
-        return cls(stores, {})
+    shards: Mapping[int, DictStore] = attrs.field(factory=lambda: defaultdict(DictStore))
+    fanout: Mapping[int, DictStore] = attrs.field(factory=lambda: defaultdict(DictStore))
 
     def copied(self) -> "_State":
-        return _State(tuple(map(_copied, self.shards)), self.groups)
-
-
-def _copied(store: DictStore) -> DictStore:
-    copy = DictStore()
-    copy.buckets, copy.index = dict(store.buckets), store.index
-    return copy
+        copy = _State()
+        for stores, copies in (self.shards, copy.shards), (self.fanout, copy.fanout):
+            for group, store in stores.items():
+                copies[group].buckets, copies[group].index = dict(store.buckets), store.index
+        return copy
 
 
 class Stage:
@@ -80,50 +71,53 @@ class Stage:
 
     def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
         self.plan, self._inputs = plan, inputs
-        self.state = _State.of(plan) if state is None else state
-        self._stepper = stepper_of(plan)
-        self._schema = OutputTable(plan).schema
+        self.state = state or _State()
 
     def table(self, batch: MicroBatch) -> pa.Table:
         """Everything that comes out in a micro-batch, with the hidden column."""
-        received: dict[int, list[bytes]] = defaultdict(list)
-        for index, packed_table in enumerate(self._inputs):
-            deliver(received, packed_table.blobs(self.plan, index, batch))
-        if self.plan.fanout:
-            received = self._combined(received, batch)
-        tables = [self._schema.empty_table()]
-        for shard, group in enumerate(self.plan.shard_ids):
-            arrived = read_blobs(iter(received[group]))
-            store, clocks = self.state.shards[shard], self._clocks(arrived, batch)
-            tables += stepped_shard(self._stepper, store, shard, arrived, *clocks)[0]
-        return pa.concat_tables(tables)
-
-    def _combined(
-        self, received: Mapping[int, list[bytes]], batch: MicroBatch
-    ) -> dict[int, list[bytes]]:
-        """What the groups of the fanout pass on to the shards."""
-        passed: dict[int, list[bytes]] = defaultdict(list)
-        clocks = dict(self.state.groups)
-        for group in dict.fromkeys((*self.plan.fanout_ids, *received)):
-            arrived = read_blobs(iter(received.get(group, [])))
-            table, clocks[group] = FanoutGroup(self.plan).step(
-                group, clocks.get(group, Clock()), arrived, *self._clocks(arrived, batch)
-            )
-            deliver(passed, table.to_batches())
-        self.state = attrs.evolve(self.state, groups=clocks)
-        return passed
-
-    def _clocks(self, arrived: Arrived, batch: MicroBatch) -> tuple[Sequence[WatermarkUpdate], int]:
-        """Updates of the watermark, and processing time (ms)."""
-        updates: list[WatermarkUpdate] = list(arrived.updates)
+        updates = []
         if batch.ended:
             updates.append(HostWatermark(MAX_TIMESTAMP))
         elif self.plan.clocks is None:
             updates.append(HostWatermark(known_watermark(batch.watermark), begins=True))
-        return updates, batch.clock
+        stores = self.state.shards.__getitem__, self.state.fanout.__getitem__
+        return output_of(self.plan, self._inputs, batch, updates, *stores)
 
 
-def deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch]) -> None:
+StoreOf = Callable[[int], Store]
+"""The state of a group."""
+
+
+def output_of(
+    plan: Plan,
+    inputs: Sequence[PackedTable],
+    batch: MicroBatch,
+    updates: Sequence[HostWatermark],
+    store_of_shard: StoreOf,
+    store_of_fanout: StoreOf,
+) -> pa.Table:
+    """Everything that comes out of a grouping in a micro-batch, with the hidden column."""
+    received: dict[int, list[bytes]] = defaultdict(list)
+    for index, packed_table in enumerate(inputs):
+        _deliver(received, packed_table.blobs(plan, index, batch))
+
+    def stepped(work: Work, groups: Iterable[int], store_of: StoreOf) -> Iterator[tuple[Any, ...]]:
+        for group in dict.fromkeys(groups):
+            stores = partial(store_of, group)
+            yield from work.step(group, stores, received.get(group, []), updates, batch.clock)
+
+    if plan.fanout:
+        passed: dict[int, list[bytes]] = defaultdict(list)
+        groups = (*plan.fanout_ids, *received)
+        for shard, blob in stepped(FanoutWork(plan), groups, store_of_fanout):
+            passed[shard].append(blob)
+        received = passed
+    rows = stepped(ShardWork(plan), plan.shard_ids, store_of_shard)
+    tables = [table for table, *_ in rows if table is not None]
+    return pa.concat_tables([OutputTable(plan).schema.empty_table(), *tables])
+
+
+def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch]) -> None:
     """Sort blobs by the shard, or the group of the fanout, that they are for."""
     for rows in packed:
         groups, blobs = (column.to_pylist() for column in rows.columns)

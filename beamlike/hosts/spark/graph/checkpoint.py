@@ -18,9 +18,9 @@ import attrs
 
 from beamlike.errors import StateError
 from beamlike.hosts.spark.graph.frames import ending
-from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.stages import MESSAGE
 from beamlike.runtime.changes import check_layout, refused, unnumbered
+from beamlike.runtime.graph.layer import Layer
 from beamlike.runtime.graph.layers import STAGED, Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS, SHARDS

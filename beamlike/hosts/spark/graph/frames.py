@@ -11,7 +11,6 @@ from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.bind import event_time
-from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
 from beamlike.hosts.spark.graph.rows import Columns
@@ -27,6 +26,7 @@ from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.envelope import Reached
+from beamlike.runtime.graph.layer import Layer
 from beamlike.runtime.graph.layers import STAGED, Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS

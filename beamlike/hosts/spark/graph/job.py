@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from beamlike.hosts.spark.graph.processor import Layer
+from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
     MESSAGE,
@@ -21,6 +21,7 @@ from beamlike.hosts.spark.graph.stages import (
     output_stage,
 )
 from beamlike.hosts.spark.worker_errors import reported, reported_group
+from beamlike.runtime.graph.layer import Layer
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
@@ -110,11 +111,12 @@ def _steps_of_shard(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], 
         stores = {at: DictStore() for at in layer.staged}
         try:
             # Without data it is the beginning of processing time, as on the other hosts.
-            left = [
-                (step, blob)
-                for step, blobs in _blobs(group.to_batches()).items()
-                for blob in layer.stepped(shard, blobs, stores, 0)
-            ]
+            with paused_gc():
+                left = [
+                    (step, blob)
+                    for step, blobs in _blobs(group.to_batches()).items()
+                    for blob in layer.stepped(shard, blobs, stores, 0)
+                ]
         finally:
             layer.teardown()
         steps, blobs = zip(*left, strict=True)

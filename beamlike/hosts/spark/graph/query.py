@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from beamlike.hosts.failed_starts import all_processed
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
 from beamlike.hosts.spark.graph.job import answers_of_job
-from beamlike.hosts.spark.graph.processor import NOTED, Layer, LayerProcessor, stepper
 from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
@@ -31,12 +30,14 @@ from beamlike.hosts.spark.graph.stages import (
 )
 from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import Observed, observing
+from beamlike.hosts.spark.processor import GroupProcessor, at_once
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
+from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import Recorder
@@ -89,11 +90,11 @@ def stepped_through(
     for at in range(layers.depth):
         walk = partial(fused_stage, layers, at, shards, buckets, notes=notes, bounded=bounded)
         sent = _sent(entries, walk, layers, at, shards, buckets).groupBy("shard")
-        layer = Layer(layers, at + 1, shards, buckets, notes)
+        work = LayerWork(Layer(layers, at + 1, shards, buckets, notes), ids)
         if bounded:
-            stepped = sent.applyInArrow(reported_group(stepper(layer, ids)), MESSAGE)
+            stepped = sent.applyInArrow(reported_group(at_once(work, ["blob"])), MESSAGE)
         else:
-            processor = LayerProcessor(layer, ids, may_copy(entries[0].rows.sparkSession))
+            processor = GroupProcessor(work, copies=may_copy(entries[0].rows.sparkSession))
             stepped = sent.transformWithState(
                 Deferred(processor, blobs_of_nodes), MESSAGE, "append", "EventTime"
             )

@@ -1,39 +1,20 @@
-"""Between two layers: elements go through all nodes that only look at them one by one."""
+"""Between two layers as functions for ``mapInArrow``; see `beamlike.runtime.graph.between`."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.workers import ease_worker
-from beamlike.machine.liftable import why_one_by_one
-from beamlike.model.bundle import Bundle
-from beamlike.model.graph import Edge, GroupNode, Node
-from beamlike.runtime.envelope import Kind, sealed
-from beamlike.runtime.graph.early import (
-    Combined,
-    EarlyCombiner,
-    WatermarkBound,
-    watermark_bound,
-)
-from beamlike.runtime.graph.keyed import key_blobs, shard_tables
+from beamlike.model.graph import GroupNode
+from beamlike.runtime.graph.between import Between, EarlyCombining
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.mail import Mail, Parcel
-from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.pacing import paced_by, taken
-from beamlike.runtime.graph.side_inputs import SideInputWorker
-from beamlike.runtime.graph.side_shards import dealt_out
-from beamlike.runtime.graph.staged import StagedWorker
-from beamlike.runtime.graph.worker import Worker
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.blobs import stream_of
-from beamlike.runtime.store.room import check_message
 from beamlike.runtime.tally import TALLIES, tallies_array
 
 MESSAGE: Final = "blob binary"
@@ -98,7 +79,7 @@ def fused_stage(
         ease_worker()
         context = TaskContext.get()
         part = context.partitionId() if context else 0
-        with paused_gc(), _Stage.over(layers, layer) as stage:
+        with paused_gc(), Between.over(layers, layer) as stage:
             early = EarlyCombining(layers, layer, shards, buckets, notes=notes, bounded=bounded)
             sent = stage.sent(taking(batches), shards, part, early)
         columns = [
@@ -172,7 +153,7 @@ def output_stage(
 
     def finish(batches: Batches) -> Batches:
         ease_worker()
-        with paused_gc(), _Stage.over(layers, layers.depth) as stage:
+        with paused_gc(), Between.over(layers, layers.depth) as stage:
             left = stage.through(taking(batches))
             rows: list[tuple[int | None, bytes | None]] = []
             for number, (edge, show) in enumerate(shows):
@@ -197,183 +178,3 @@ def output_stage(
             yield pa.RecordBatch.from_pydict(columns)
 
     return finish
-
-
-@attrs.frozen
-class Sent:
-    """A batch on its way to a shard, or to the task of a fanout that combines it further.
-
-    Args:
-        position: That of the shard or of the task.
-        blob: The batch.
-        spread: Whether a fanout spreads it.
-    """
-
-    position: int
-    blob: bytes
-    spread: bool = False
-
-
-@attrs.frozen(slots=False)
-class EarlyCombining:
-    """What is combined on the way to the stateful operator of the next layer, in one task.
-
-    Args:
-        layer: The layer before.
-        shards: The groups that share the keys.
-        buckets: See `beamlike.runtime.plan.Plan`.
-        notes: As the layer that follows has it.
-        bounded: Whether everything happens in one step: then nothing is late.
-    """
-
-    layers: Layers
-    layer: int
-    shards: int
-    buckets: int
-    notes: bool = False
-    bounded: bool = False
-
-    def combined(self, number: int, inputs: Sequence[Bundle], mail: Mail, part: int) -> Combined:
-        """What goes to the shards of a node."""
-        node, wire = self.layers.nodes[number], self.layers.wire
-        worker = worker_of(node)
-        if isinstance(worker, SideInputWorker):
-            with worker.blamed():
-                return Combined([*dealt_out(inputs, wire, self.shards)])
-        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
-        with mail.report.metrics.step(str(number)), worker.blamed():
-            keyed = worker.keyed(inputs)
-            blobs = key_blobs(keyed.keys, wire.coders)
-            if _comes_one_by_one(node):
-                return Combined([*shard_tables(keyed, blobs, wire, self.shards, self.buckets)])
-            bound = WatermarkBound(is_certain=True)
-            if not self.bounded:
-                bound = watermark_bound(self.layers, number, mail.reached)
-            return self._combiner(number).combined(keyed, blobs, bound, part)
-
-    def merged(self, spread: Mail) -> list[Sent]:
-        """What a fanout spread to this task, combined, for the shards."""
-        sent = []
-        for number, tables in spread.tables.items():
-            with worker_of(self.layers.nodes[number]).blamed():
-                for shard, table in self._combiner(number).merged(tables):
-                    sent.append(Sent(shard, _elements(number, table)))
-        return sent
-
-    def _combiner(self, number: int) -> EarlyCombiner:
-        node = self.layers.nodes[number]
-        assert isinstance(node, GroupNode), "nothing else combines"
-        sizes = {"shards": self.shards, "buckets": self.buckets}
-        return EarlyCombiner(node, self.layers.wire, **sizes, notes=self.notes)
-
-
-def _comes_one_by_one(node: Node) -> bool:
-    """Whether the elements of a node reach it as they are."""
-    if not isinstance(node, GroupNode) or node.assigns:
-        return True
-    return why_one_by_one(node.strategy, node.combine) is not None
-
-
-@attrs.define
-class _Stage:
-    """The nodes between two layers, in one task."""
-
-    layers: Layers
-    layer: int
-    workers: dict[int, Worker]
-    pending: dict[tuple[int, int], Bundle] = attrs.field(factory=lambda: defaultdict(Bundle))
-    """What nodes of this stage are given, by their numbers and sources."""
-
-    @classmethod
-    @contextmanager
-    def over(cls, layers: Layers, layer: int) -> Iterator["_Stage"]:
-        """A stage whose functions are set up, and torn down at its end."""
-        workers = {number: worker_of(layers.nodes[number]) for number in layers.between(layer)}
-        for number in layers.sharing.intersection(workers):
-            workers[number].shares_elements = True
-        with ExitStack() as stack:
-            for worker in workers.values():
-                worker.setup()
-                stack.callback(worker.teardown)
-            yield cls(layers, layer, workers)
-
-    def through(self, received: Mail) -> Mail:
-        """The mail as it leaves for the next layer."""
-        bundles: dict[int, Parcel] = defaultdict(Parcel)
-        left = attrs.evolve(received, bundles=bundles)
-        for edge, parcel in received.bundles.items():
-            readers = self._readers_here(edge)
-            if readers:
-                bundle = parcel.open(self.layers.wire)
-                for to in readers:
-                    self.pending[to].extend(bundle)
-            if self.layers.read_until[edge] > self.layer:
-                bundles[edge] = parcel
-        for at in self.workers:
-            self._take(at, left)
-        return left
-
-    def _readers_here(self, edge: int) -> list[tuple[int, int]]:
-        """The nodes of this stage that read an edge, each with as which of its sources."""
-        readers = self.layers.readers.get(self.layers.edges[edge], ())
-        return [(it.node, it.source) for it in readers if it.node in self.workers]
-
-    def _take(self, at: int, left: Mail) -> None:
-        """Let a node take what it is given, and those that it paces what comes of each of it."""
-        node, worker = self._node(at), self.workers[at]
-        given = [self.pending.pop((at, source), Bundle()) for source in range(len(node.sources))]
-        if not any(given):
-            return
-        after = paced_by(node, map(self._node, self.workers)) if worker.paces else ()
-        for found in taken(worker, given, left.report.metrics, str(at)):
-            for tag, bundle in found:
-                self._route(at, tag, bundle, left)
-            for each in after:
-                self._take(self.layers.number[each], left)
-
-    def sent(self, received: Mail, shards: int, part: int, early: "EarlyCombining") -> list[Sent]:
-        """What goes to the shards of the next layer."""
-        mail, layers = self.through(received), self.layers
-        # Watermarks concern every shard.
-        sent = [Sent(shard, blob) for blob in mail.news(part) for shard in range(shards)]
-        for at in layers.staged(self.layer + 1):
-            edges = [layers.edge_number[edge] for edge in self._node(at).sources]
-            given = [
-                mail.bundles[edge].open(layers.wire) if edge in mail.bundles else Bundle()
-                for edge in edges
-            ]
-            if any(given):
-                combined = early.combined(at, given, mail, part)
-                for shard, table in combined.to_shards:
-                    sent.append(Sent(shard, _elements(at, table, part)))
-                for position, table in combined.to_fanout:
-                    sent.append(Sent(position, _elements(at, table, part), spread=True))
-        for edge in [*mail.bundles]:
-            if layers.sent_until[edge] <= self.layer:
-                del mail.bundles[edge]
-        # What passes by goes any way.
-        sent += (Sent(part % shards, blob) for blob in layers.handed_on(mail, part))
-        return sent
-
-    def _node(self, at: int) -> Node:
-        return self.layers.nodes[at]
-
-    def _route(self, node: int, tag: str, bundle: Bundle, left: Mail) -> None:
-        edge = self.layers.edge_number.get(Edge(self._node(node), tag))
-        if edge is None:
-            return
-        for to in self._readers_here(edge):
-            self.pending[to].extend(bundle)
-        if self.layers.read_until[edge] > self.layer:
-            left.bundles[edge].added.extend(bundle)
-
-
-def _elements(node: int, table: pa.Table, place: int = 0) -> bytes:
-    """Elements for the machine of a node as a batch.
-
-    Raises:
-        UnsupportedError: They are more than Spark can carry.
-    """
-    blob = sealed(Kind.ELEMENTS, table, node, (place, 0, 0))
-    check_message(blob)
-    return blob

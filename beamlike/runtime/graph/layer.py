@@ -1,22 +1,15 @@
-"""A layer: the stateful operator that holds all groupings of one depth."""
+"""A layer: the stateful operator that holds all nodes with state of one depth."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import attrs
-import pyarrow as pa
-from pyspark.sql import Row
-from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
-from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.spark.deferred import Processor
-from beamlike.hosts.spark.nearby import nearby_of_worker
-from beamlike.hosts.spark.processor import SparkStore
-from beamlike.hosts.spark.workers import prepare_logs
 from beamlike.machine.clocks import (
     Clocks,
+    HostWatermark,
     InputClock,
     ShardWatermark,
     SourceClock,
@@ -53,8 +46,9 @@ from beamlike.runtime.logs import (
 )
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.room import in_room
-from beamlike.runtime.store.stores import NoStore, Store
+from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import Tally
+from beamlike.runtime.work import HostSays, Stores, Work
 
 NOTED: Final = (GroupNode, MachineNode)
 """The nodes of scripts whose inside is noted."""
@@ -214,9 +208,7 @@ class Layer:
         self, shard: int, blobs: Iterable[bytes], stores: Mapping[int, Store], clock: int
     ) -> list[bytes]:
         """The same from batches to batches."""
-        with paused_gc():
-            received = Mail.opened(blobs)
-            return self.layers.sent(self.step(shard, received, stores, clock), shard)
+        return self.layers.sent(self.step(shard, Mail.opened(blobs), stores, clock), shard)
 
     def teardown(self) -> None:
         """Let what the functions of this copy have made come to its end."""
@@ -273,46 +265,31 @@ def _updates(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUp
             yield ShardWatermark(at, it.shard, it.watermark)
 
 
-_ROW: Final = Row("blob")
-
-
-class LayerProcessor(Processor):
-    """Carries batches to the shards of a layer. State ``blobs``: those of each node, by number.
+class LayerWork(Work):
+    """The shards of a layer. The state of each node is under its number.
 
     Args:
-        layer: What the shards do.
+        layer: What they do.
         ids: Their groups.
-        copies: Whether the workers of an executor may share copies of state.
     """
 
-    def __init__(self, layer: Layer, ids: tuple[int, ...], copies: bool = False) -> None:
-        self._layer, self._ids, self._copies = layer, ids, copies
+    columns = ("blob",)
+    host_says: ClassVar[HostSays] = "never"
 
-    def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
-        prepare_logs()
-        nearby = nearby_of_worker(self._copies)
-        self._stores = {at: SparkStore(state, at, nearby=nearby) for at in self._layer.staged}
+    def __init__(self, layer: Layer, ids: Sequence[int]) -> None:
+        self._layer, self._ids = layer, ids
 
-    def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
-        clock = times.getCurrentProcessingTimeInMs()
-        blobs = (bytes(row.blob) for row in rows)
-        shard = self._ids.index(key[0])
-        yield from map(_ROW, self._layer.stepped(shard, blobs, self._stores, clock))
+    def step(
+        self,
+        group: int,
+        stores: Stores,
+        blobs: Iterable[bytes],
+        updates: Sequence[HostWatermark],
+        clock: int,
+    ) -> list[tuple[Any, ...]]:
+        of_nodes = {at: stores(at) for at in self._layer.staged}
+        shard = self._ids.index(group)
+        return [(blob,) for blob in self._layer.stepped(shard, blobs, of_nodes, clock)]
 
     def close(self) -> None:
         self._layer.teardown()
-
-
-def stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:
-    """The function for ``applyInArrow`` that steps a shard once, from the beginning to the end."""
-
-    def step(group: pa.Table) -> pa.Table:
-        shard = ids.index(group.column("shard")[0].as_py())
-        stores = {at: NoStore() for at in layer.staged}
-        try:
-            blobs = layer.stepped(shard, group.column("blob").to_pylist(), stores, 0)
-        finally:
-            layer.teardown()
-        return pa.table({"blob": pa.array(blobs, pa.binary())})
-
-    return step

@@ -1,0 +1,180 @@
+"""The work of an operator of a query, whichever host brings it what it was sent.
+
+A host brings each group of an operator what it was sent, once in a micro-batch and with rows or
+without; it keeps the state of the group, and hands on what comes out.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Final, Literal
+
+import pyarrow as pa
+
+from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.clock import Clock
+from beamlike.runtime.fanout import FanoutGroup
+from beamlike.runtime.jumps import jump_of
+from beamlike.runtime.logs import log_jump, log_rows, log_silent, logs_drops
+from beamlike.runtime.packing import Arrived, read_blobs
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.stepping import Stepper, stepper_of
+from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.stores import Store
+from beamlike.runtime.tally import EXAMPLES, METRICS, Tally
+
+Stores = Callable[..., Store]
+"""What keeps the state of a group; of one of several nodes, where it takes the node's number."""
+
+HostSays = Literal["always", "at the end", "never"]
+"""When an operator has its watermark from the host. Else it is in what the operator is sent."""
+
+_LOGGED: Final = set[Hashable]()
+"""Which failures this process has logged: each once, however many tasks it does."""
+
+
+AT_ONCE: Final = (HostWatermark(MAX_TIMESTAMP),)
+"""What the host says where data ends: everything happens in one step, up to the end of time."""
+
+
+def known_watermark(reported: int) -> int:
+    """The watermark of a query (ms) that is reported as 0 while there is none yet, as Spark's."""
+    return reported if reported > 0 else MIN_TIMESTAMP
+
+
+class Work(ABC):
+    """What the groups of an operator do. Nothing of it is kept between micro-batches.
+
+    ``columns`` are the names of those of its output, and ``host_says`` when it has its watermark
+    from the host.
+    """
+
+    columns: ClassVar[tuple[str, ...]]
+
+    @property
+    @abstractmethod
+    def host_says(self) -> HostSays:
+        """When it has its watermark from the host."""
+
+    @abstractmethod
+    def step(
+        self,
+        group: int,
+        stores: Stores,
+        blobs: Iterable[bytes],
+        updates: Sequence[HostWatermark],
+        clock: int,
+    ) -> list[tuple[Any, ...]]:
+        """Take a group through a micro-batch.
+
+        Args:
+            group: The key of the group.
+            stores: Its state.
+            blobs: What it was sent, see `beamlike.runtime.envelope`.
+            updates: What the host says of the watermark.
+            clock: Processing time (ms), if nothing that was sent says another.
+
+        Returns:
+            Rows of its columns. A table in place of a blob is yet to be one.
+        """
+
+    def close(self) -> None:  # noqa: B027  # not every operator has anything to close
+        """Let what it has made come to its end."""
+
+
+class _PlanWork(Work):
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    @property
+    def host_says(self) -> HostSays:
+        return "always" if self.plan.clocks is None else "at the end"
+
+    def _clock(self, arrived: Arrived, clock: int) -> int:
+        scripted = self.plan.clock if arrived.clock is None else arrived.clock
+        return clock if scripted is None else scripted
+
+
+class ShardWork(_PlanWork):
+    """The shards of a grouping of rows."""
+
+    columns = ("blob", *METRICS, *EXAMPLES)
+
+    @cached_property
+    def stepper(self) -> Stepper:
+        """What steps them."""
+        stepper = stepper_of(self.plan)
+        stepper.share_logged(_LOGGED)
+        return stepper
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"plan": self.plan}
+
+    def step(
+        self,
+        group: int,
+        stores: Stores,
+        blobs: Iterable[bytes],
+        updates: Sequence[HostWatermark],
+        clock: int,
+    ) -> list[tuple[Any, ...]]:
+        store = stores()
+        if group not in self.plan.shard_ids:
+            # The state was written with a different shard count; loading the index raises the right
+            # error.
+            Index.load(self.plan, store.read_index())
+        arrived, shard = read_blobs(blobs), self.plan.shard_ids.index(group)
+        all_updates = (*arrived.updates, *updates)
+        tables, tally = self._stepped(
+            store, shard, arrived, all_updates, self._clock(arrived, clock)
+        )
+        return [*((table, *_UNCOUNTED) for table in tables), (None, *tally.columns)]
+
+    def _stepped(
+        self,
+        store: Store,
+        shard: int,
+        arrived: Arrived,
+        updates: Sequence[WatermarkUpdate],
+        clock: int,
+    ) -> tuple[list[pa.Table], Tally]:
+        plan = self.plan
+        out, status = self.stepper.step(store, arrived.tables, updates, clock, shard)
+        tables = [*arrived.finished, *out]
+        jump = jump_of(plan, arrived.delivered, status)
+        if shard == 0:  # the others see the same
+            log_silent(plan.name, status.silent)
+        if logs_drops():
+            for table in tables:
+                log_rows(plan.name, list(plan.keys), table)
+        if jump is not None:
+            log_jump(plan.name, jump)
+        return tables, Tally.of_rows(plan, arrived.elements, tables, status, jump)
+
+
+_UNCOUNTED: Final = (None,) * len((*METRICS, *EXAMPLES))
+
+
+class FanoutWork(_PlanWork):
+    """The groups of the fanout of a grouping. The state of each is its `Clock`, as JSON."""
+
+    columns = ("shard", "blob")
+
+    def step(
+        self,
+        group: int,
+        stores: Stores,
+        blobs: Iterable[bytes],
+        updates: Sequence[HostWatermark],
+        clock: int,
+    ) -> list[tuple[Any, ...]]:
+        store, arrived = stores(), read_blobs(blobs)
+        saved = store.read_index()
+        before = Clock() if saved is None else Clock.from_json(json.loads(saved))
+        passed, after = FanoutGroup(self.plan).step(
+            group, before, arrived, (*arrived.updates, *updates), self._clock(arrived, clock)
+        )
+        store.write_index(json.dumps(after.to_json()).encode())
+        return [*zip(*(column.to_pylist() for column in passed.columns), strict=True)]
