@@ -52,7 +52,7 @@ def in_memory(scenario: Scenario) -> Outcome:
 
 def in_local(scenario: Scenario) -> Outcome:
     """Run a scenario in this process as production would; what it raises, if it raises."""
-    from beamlike.hosts.local.scripts import run_in_local
+    from beamlike.hosts.scripts import run_in_local
 
     try:
         return run_in_local(*_stage(scenario))

@@ -5,5 +5,6 @@ What they carry them to is `beamlike.runtime`. Read in this order: `clock` (the 
 has them), `finding` (which host that is), `describing` (what a test has to know of a query),
 `failed_starts` (what helps when Spark starts no query), then the hosts: `memory` (the reference
 machine in this process), `local` (the runtime in this process, without Spark), `spark` (streaming
-queries and bounded DataFrames). The tables in which results land are in `landing`.
+queries and bounded DataFrames). The tables in which results land are in `landing`; `scripts` runs a
+script for one stage in this process, as the pipeline that it is.
 """

@@ -203,7 +203,7 @@ def _run_on(
             f'a Spark session was given, but the host is "{host}"; add host="spark"'
         )
     if host == "local":
-        from beamlike.hosts.local.scripts import run_in_local
+        from beamlike.hosts.scripts import run_in_local
 
         return run_in_local(strategy, combine, script, on_error=on_error)
     return run_in_memory(Grouping(strategy, combine, on_error), script)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.hosts.local.scripts import run_in_local
+from beamlike.hosts.scripts import run_in_local
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect

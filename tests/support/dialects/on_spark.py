@@ -39,7 +39,7 @@ def play_on_local(cases: Sequence[DialectCase]) -> Mapping[str, list[CaseRow]]:
     Raises:
         UnsupportedError: A case needs what `beamlike.dialects` does not have.
     """
-    from beamlike.hosts.local.scripts import run_in_local
+    from beamlike.hosts.scripts import run_in_local
 
     return _played(cases, lambda scripts: [run_in_local(*script) for script in scripts])
 
