@@ -273,10 +273,13 @@ def sharing(nodes: Iterable[Node], recorded: Container[Edge]) -> frozenset[Node]
     """
     nodes = list(nodes)
     readers = Counter(edge for node in nodes for edge in node.sources)
+    outputs: dict[Node, list[Edge]] = defaultdict(list)
+    for edge in readers:
+        outputs[edge.node].append(edge)
     shared: set[Edge] = set()
     for node in nodes:
         # These hand the objects on that they are given.
         passed = isinstance(node, WindowNode | FlattenNode) and not shared.isdisjoint(node.sources)
-        outputs = [edge for edge in readers if edge.node is node]
-        shared.update(edge for edge in outputs if passed or readers[edge] > 1 or edge in recorded)
+        read = outputs[node]
+        shared.update(edge for edge in read if passed or readers[edge] > 1 or edge in recorded)
     return frozenset(node for node in nodes if not shared.isdisjoint(node.sources))
