@@ -2,8 +2,9 @@
 
 For each axis a run of some micro-batches at each of its values, the smallest first, after one that
 only warms up. ``cores`` is the same work on one core and on two, and on clusters of one worker and
-of two. Tables go to ``LATEST.md`` beside this file, and a picture to ``latest.png``. ``--only``
-takes some of them, and keeps the tables of the others.
+of two; ``streamed`` is the memory of a pipeline in one process. Tables go to ``LATEST.md`` beside
+this file, and a picture to ``latest.png``. ``--only`` takes some of them, and keeps the tables of
+the others.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from tests.benchmarks.measure import timed_run
 from tests.benchmarks.report import machine
 from tests.benchmarks.workers import descendants, status_bytes
 from tests.benchmarks.works import Contender
-from tests.growth import cores
+from tests.growth import cores, streamed
 from tests.growth.axes import AXES, Axis
 from tests.growth.report import Point, draw, section
 
@@ -55,7 +56,7 @@ def measured(spark: "SparkSession", files: FileCache, axis: Axis, scale: float) 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    names = [*(axis.name for axis in AXES), "cores"]
+    names = [*(axis.name for axis in AXES), "cores", "streamed"]
     parser = argparse.ArgumentParser(
         "python -m tests.growth",
         description=__doc__,
@@ -93,6 +94,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 speeds.append(asdict(speed))
             results["cores"] = speeds
             keep(results, asked.out)
+        if "streamed" in asked.only:
+            runs = []
+            for host in streamed.HOSTS:
+                for elements in streamed.ELEMENTS:
+                    count = max(streamed.KEYS, round(elements * asked.scale))
+                    run = streamed.measured(host, count // streamed.KEYS * streamed.KEYS)
+                    print(f"{host}, {run.elements:,} elements: {run.mebibytes} MiB", flush=True)
+                    runs.append(asdict(run))
+            results["streamed"] = runs
+            keep(results, asked.out)
     write(results, asked.out)
     return 0
 
@@ -117,6 +128,9 @@ def write(results: dict[str, object], out: Path) -> None:
     if "cores" in results:
         speeds = [cores.Speed(**{**it, "ms": tuple(it["ms"])}) for it in results["cores"]]  # type: ignore[attr-defined]
         text += "\n" + cores.section(speeds)
+    if "streamed" in results:
+        runs = [streamed.Streamed(**run) for run in results["streamed"]]  # type: ignore[attr-defined]
+        text += "\n" + streamed.section(runs)
     (out / "LATEST.md").write_text(text, encoding="utf-8")
     draw(points, described, out / "latest.png")
 

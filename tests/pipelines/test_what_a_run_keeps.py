@@ -1,5 +1,6 @@
-"""What the result of a run keeps: the ends of a pipeline, and what it is asked to keep."""
+"""What the result of a run keeps: what comes out at the ends, and what it is asked to keep."""
 
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -166,3 +167,46 @@ def test_only_collections_of_the_pipeline_can_be_kept() -> None:
             f"keep takes collections of this pipeline, got {shown}; write "
             "pipeline.keep(collection), or pipeline.keep() for everything"
         )
+
+
+# -- on Spark ---------------------------------------------------------------------------------
+
+WRITTEN = (
+    "a pipeline that reads DataFrames, or writes on Spark, keeps nothing in the driver; read what "
+    'it wrote, or run it over created elements with host="local"'
+)
+
+
+@pytest.mark.spark
+def test_a_pipeline_that_writes_on_spark_keeps_only_what_it_is_asked_to_keep(
+    spark: Any, tmp_path: Path
+) -> None:
+    pipeline = beam.Pipeline()
+    lines = pipeline | "Lines" >> beam.Create(WORDS)
+    _ = lines | beam.io.WriteToText(str(tmp_path / "plain"))
+    with pytest.raises(PipelineError) as refused:
+        pipeline.run("spark", spark).out_of(lines.edge)
+    assert str(refused.value) == f"what came out of 'Lines' was not kept: {WRITTEN}"
+    pipeline.keep(lines)
+    assert values(pipeline.run("spark", spark), lines) == ["or not", "to be", "to be"]
+
+
+@pytest.mark.spark
+def test_nothing_of_a_pipeline_that_reads_dataframes_can_be_kept(spark: Any) -> None:
+    pipeline = beam.Pipeline()
+    rows = pipeline | "Rows" >> beam.FromDataFrame(spark.range(3))
+    pipeline.keep(rows)
+    with pytest.raises(PipelineError) as refused:
+        pipeline.run("spark", spark)
+    assert str(refused.value) == f"keep cannot keep what comes out of 'Rows': {WRITTEN}"
+
+
+@pytest.mark.nightly
+@HOSTS
+def test_a_side_input_of_a_million_items_is_seen(host: str, request: pytest.FixtureRequest) -> None:
+    pipeline = beam.Pipeline()
+    side = pipeline | "Side" >> beam.Create(range(1_000_000))
+    main = pipeline | "Main" >> beam.Create(range(5))
+    seen = main | beam.Map(lambda number, side: (number, len(side)), beam.pvalue.AsList(side))
+    result = run(pipeline, host, request)
+    assert values(result, seen) == [(number, 1_000_000) for number in range(5)]

@@ -17,11 +17,13 @@ class Kept:
         edges: Those that are known.
         nodes: Nodes of which every output that nothing reads is kept, whatever its tag.
         read: The edges that a transform or a sink reads.
+        wanted: Those of ``edges`` that the pipeline was asked to keep.
     """
 
     edges: frozenset[Edge]
     nodes: frozenset[Node]
     read: frozenset[Edge]
+    wanted: frozenset[Edge] = frozenset()
 
     def __contains__(self, edge: object, /) -> bool:
         if edge in self.edges:
@@ -59,4 +61,5 @@ class Keeping:
         held = {output for holder, output in self._holders if holder() is not None}
         edges = {output for output in held if isinstance(output, Edge) and output not in read}
         of_any_name = frozenset(output for output in held if isinstance(output, Node))
-        return Kept(frozenset(edges | self._wanted), of_any_name, read)
+        wanted = frozenset(self._wanted)
+        return Kept(wanted | edges, of_any_name, read, wanted)

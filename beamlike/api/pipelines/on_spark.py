@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -119,13 +119,23 @@ class RunningResult(PipelineResult):
     @property
     def outputs(self) -> PipelineRun:
         """What was dropped and counted since it was started."""
-        report, nodes = self._running.report, self._running.layers.nodes
-        return PipelineRun({}, _named(report.lost, nodes), report.metrics)
+        return _without_outputs(self._running.report, self._running.layers.nodes)
 
     @property
     def lost_counts(self) -> Mapping[tuple[str, str], int]:
         """How many elements were dropped since it was started, by label and reason: all."""
         return _counted(self._running.report, self._running.layers.nodes)
+
+
+_WRITTEN: Final = (
+    "a pipeline that reads DataFrames, or writes on Spark, keeps nothing in the driver; read what "
+    'it wrote, or run it over created elements with host="local"'
+)
+
+
+def _without_outputs(report: "RunReport", nodes: Sequence[Node]) -> PipelineRun:
+    lost, graph = _named(report.lost, nodes), frozenset(nodes)
+    return PipelineRun({}, lost, report.metrics, kept=frozenset(), nodes=graph, why_not=_WRITTEN)
 
 
 def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[DroppedElement, ...]:
@@ -176,7 +186,8 @@ def run_on_spark(
     Raises:
         TransformError: A function of the user's raised, while a script was played.
         PipelineError: A stream has no checkpoint, or the pipeline over it writes nothing; or there
-            is no stream, and an option is only for streams.
+            is no stream, and an option is only for streams; or an output is to be kept where none
+            comes to the driver.
         StateError: The checkpoint is that of another pipeline.
         UnsupportedError: A script of a stream stands beside DataFrames.
         WindowingError: ``shards`` is no whole number of 1 or more.
@@ -199,12 +210,15 @@ def run_on_spark(
         options.spark or SparkSession.getActiveSession() or local_session(short_lived=kept is None)
     )
     scripts = [node for node in sources if isinstance(node.origin, tuple)]
-    is_over = writes and kept is not None and all(node.bounded for node in scripts)
+    wanted = sorted(edge.node.label for edge in kept.wanted) if kept is not None else []
+    is_over = writes and kept is not None and not wanted and all(node.bounded for node in scripts)
     if len(scripts) == len(sources) and not sinks and not is_over:
         own = {} if options.shards is None else {"shards": options.groups}
         scripted = Scripted(nodes, outputs, kept)
         (run,) = run_pipelines_on_spark([scripted], spark, **own)
         return PipelineResult(run)
+    if wanted:
+        raise PipelineError(f"keep cannot keep what comes out of {wanted[0]!r}: {_WRITTEN}")
     streams = [node.label for node in scripts if not node.bounded]
     if streams:
         raise UnsupportedError(
@@ -215,8 +229,7 @@ def run_on_spark(
     if not is_stream(layers):
         with as_raised():
             found = run_bounded(spark, layers, sinks, shards=options.groups)
-        run = PipelineRun({}, _named(found.lost, layers.nodes), found.metrics)
-        return PipelineResult(run, _counted(found, layers.nodes))
+        return PipelineResult(_without_outputs(found, layers.nodes), _counted(found, layers.nodes))
     if not sinks and not writes:
         raise PipelineError(
             "the pipeline reads a stream and writes nothing; apply WriteRows(schema, write) to "

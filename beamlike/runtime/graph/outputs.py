@@ -1,7 +1,7 @@
 """What a run of a pipeline leaves behind: what came out of its edges, and what was dropped."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import attrs
 
@@ -61,6 +61,13 @@ class EdgeOutput(Sequence[OutputElement]):
     __hash__ = None  # type: ignore[assignment]
 
 
+STREAMED_ON: Final = (
+    "a run keeps what no other transform reads and a variable holds, and streams everything else "
+    "on; call pipeline.keep(collection) before run()"
+)
+"""Why an output was not kept, and what to do."""
+
+
 class KeptEdges(Protocol):
     """The edges whose elements a run keeps. The others are streamed on."""
 
@@ -78,6 +85,7 @@ class PipelineRun:
         inside: What happened inside of groupings, where a record is kept.
         kept: The edges that were kept; None: all.
         nodes: The graph.
+        why_not: Why other edges were not kept, and what to do.
     """
 
     came: Mapping[Edge, Sequence[OutputElement]]
@@ -86,6 +94,7 @@ class PipelineRun:
     _inside: Mapping[Node, Recorded] = attrs.field(factory=dict, eq=False, repr=False)
     kept: KeptEdges | None = attrs.field(default=None, eq=False, repr=False)
     _nodes: frozenset[Node] = attrs.field(default=frozenset(), eq=False, repr=False)
+    _why_not: str = attrs.field(default=STREAMED_ON, eq=False, repr=False)
 
     def inside(self, node: Node) -> Run | None:
         """What a node that groups was given, step by step, and all that came of it.
@@ -112,8 +121,6 @@ class PipelineRun:
         if self.kept is not None and edge.node in self._nodes:
             output = f", output {edge.tag!r}" if edge.tag else ""
             raise PipelineError(
-                f"what came out of {edge.node.label!r}{output} was not kept: a run keeps what "
-                "no other transform reads and a variable holds, and streams everything else on; "
-                "call pipeline.keep(collection) before run()"
+                f"what came out of {edge.node.label!r}{output} was not kept: {self._why_not}"
             )
         return tuple(self.came.get(edge, ()))

@@ -60,7 +60,9 @@ def _plain(has_value: Any) -> Any:
 
 
 def _unordered(value: Any) -> Any:
-    """The value with its lists sorted: nobody promises the order of what was grouped."""
+    """The value with its lists sorted: the order of what was grouped is not defined."""
     if isinstance(value, tuple):
         return tuple(map(_unordered, value))
+    if isinstance(value, dict):
+        return {key: _unordered(item) for key, item in value.items()}
     return sorted(map(_unordered, value)) if isinstance(value, list) else value
