@@ -1,6 +1,8 @@
 """What is uploaded: a source archive and a wheel, built, looked into, installed and used."""
 
+import json
 import os
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -147,3 +149,25 @@ def test_the_wheel_alone_runs_all_that_stays_in_memory_and_says_what_the_rest_ne
     said = done(bin / "pytest", "-q", "-p", "no:cacheprovider", test, status=1)
     assert "  1     'table 3'  [12:00:00, 12:05:00)  ON_TIME  0  0   only" in said
     assert "1 failed, 1 passed in" in said
+
+
+LISTED = """
+from importlib import metadata
+print(*sorted(it.metadata["Name"] for it in metadata.distributions()))
+"""
+
+
+@pytest.mark.nightly
+def test_the_extra_local_runs_queries_over_tables_and_tests_of_queries(
+    built: Built, tmp_path: Path
+) -> None:
+    done(sys.executable, "-m", "venv", "--without-pip", tmp_path)
+    python, script = tmp_path / "bin" / "python", Path(__file__).with_name("table_job.py")
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
+    done(*pip, f"{built.wheel}[local]")
+
+    listed = done(python, "-c", LISTED)
+    rows = json.loads(done(python, script))
+
+    assert listed.split() == ["attrs", "beamlike", "cloudpickle", "numpy", "pyarrow"]
+    assert rows == json.loads(json.dumps(runpy.run_path(str(script))["everything"]()))
