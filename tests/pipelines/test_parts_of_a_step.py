@@ -12,12 +12,12 @@ import beamlike.beam as beam
 from beamlike.beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
 from beamlike.beam.transforms.core import RestrictionProvider
 from beamlike.beam.transforms.userstate import CombiningValueStateSpec, TimerSpec, on_timer
+from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local import nodes as local_nodes
 from beamlike.hosts.local.nodes import local_worker_of
-from beamlike.runtime.graph.outputs import PipelineRun
-from beamlike.hosts.in_process import run_pipeline
 from beamlike.model.graph import Edge
 from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.outputs import PipelineRun
 from tests.support.examples import examples
 from tests.support.generated.early_combining import any_combined
 from tests.support.generated.pipelines import any_pipeline
