@@ -27,7 +27,7 @@ The work, by either machine: `clock` (where the clocks of a shard stand), `end_e
 end their session), `shard` (one shard's step, key by key), `key_numbers` (keys as numbers),
 `part_folds` (aggregates as folds over columns), `column_output` (panes in columns), `column_shard`
 (one shard's step, all keys at once), `stepping` (which of the two, and why), `tally` (what a shard
-counts), `packing` (rows as blobs for shards, and back), `fanout` (groups that combine the rows of
-hot keys before), `micro_batch` (what a shard was sent, stepped), `envelope` (what goes from one
-operator to the next). Whole pipelines of Python functions are in `graph`.
+counts), `envelope` (what goes from one operator to the next), `packing` (rows as such), `fanout`
+(groups that combine the rows of hot keys before), `work` (what an operator does with what it is
+sent). Whole pipelines of Python functions are in `graph`.
 """

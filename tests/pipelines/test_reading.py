@@ -37,7 +37,7 @@ def read(reader: Reader, *batches: pa.RecordBatch) -> Mail:
 
 
 def elements(mail: Mail) -> list[tuple[Any, int]]:
-    return [(it.value, it.timestamp) for it in mail.bundles[0].open(Wire())]
+    return [(it.value, it.timestamp) for it in mail.bundles[0].unpacked(Wire())]
 
 
 def users(*names: str) -> pa.Array:

@@ -138,7 +138,7 @@ class Between:
         for edge, parcel in received.bundles.items():
             readers = self._readers_here(edge)
             if readers:
-                bundle = parcel.open(self.layers.wire)
+                bundle = parcel.unpacked(self.layers.wire)
                 for to in readers:
                     self.pending[to].extend(bundle)
             if self.layers.read_until[edge] > self.layer:
@@ -173,7 +173,7 @@ class Between:
         for at in layers.staged(self.layer + 1):
             edges = [layers.edge_number[edge] for edge in self._node(at).sources]
             given = [
-                mail.bundles[edge].open(layers.wire) if edge in mail.bundles else Bundle()
+                mail.bundles[edge].unpacked(layers.wire) if edge in mail.bundles else Bundle()
                 for edge in edges
             ]
             if any(given):

@@ -57,9 +57,9 @@ class Parcel:
 
     sent: list[Envelope] = attrs.field(factory=list)
     added: Bundle = attrs.field(factory=Bundle)
-    _opened: Bundle | None = attrs.field(default=None, init=False)
+    _unpacked: Bundle | None = attrs.field(default=None, init=False)
 
-    def open(self, wire: Wire) -> Bundle:
+    def unpacked(self, wire: Wire) -> Bundle:
         """All of it. Nothing is added afterwards.
 
         Raises:
@@ -67,12 +67,12 @@ class Parcel:
         """
         if not self.sent:
             return self.added
-        if self._opened is None:
-            self._opened = Bundle()
+        if self._unpacked is None:
+            self._unpacked = Bundle()
             for envelope in self.sent:
-                self._opened.extend(_bundle(wire.loads(envelope.body)))
-            self._opened.extend(self.added)
-        return self._opened
+                self._unpacked.extend(_bundle(wire.loads(envelope.body)))
+            self._unpacked.extend(self.added)
+        return self._unpacked
 
 
 @attrs.define

@@ -216,7 +216,7 @@ class Answers:
         layers, step = self._layers, self._steps
         report = answer.at_the_end(layers.wire)
         for edge_number, parcel in answer.bundles.items():
-            edge, bundle = layers.edges[edge_number], parcel.open(layers.wire)
+            edge, bundle = layers.edges[edge_number], parcel.unpacked(layers.wire)
             self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
         for gone in report.lost:
             label = layers.nodes[gone.node].label

@@ -158,7 +158,7 @@ def output_stage(
             rows: list[tuple[int | None, bytes | None]] = []
             for number, (edge, show) in enumerate(shows):
                 if edge in left.bundles:
-                    elements = left.bundles[edge].open(layers.wire)
+                    elements = left.bundles[edge].unpacked(layers.wire)
                     rows.append((number, stream_of(show(elements.values))))
             for edge, _ in shows:
                 left.bundles.pop(edge, None)
