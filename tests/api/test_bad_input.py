@@ -395,7 +395,7 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
         'windowed needs window; give windows such as FixedWindows("1 hour")',
     ),
     (
-        {"carry": "cost"},
+        {"carry": "cost", "output": "all"},
         ColumnError,
         f"carry: there is no column 'cost'; the columns are {COLUMNS}",
     ),

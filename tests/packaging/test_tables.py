@@ -12,17 +12,30 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from pyspark.sql import types as T
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.local.tables.values import usual_table
 from beamlike.hosts.pyspark_types import spark_schema
+from beamlike.testing import QueryTest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 JOB: Final = Path(__file__).with_name("table_job.py")
 job: Final[dict[str, Any]] = runpy.run_path(str(JOB))
 HOUR: Final = bl.FixedWindows("1 hour")
+AT: Final = T.StructField("at", T.TimestampType())
 COUNT: Final[dict[str, Any]] = {"window": HOUR, "aggregate": {"n": bl.count()}}
+
+
+class First:
+    """Numbers the rows of a key."""
+
+    seen = bl.state()
+
+    def process(self, row: Any, key: Any, seen: Any) -> list[dict[str, Any]]:
+        seen.write((seen.read() or 0) + 1)
+        return [{"number": seen.read(), "what": repr(key)}]
 
 
 # -- where there is no PySpark ---------------------------------------------------------------------
@@ -222,6 +235,38 @@ def test_a_type_that_sql_has_not_becomes_one_that_holds_its_values(
         assert column.cast(pa.int64()).to_pylist() == expected
     elif not pa.types.is_temporal(dtype):
         assert column.to_pylist() == values
+
+
+def test_a_test_of_a_query_takes_columns_as_a_schema_of_pyarrow() -> None:
+    columns = pa.schema([("user", pa.string()), ("at", pa.timestamp("us", "UTC"))])
+    returns = pa.schema([("number", pa.int32()), ("what", pa.string())])
+
+    def numbered(orders: Any) -> bl.Stream:
+        rows = bl.stream(orders, timestamp="at", watermark="0 s")
+        return rows.apply_per_key("user", First(), returns=returns)
+
+    with QueryTest(numbered, columns) as query:
+        rows = query.send({"user": "ann", "at": "12:01:00"}, {"user": "ann", "at": "12:02:00"})
+
+    assert [(row["user"], row["number"], row["what"]) for row in rows] == [
+        ("ann", 1, "Row(user='ann')"),
+        ("ann", 2, "Row(user='ann')"),
+    ]
+
+
+@pytest.mark.parametrize("collation", ["UTF8_LCASE", "UNICODE_CI_RTRIM"])
+def test_a_collation_is_known_where_spark_is_not(collation: str) -> None:
+    columns = T.StructType([T.StructField("user", T.StringType(collation)), AT])
+
+    def by_user(orders: Any) -> Any:
+        return bl.windowed(orders, key="user", timestamp="at", watermark="0 s", **COUNT)
+
+    with pytest.raises(ColumnError) as refused:
+        QueryTest(by_user, columns)
+    assert str(refused.value).startswith(
+        f"key: column 'user' is string collate {collation}, which Spark groups by other rules than "
+        "its characters; make it a plain string first, for example df.withColumn("
+    )
 
 
 # -- what is refused -------------------------------------------------------------------------------

@@ -162,6 +162,12 @@ def test_mistakes_in_a_test_are_named(mistake: Callable[[], Any], says: str) -> 
             "pyspark",
         ),
         (
+            "user string, v decimal(40, 2)",
+            "schema 'user string, v decimal(40, 2)' cannot be read at '40, 2)', where a precision "
+            "from 1 to 38 and a scale that is not above it should be; write columns as "
+            '"user string, at timestamp, amount bigint", or give a StructType of pyspark',
+        ),
+        (
             "user string, long interval day to second",
             "input: a column of the type interval day to second cannot be sent; make it in the "
             "query's function of another one",

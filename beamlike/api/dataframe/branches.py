@@ -115,11 +115,13 @@ class Inputs:
     @property
     def columns(self) -> list[str]:
         """Without the hidden one."""
-        return self.frame_columns.names
+        from beamlike.runtime.row_metadata import MARKS
+
+        return [name for name in self.frame.columns if name != MARKS]
 
     @property
     def frame_columns(self) -> "FrameColumns":
-        """The same with their types, the hidden one among them."""
+        """The columns with their types, the hidden one among them."""
         return self.frames.columns_of(self.frame)
 
     @property

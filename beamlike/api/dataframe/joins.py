@@ -213,8 +213,9 @@ def keys_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Na
 
     names = columns_of(streams, given, argument)
     for name, own in names.items():
+        columns = streams[name].inputs.frame_columns
         for column in own:
-            check_key(streams[name].inputs.frame_columns, column, f"{argument} of {name!r}")
+            check_key(columns, column, f"{argument} of {name!r}")
     return names
 
 
@@ -254,12 +255,13 @@ def columns_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> 
 def _check_types(streams: Mapping[str, Stream], names: _Names, argument: str) -> None:
     from beamlike.runtime.sql_types import type_text
 
+    columns = {name: stream.inputs.frame_columns for name, stream in streams.items()}
     kinds = {
         name: [
-            type_text(given.inputs.frame_columns.field(own, f"{argument} of {name!r}"))
-            for own in names[name]
+            type_text(columns[name].field(column, f"{argument} of {name!r}"))
+            for column in names[name]
         ]
-        for name, given in streams.items()
+        for name in streams
     }
     first = next(iter(kinds))
     for name, own in kinds.items():
@@ -297,8 +299,9 @@ def row_type(name: str, stream: Stream, keys: Sequence[str]) -> RowType:
             f"streams: {name!r} has no column besides its key; add one, for example "
             'with_columns({"there": F.lit(True)})'
         )
+    columns = stream.inputs.frame_columns
     for column in own:
-        stream.inputs.frame_columns.field(column, f"{name} stream")
+        columns.field(column, f"{name} stream")
     return stream.inputs.frames.row_type(stream.inputs.frame, own)
 
 
