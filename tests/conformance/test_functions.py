@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from beamlike.cli import main
-from beamlike.cli.scenarios import in_local, in_memory, on_spark_side_by_side
+from beamlike.cli.scenarios import in_local, in_memory, on_spark
 from beamlike.errors import TranscriptError
 from beamlike.playground.answers import answer
 from beamlike.runtime.script import Run
@@ -36,7 +36,7 @@ def test_a_function_brings_out_in_memory_and_on_the_local_host_what_is_expected(
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_functions_bring_out_on_spark_what_is_expected(spark: Any) -> None:
-    outcomes = on_spark_side_by_side(SCENARIOS, spark)
+    outcomes = on_spark(SCENARIOS, spark)
     both = zip(SCENARIOS, outcomes, strict=True)
     assert {it.id: found for it, outcome in both if (found := unlike(it, outcome))} == {}
 
