@@ -136,10 +136,18 @@ class Scripted:
         ends: The nodes that are to be reached.
         wanted: Outputs whose elements are wanted although nothing reads them, besides the main
             output of each node.
+        keeps_outputs: Whether elements are wanted at all. What happens inside of groupings is known
+            either way.
     """
 
     ends: Sequence[Node]
     wanted: Sequence[Edge] = ()
+    keeps_outputs: bool = True
+
+    @property
+    def outputs(self) -> Sequence[Edge]:
+        """The outputs whose elements are to come out of the query."""
+        return edges_of(self.ends, self.wanted) if self.keeps_outputs else ()
 
 
 def run_pipelines_on_spark(
@@ -161,7 +169,7 @@ def run_pipelines_on_spark(
         UnsupportedError: A source has an origin that is no script.
     """
     ends = [node for pipeline in pipelines for node in pipeline.ends]
-    wanted = [edge for pipeline in pipelines for edge in edges_of(pipeline.ends, pipeline.wanted)]
+    wanted = [edge for pipeline in pipelines for edge in pipeline.outputs]
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     answers = Answers(layers, pipelines)
     if all(source.bounded for source in layers.sources):
