@@ -43,7 +43,7 @@ def replay_on_spark(
         graph = ScriptedGraph.of(stage, combine, script, on_error, first)
         graphs.append(graph)
         first += len(graph.keys)
-    pipelines = [Scripted([graph.node]) for graph in graphs]
+    pipelines = [Scripted([graph.node], kept=frozenset(), notes=True) for graph in graphs]
     session = spark or local_session("beamlike replay")
     try:
         runs = run_pipelines_on_spark(pipelines, session, shards=1)

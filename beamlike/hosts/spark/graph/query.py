@@ -137,13 +137,18 @@ class Scripted:
         ends: The nodes that are to be reached.
         wanted: Outputs whose elements are wanted although nothing reads them, besides the main
             output of each node.
-        kept: The outputs that come to the driver; None: all, and notes of what happens inside of
-            groupings.
+        kept: The outputs that come to the driver; None: all.
+        notes: Whether it is noted what happens inside of groupings. By default if all is kept.
     """
 
     ends: Sequence[Node]
     wanted: Sequence[Edge] = ()
     kept: KeptEdges | None = None
+    notes: bool = attrs.field()
+
+    @notes.default
+    def _keeps_all(self) -> bool:
+        return self.kept is None
 
     @property
     def shown(self) -> list[Edge]:
@@ -173,7 +178,7 @@ def run_pipelines_on_spark(
     """
     ends = [node for pipeline in pipelines for node in pipeline.ends]
     wanted = [edge for pipeline in pipelines for edge in pipeline.shown]
-    notes = any(pipeline.kept is None for pipeline in pipelines)
+    notes = any(pipeline.notes for pipeline in pipelines)
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     answers = Answers(layers, pipelines)
     if all(source.bounded for source in layers.sources):
@@ -205,7 +210,7 @@ class Answers:
         self._metrics = [Recorder() for _ in pipelines]
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
         for at, node in enumerate(layers.nodes):
-            if isinstance(node, NOTED) and self._kept[self._owner[at]] is None:
+            if isinstance(node, NOTED) and pipelines[self._owner[at]].notes:
                 worker = worker_of(node)
                 assert isinstance(worker, StagedWorker), "a node that is noted has a machine"
                 inside = Inside(self._key_of, self._value_of, worker.machine)
