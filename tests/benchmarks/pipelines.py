@@ -1,17 +1,33 @@
 """The pipeline that is timed: the same sessions in Beam's words, an element at a time."""
 
-from collections.abc import Iterable
-from datetime import datetime
+import atexit
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 import beamlike.beam as beam
-from tests.benchmarks.queries import DELAY, FIXED, GAP, Query
+from beamlike.beam.pvalue import AsDict
+from beamlike.beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
+from tests.benchmarks.queries import DELAY, FIXED, GAP, ITEMS, Query, item_name
 
-__all__ = ["PlainSum", "pipeline_globally", "pipeline_sessions", "pipeline_sessions_by"]
+__all__ = [
+    "PlainSum",
+    "pipeline_enriched",
+    "pipeline_globally",
+    "pipeline_sessions",
+    "pipeline_sessions_by",
+]
 
 _ROWS = "key string, start timestamp, end timestamp, s long"
+_ITEMS = "item long, ts timestamp, name string"
+_NAMED = "key string, name string, v long"
 _TOTALS = "start timestamp, end timestamp, s long"
 
 
@@ -66,6 +82,46 @@ def pipeline_globally(df: DataFrame) -> DataFrame:
         | "Row" >> beam.Map(_total)
     )
     return beam.to_data_frame(sums, _TOTALS)
+
+
+def pipeline_enriched(df: DataFrame) -> DataFrame:
+    """Rows with the names of their items: a side input, which comes with the first rows."""
+    pipeline = beam.Pipeline()
+    items = df.sparkSession.readStream.schema(_ITEMS).parquet(str(_folder_of_items()))
+    names = (
+        pipeline
+        | "Items" >> beam.FromDataFrame(items, timestamp="ts", watermark=DELAY)
+        | "Whenever one comes"
+        >> beam.WindowInto(
+            beam.window.GlobalWindows(),
+            trigger=Repeatedly(AfterCount(1)),
+            accumulation_mode=AccumulationMode.ACCUMULATING,
+        )
+        | "Pairs" >> beam.Map(_item)
+    )
+    rows = pipeline | "Rows" >> beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
+    named = rows | "Name" >> beam.Map(_with_name, names=AsDict(names))
+    return beam.to_data_frame(named, _NAMED)
+
+
+@cache
+def _folder_of_items() -> Path:
+    """A file of all items, which is gone at the end of this process."""
+    kept = TemporaryDirectory(prefix="beamlike-items-")
+    atexit.register(kept.cleanup)
+    items = [(number, datetime.fromtimestamp(0, UTC), item_name(number)) for number in range(ITEMS)]
+    numbers, times, names = map(pa.array, zip(*items, strict=True))
+    table = pa.table({"item": numbers, "ts": times, "name": names})
+    pq.write_table(table, Path(kept.name) / "items.parquet")
+    return Path(kept.name)
+
+
+def _item(row: Any) -> tuple[int, str]:
+    return row.item, row.name
+
+
+def _with_name(row: Any, names: Mapping[int, str]) -> tuple[str, str, int]:
+    return row.key, names[int(row.key.removeprefix("user-")) % ITEMS].upper(), row.v
 
 
 def _value(row: Any) -> int:

@@ -14,6 +14,7 @@ import beamlike as bl
 from beamlike.model.aggregates import Aggregate
 
 __all__ = [
+    "ITEMS",
     "Query",
     "beamlike_fixed",
     "beamlike_lists",
@@ -22,6 +23,8 @@ __all__ = [
     "beamlike_states",
     "beamlike_tree",
     "beamlike_twice",
+    "item_name",
+    "native_enriched",
     "native_fixed",
     "native_globally",
     "native_lists",
@@ -51,6 +54,13 @@ Query = Callable[[DataFrame], DataFrame]
 DELAY: Final = "1 minute"
 GAP: Final = "2 minutes"
 FIXED: Final = "5 minutes"
+ITEMS: Final = 10_000
+"""Of how many items rows look up the name."""
+
+
+def item_name(number: int) -> str:
+    """The name of an item."""
+    return f"item {number}"
 
 
 def native_sessions(gap: str = GAP) -> Query:
@@ -70,6 +80,21 @@ def native_globally() -> Query:
         window = F.window("ts", FIXED).alias("w")
         totals = df.withWatermark("ts", DELAY).groupBy(window).agg(F.sum("v").alias("s"))
         return totals.select("w.start", "w.end", "s")
+
+    return query
+
+
+def native_enriched() -> Query:
+    """A broadcast join with the names of items, and a function of Python over each row."""
+
+    def query(df: DataFrame) -> DataFrame:
+        spark = df.sparkSession
+        items = [(number, item_name(number)) for number in range(ITEMS)]
+        names = F.broadcast(spark.createDataFrame(items, "item long, name string"))
+        number = F.substring("key", len("user-") + 1, 20).cast("long")
+        named = df.join(names, F.pmod(number, F.lit(ITEMS)) == F.col("item"))
+        upper = F.udf(str.upper, "string", useArrow=True)
+        return named.select("key", upper("name").alias("name"), "v")
 
     return query
 

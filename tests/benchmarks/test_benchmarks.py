@@ -79,6 +79,7 @@ def test_a_full_run_has_the_sizes_that_the_bars_are_meant_for(command: Any):
         "pipeline-100k": (1.0, 2.0),
         "pipeline-fn": (0.6, 1.0),
         "globally": (1.0, 1.0),
+        "enrichment": (1.0, 1.0),
         "windowed-fn": (1.0, 2.0),
         "stages": (1.0, 2.0),
     }

@@ -12,6 +12,7 @@ from tests.benchmarks.floor import empty_operators
 from tests.benchmarks.perkey import per_key_counts, per_key_sessions
 from tests.benchmarks.pipelines import (
     PlainSum,
+    pipeline_enriched,
     pipeline_globally,
     pipeline_sessions,
     pipeline_sessions_by,
@@ -27,6 +28,7 @@ from tests.benchmarks.queries import (
     beamlike_states,
     beamlike_tree,
     beamlike_twice,
+    native_enriched,
     native_fixed,
     native_globally,
     native_lists,
@@ -221,6 +223,13 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             "fixed windows, the sum of all elements, as a pipeline",
             _beamlike(pipeline_globally, million),
             _native(native_globally(), million),
+            Bar(1.0, 1.0),
+        ),
+        Work(
+            "enrichment",
+            "rows with what a side input of 10,000 says, as a pipeline",
+            _beamlike(pipeline_enriched, large),
+            _native(native_enriched(), large),
             Bar(1.0, 1.0),
         ),
         Work(
