@@ -31,10 +31,6 @@ Stores = Callable[..., Store]
 HostSays = Literal["always", "at the end", "never"]
 """When an operator has its watermark from the host. Else it is in what the operator is sent."""
 
-_LOGGED: Final = set[Hashable]()
-"""Which failures this process has logged: each once, however many tasks it does."""
-
-
 AT_ONCE: Final = (HostWatermark(MAX_TIMESTAMP),)
 """What the host says where data ends: everything happens in one step, up to the end of time."""
 
@@ -80,6 +76,9 @@ class Work(ABC):
             Rows of its columns. A table in place of a blob is yet to be one.
         """
 
+    def share_logged(self, logged: set[Hashable]) -> None:  # noqa: B027  # not every one logs any
+        """Have failures logged once in all that share a set."""
+
     def close(self) -> None:  # noqa: B027  # not every operator has anything to close
         """Let what it has made come to its end."""
 
@@ -105,9 +104,10 @@ class ShardWork(_PlanWork):
     @cached_property
     def stepper(self) -> Stepper:
         """What steps them."""
-        stepper = stepper_of(self.plan)
-        stepper.share_logged(_LOGGED)
-        return stepper
+        return stepper_of(self.plan)
+
+    def share_logged(self, logged: set[Hashable]) -> None:
+        self.stepper.share_logged(logged)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"plan": self.plan}

@@ -19,6 +19,7 @@ from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.local.tables.values import usual_table
 from beamlike.hosts.pyspark_types import spark_schema
 from beamlike.testing import QueryTest
+from tests.support.zones import session_zone
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 JOB: Final = Path(__file__).with_name("table_job.py")
@@ -102,7 +103,8 @@ def test_a_query_over_tables_gives_the_rows_that_it_gives_over_dataframes(
     over_tables = query(*tables)
     usual = map(usual_table, tables)
     frames = (spark.createDataFrame(it, spark_schema(it.schema)) for it in usual)
-    over_frames = query(*frames).toArrow()
+    with session_zone(spark, "UTC"):  # that of times without a zone in tables
+        over_frames = query(*frames).toArrow()
 
     assert job["rows_of"](over_tables) == job["rows_of"](over_frames)
     assert over_tables.column_names == over_frames.column_names

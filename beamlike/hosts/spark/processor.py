@@ -1,6 +1,6 @@
 """The stateful processor of Spark: it brings each group of an operator to its work."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,6 +18,8 @@ from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby, NoStore, Store
 from beamlike.runtime.work import AT_ONCE, Work, known_watermark
 
 _INDEX: Final = -1
+_LOGGED: Final = set[Hashable]()
+"""Which failures this worker has logged: each once, however many tasks it does."""
 
 
 class SparkStore:
@@ -86,6 +88,7 @@ class GroupProcessor(Processor):
         self._handle, self._state = handle, state
         self._nearby, self._output = nearby_of_worker(self._copies), OutputBlobs()
         self._stepped: set[int] = set()
+        self._work.share_logged(_LOGGED)
 
     def _stores(self, *place: int) -> Store:
         return self._store(self._state, *place, nearby=self._nearby)

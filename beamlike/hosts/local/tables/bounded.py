@@ -11,7 +11,7 @@ from beamlike.hosts.local.tables.query import PackedTable, output_of
 from beamlike.hosts.local.tables.values import usual_table
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.stores import NoStore
-from beamlike.runtime.work import AT_ONCE
+from beamlike.runtime.work import AT_ONCE, FanoutWork, ShardWork
 
 
 @attrs.frozen
@@ -23,7 +23,8 @@ class BoundedStage:
 
     def table(self, batch: MicroBatch) -> pa.Table:
         """Everything that comes out, with the hidden column."""
-        return output_of(self.plan, self.inputs, batch, AT_ONCE, _no_store, _no_store)
+        works = ShardWork(self.plan), FanoutWork(self.plan)
+        return output_of(works, self.inputs, batch, AT_ONCE, _no_store, _no_store)
 
 
 def _no_store(group: int) -> NoStore:

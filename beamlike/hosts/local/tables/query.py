@@ -72,6 +72,7 @@ class Stage:
     def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
         self.plan, self._inputs = plan, inputs
         self.state = state or _State()
+        self._works = ShardWork(plan), FanoutWork(plan)
 
     def table(self, batch: MicroBatch) -> pa.Table:
         """Everything that comes out in a micro-batch, with the hidden column."""
@@ -81,7 +82,7 @@ class Stage:
         elif self.plan.clocks is None:
             updates.append(HostWatermark(known_watermark(batch.watermark), begins=True))
         stores = self.state.shards.__getitem__, self.state.fanout.__getitem__
-        return output_of(self.plan, self._inputs, batch, updates, *stores)
+        return output_of(self._works, self._inputs, batch, updates, *stores)
 
 
 StoreOf = Callable[[int], Store]
@@ -89,7 +90,7 @@ StoreOf = Callable[[int], Store]
 
 
 def output_of(
-    plan: Plan,
+    works: tuple[ShardWork, FanoutWork],
     inputs: Sequence[PackedTable],
     batch: MicroBatch,
     updates: Sequence[HostWatermark],
@@ -97,7 +98,8 @@ def output_of(
     store_of_fanout: StoreOf,
 ) -> pa.Table:
     """Everything that comes out of a grouping in a micro-batch, with the hidden column."""
-    received: dict[int, list[bytes]] = defaultdict(list)
+    of_shards, of_fanout = works
+    plan, received = of_shards.plan, defaultdict[int, list[bytes]](list)
     for index, packed_table in enumerate(inputs):
         _deliver(received, packed_table.blobs(plan, index, batch))
 
@@ -107,12 +109,12 @@ def output_of(
             yield from work.step(group, stores, received.get(group, []), updates, batch.clock)
 
     if plan.fanout:
-        passed: dict[int, list[bytes]] = defaultdict(list)
+        passed = defaultdict[int, list[bytes]](list)
         groups = (*plan.fanout_ids, *received)
-        for shard, blob in stepped(FanoutWork(plan), groups, store_of_fanout):
+        for shard, blob in stepped(of_fanout, groups, store_of_fanout):
             passed[shard].append(blob)
         received = passed
-    rows = stepped(ShardWork(plan), plan.shard_ids, store_of_shard)
+    rows = stepped(of_shards, plan.shard_ids, store_of_shard)
     tables = [table for table, *_ in rows if table is not None]
     return pa.concat_tables([OutputTable(plan).schema.empty_table(), *tables])
 
