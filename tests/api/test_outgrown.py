@@ -57,7 +57,7 @@ def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(
         f"beamlike.errors.OutgrownError: {TOO_MUCH}; it was computed for the element (1,) at "
         "2020-01-01 00:02:00 (1577836920000 ms), window [2020-01-01 00:00:00, 2020-01-01 "
         "01:00:00), key ('ann',); on_error=\"drop\" leaves out the rows that it cannot hold, also "
-        "in a query that goes on from its checkpoint; or cast its input column to decimal(38, 0) "
+        "in a query that restarts from its checkpoint; or cast its input column to decimal(38, 0) "
         "or double before the call, which takes a new checkpoint"
     ) in str(failed.value)
 

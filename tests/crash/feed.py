@@ -82,4 +82,4 @@ def _some_row(draw: random.Random, now: datetime, tag: str) -> dict[str, Any]:
 
 
 def _row(user: str, at: datetime, points: int, tag: str) -> dict[str, Any]:
-    return {"user": user, "at": at.strftime("%Y-%m-%d %H:%M:%S"), "points": points, "tag": tag}
+    return {"user": user, "at": at.strftime("%Y-%m-%d %H:%M:%SZ"), "points": points, "tag": tag}

@@ -527,5 +527,5 @@ def test_a_stream_whose_coder_cannot_read_its_state_does_not_go_on(
     registry.register_coder(Money, Prefixed())
     arrive(20)
 
-    with pytest.raises(Exception, match=r"StateError: 'By key': a .*Money was kept .* no currency"):
+    with pytest.raises(StateError, match=r"^'By key': a .*Money was kept .* no currency"):
         run()

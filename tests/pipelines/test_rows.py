@@ -255,7 +255,7 @@ def test_what_does_not_fit_is_reported_with_the_transform_that_writes_it(spark: 
     numbers = TestPipeline() | beam.Create([("a", 1.5)])
     numbers | "Table" >> beam.WriteRows("what string, n long", keep)
 
-    with pytest.raises(Exception, match=r"PipelineError: 'Table': the element \('a', 1\.5\) has "):
+    with pytest.raises(PipelineError, match=r"^'Table': the element \('a', 1\.5\) has "):
         numbers.pipeline.run("spark", spark)
 
 

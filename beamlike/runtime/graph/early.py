@@ -126,10 +126,10 @@ class EarlyCombiner:
         to_shards = list[tuple[int, pa.Table]]()
         if not early.all() or self._notes:
             table = keyed_table(keyed, blobs, hashes, self._wire)
-            if not early.any():
-                return Combined([*by_shard(table, plan.shards, plan.buckets)])
-            if self._notes:
+            if self._notes:  # also where no element is combined: other tasks may combine theirs
                 to_shards += by_shard(as_noted(table), plan.shards, plan.buckets)
+            if not early.any():
+                return Combined([*to_shards, *by_shard(table, plan.shards, plan.buckets)])
             to_shards += by_shard(table.filter(pa.array(~early)), plan.shards, plan.buckets)
         lifted = self._lifted(keyed, blobs, hashes, np.nonzero(early)[0], bound)
         position = self._fanout_of(keyed, blobs, lifted, part)

@@ -90,7 +90,15 @@ def _in_utc(row: Row) -> Row:
 def _jdbc_rows(url: str, table: str) -> list[Row]:
     spark = SparkSession.getActiveSession()
     assert spark is not None
-    return [row.asDict() for row in spark.read.jdbc(url, f'"{table}"').collect()]
+    rows = spark.read.jdbc(url, f'"{table}"').collect()
+    # Instants come without a zone, in that of the process.
+    return [
+        {
+            name: value.astimezone(UTC) if isinstance(value, datetime) else value
+            for name, value in row.asDict().items()
+        }
+        for row in rows
+    ]
 
 
 def _delta_rows(folder: Path) -> list[Row]:
