@@ -190,7 +190,7 @@ def test_a_blob_that_is_gone_or_damaged_stops_the_query() -> None:
         query = QueryTest(lambda rows: hours(rows, shards=1, buckets=1), READINGS)
         query.send(reading("a", "12:05"))
         run: Any = query._run
-        (store,) = run._query._stages[0].state.shards
+        (store,) = run._query._stages[0].state.shards.values()
         (number,) = [it for it in store.buckets if it < 0]
         store.write(number, damage(store.buckets[number]))
         with pytest.raises(StateError, match="it is not what was written of its keys' watermarks"):

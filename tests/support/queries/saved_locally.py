@@ -19,6 +19,7 @@ def saved_stages(query: QueryTest) -> tuple[SavedStage, ...]:
 
 
 def _shards(stage: Any) -> Any:
-    for group, store in zip(stage.plan.shard_ids, stage.state.shards, strict=True):
+    for group in stage.plan.shard_ids:
+        store = stage.state.shards[group]
         if store.index is not None:
             yield SavedShard.of(group, 0, {**store.buckets, INDEX: store.index})
