@@ -149,13 +149,12 @@ class ScriptedFrames(SparkFrames):
 
         That is so however they are made of its inputs: by joins, views and texts of SQL, too.
         """
-        before: tuple[SparkFrames, ...] = getattr(spark, PORTS, ())
-        setattr(spark, PORTS, (*before, self))
+        ports = vars(spark).setdefault(PORTS, [])
+        ports.append(self)
         try:
             yield
         finally:
-            left = tuple(port for port in getattr(spark, PORTS) if port is not self)
-            setattr(spark, PORTS, left)
+            ports.remove(self)
 
     def reads(self, df: "DataFrame") -> bool:
         return bool(self._script.inputs_of(df))

@@ -36,7 +36,7 @@ class SparkFrames(Frames):
     @classmethod
     def of(cls, df: DataFrame) -> "SparkFrames":
         """The port of a frame: one that its session has for it, else the usual one."""
-        ports: tuple[SparkFrames, ...] = getattr(df.sparkSession, PORTS, ())
+        ports: Sequence[SparkFrames] = getattr(df.sparkSession, PORTS, ())
         return next(port for port in (*ports, cls()) if port.reads(df))
 
     def reads(self, df: DataFrame) -> bool:
