@@ -33,7 +33,6 @@ _SERVICE: Final = "read and write it with Spark, see FromDataFrame(...) and Writ
 _RUNNER: Final = 'a pipeline runs in this process, or with run(host="spark") on Spark'
 _JAVA: Final = "there is no Java behind a pipeline here; write the transform in Python"
 _MODEL: Final = "nothing here trains or runs models; call yours in a DoFn"
-_OWN_TRIGGER: Final = "a trigger is made of those that are here"
 
 _INSTEAD: Final = {
     "dataframe": "a DataFrame of Spark comes in with FromDataFrame(...) and out with to_data_frame",

@@ -43,7 +43,7 @@ def frames_of(frame: Any) -> "Frames":
         _check_outside_of_flow(frame)
         from beamlike.hosts.spark.verbs import SparkFrames
 
-        return SparkFrames()
+        return SparkFrames.of(frame)
     if not all(map(find_spec, ("numpy", "pyarrow"))):
         needs("the Spark host", "spark")  # nothing here has rows
     from beamlike.hosts.local.tables.frame import TableFrame
@@ -51,7 +51,7 @@ def frames_of(frame: Any) -> "Frames":
     if isinstance(frame, TableFrame):
         from beamlike.hosts.local.tables.verbs import TableFrames
 
-        return TableFrames()
+        return frame.query.port or TableFrames()
     raise ColumnError(
         f"df must be a DataFrame of Spark or a Table of pyarrow, got {short_repr(frame)}"
     )

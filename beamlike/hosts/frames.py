@@ -178,6 +178,10 @@ class Frames(ABC):
     def split(self, everything: Frame) -> tuple[Frame, Frame]:
         """The panes and the dropped rows of a frame that has both."""
 
+    def panes(self, everything: Frame) -> Frame:
+        """The panes of a frame that has dropped rows, too."""
+        return self.split(everything)[0]
+
     # -- several streams -----------------------------------------------------------------------
 
     @abstractmethod

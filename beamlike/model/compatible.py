@@ -16,22 +16,6 @@ from beamlike.model.strategy_arguments import check_strategy
 from beamlike.model.windowfns import WindowFn
 
 
-def check_compatible(first: WindowFn, second: WindowFn) -> None:
-    """Refuse two window functions that put equal elements into windows that do not fit.
-
-    Fixed, sliding, calendar and global windows need equal parameters. Sessions fit sessions
-    with any gap.
-
-    Raises:
-        WindowingError: With what differs.
-    """
-    if not first.compatible_with(second):
-        raise WindowingError(
-            f"{first} and {second} are not compatible: {_difference(first, second)}; "
-            "use the same window function for both"
-        )
-
-
 def check_flatten(
     strategies: Sequence[WindowingStrategy] | Mapping[str, WindowingStrategy],
     spelling: Spelling = SPELLING,

@@ -55,7 +55,7 @@ class ColumnOutput:
     def _build(self, one: Pass, report: tuple[int, int] | None) -> Iterator[pa.Table]:
         effects: list[KeyedEffect] = []
         if self._renders:
-            effects += _panes_of_keys(self.plan, one)
+            effects += keyed_panes(self.plan, one)
         elif one.panes:
             yield pa.concat_tables([self._panes(panes, one.keys) for panes in one.panes])
         effects += keyed_drops(self.plan, one.drops, one.arrived, one.judged_at)
@@ -95,12 +95,8 @@ class ColumnOutput:
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
-def keyed_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
-    """The panes as values, key by key."""
-    return [pane for one in stepped.passes for pane in _panes_of_keys(plan, one)]
-
-
-def _panes_of_keys(plan: Plan, one: Pass) -> list[KeyedEffect]:
+def keyed_panes(plan: Plan, one: Pass) -> list[KeyedEffect]:
+    """The panes of a pass as values, key by key."""
     names = key_names(plan, one.keys)
     pairs = chain.from_iterable(panes_of(panes, _rows(plan, panes)) for panes in one.panes)
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]

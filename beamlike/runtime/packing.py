@@ -173,7 +173,7 @@ def updated(
         updates: Watermark updates of the inputs.
         elements: How many rows there were.
         delivered: What their event times say.
-        clock: Processing time (ms), if a script says it.
+        clock: Processing time (ms), if the receivers do not have it from their host.
     """
     usual = EMPTY if plan.clocks is None else sealed(Kind.WATERMARKS, updates_table(updates))
     ids, blobs = [*receivers], [usual] * len(receivers)

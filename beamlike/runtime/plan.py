@@ -168,7 +168,6 @@ class PlanOptions(TypedDict, total=False):
     machine_name: MachineName
     has_downstream: bool
     record: int
-    clock: int | None
     key_clock: SourceClock | None
     max_failures: float
 
@@ -196,9 +195,6 @@ class Plan:
     follow in the same query, the query ``has_downstream``, and its rows carry what
     the next one needs. Shards ``record`` what they are sent, in so many bytes each at most.
 
-    ``clock`` is the processing time (ms) at which a query starts that gets its time from a script,
-    in the blobs that trigger its shards; None: each micro-batch has the time of day.
-
     ``key_clock`` says how each key's own elements move a watermark of its own; None: there is one
     watermark for all keys.
 
@@ -224,7 +220,6 @@ class Plan:
     machine_name: MachineName = "auto"
     has_downstream: bool = True
     record: int = 0
-    clock: int | None = None
     key_clock: SourceClock | None = None
     max_failures: float = MAX_FAILURES
 

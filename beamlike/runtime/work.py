@@ -84,16 +84,23 @@ class Work(ABC):
 
 
 class _PlanWork(Work):
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    """The work of a plan.
+
+    Args:
+        plan: What is done.
+        clock: Processing time (ms) until a group is sent another; None: the host says it.
+    """
+
+    def __init__(self, plan: Plan, clock: int | None = None) -> None:
+        self.plan, self.clock = plan, clock
 
     @property
     def host_says(self) -> HostSays:
         return "always" if self.plan.clocks is None else "at the end"
 
-    def _clock(self, arrived: Arrived, clock: int) -> int:
-        scripted = self.plan.clock if arrived.clock is None else arrived.clock
-        return clock if scripted is None else scripted
+    def _clock(self, arrived: Arrived, host_clock: int) -> int:
+        known = self.clock if arrived.clock is None else arrived.clock
+        return host_clock if known is None else known
 
 
 class ShardWork(_PlanWork):
@@ -110,7 +117,7 @@ class ShardWork(_PlanWork):
         self.stepper.share_logged(logged)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"plan": self.plan}
+        return {"plan": self.plan, "clock": self.clock}
 
     def step(
         self,

@@ -8,12 +8,14 @@ from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from beamlike.errors import TestStreamError, UnsupportedError
-from beamlike.hosts.describing import Described, describing
 from beamlike.hosts.failed_starts import all_processed
+from beamlike.testing.dataframes.described import Described
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
+
+    from beamlike.testing.dataframes.tables import TableQuery
 
 Job = Callable[..., Any]
 """A function of frames that returns the frame of a query, or a `Stream`."""
@@ -53,17 +55,23 @@ class QueryRun(ABC):
     def close(self) -> None:
         """Stop, and leave nothing behind."""
 
-    def describe(self, job: Job, frames: Mapping[str, Any], alone: bool) -> Any:
+    def describe(
+        self, job: Job, frames: Mapping[str, Any], alone: bool, described: Described
+    ) -> Any:
         """The frame of a query, dropped rows beside its panes if they are to be had.
+
+        Args:
+            job: The function that describes it.
+            frames: What it is called with.
+            alone: Whether the only one of them has no name.
+            described: Where their port notes what is described.
 
         Raises:
             TestStreamError: The function returns no frame.
         """
         from beamlike.api.dataframe.stream import Stream
 
-        with describing() as described:
-            self.prepare(described)
-            out = job(*frames.values()) if alone else job(**frames)
+        out = job(*frames.values()) if alone else job(**frames)
         self.described = described
         if isinstance(out, Stream):
             return out.everything
@@ -77,11 +85,7 @@ class QueryRun(ABC):
                 "the function returned a bounded DataFrame, and a test feeds a stream; have it use "
                 "the frames that it is given"
             )
-        return described.with_drops(out)
-
-    @abstractmethod
-    def prepare(self, described: Described) -> None:
-        """Say where the query that will be described gets its time from."""
+        return described.everything(out)
 
 
 class LocalRun(QueryRun):
@@ -97,26 +101,23 @@ class LocalRun(QueryRun):
     def __init__(
         self, job: Job, schemas: Mapping[str, "pa.Schema"], alone: bool, clock: int
     ) -> None:
-        from beamlike.hosts.local.tables.query import TableQuery
-
         self._schemas, self._alone, self._clock = schemas, alone, clock
-        self._query = TableQuery(schemas)
         self._again: Callable[[], list[pa.Table]] | None = None
         self._start(job)
 
-    def _start(self, job: Job) -> None:
+    def _start(self, job: Job, before: "TableQuery | None" = None) -> None:
         from beamlike.hosts.local.tables.frame import TableFrame
+        from beamlike.testing.dataframes.tables import TableQuery
 
+        described = Described()
+        self._query = TableQuery(self._schemas, described, before)
         with _without_spark():
-            self._out = self.describe(job, self._query.frames, self._alone)
+            self._out = self.describe(job, self._query.frames, self._alone, described)
         if not isinstance(self._out, TableFrame):
             raise UnsupportedError(
                 "the function returned a DataFrame of Spark, and this test runs without it; have "
                 'it use the frames that it is given, or test with host="spark"'
             )
-
-    def prepare(self, described: Described) -> None:
-        """It is given the time in each step."""
 
     @property
     def watermark(self) -> int:
@@ -147,10 +148,7 @@ class LocalRun(QueryRun):
         return came
 
     def restart(self, job: Job) -> list["pa.Table"]:
-        from beamlike.hosts.local.tables.query import TableQuery
-
-        self._query = TableQuery(self._schemas, self._query)
-        self._start(job)
+        self._start(job, self._query)
         # A micro-batch that failed runs once more, as from a checkpoint.
         return [] if self._again is None else self._run(self._again)
 
@@ -202,8 +200,8 @@ class SparkRun(QueryRun):
     ) -> None:
         from beamlike.hosts.pyspark_types import spark_schema
         from beamlike.hosts.spark.scratch import scratch_folder
-        from beamlike.hosts.spark.scripted_time import ScriptedTime
         from beamlike.hosts.spark.session import local_session
+        from beamlike.testing.dataframes.scripted import ScriptedTime
 
         self._spark = spark or local_session("beamlike query test")
         self._home, self._alone = scratch_folder("query"), alone
@@ -214,14 +212,15 @@ class SparkRun(QueryRun):
         self._came: list[pa.Table] = []
         self._start(job)
 
-    def prepare(self, described: Described) -> None:
-        described.time = self._script
-
     def _start(self, job: Job) -> None:
         from beamlike.hosts.spark.scratch import without_snapshots
+        from beamlike.testing.dataframes.scripted import ScriptedFrames
 
         frames = {name: self._script.rows(name) for name in self._frames}
-        self._writer = self._writer_of(self.describe(job, frames, self._alone))
+        described = Described()
+        with ScriptedFrames(self._script, described).lent_to(self._spark):
+            out = self.describe(job, frames, self._alone, described)
+        self._writer = self._writer_of(out)
         with without_snapshots(self._spark):
             self._query = self._writer.start()
 

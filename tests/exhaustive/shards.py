@@ -18,7 +18,7 @@ from beamlike.machine.events import Element
 from beamlike.model.combine import Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.column_output import drops_of_step, keyed_panes
+from beamlike.runtime.column_output import drops_of_step
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan, PlanOptions
@@ -30,7 +30,7 @@ from beamlike.runtime.store.state import StateLayout, with_bucket
 from beamlike.runtime.store.stores import DictStore, Store
 from tests.exhaustive.events import END, Arrive, Clock, Row, Watermark
 from tests.exhaustive.scripts import elements_of, row_of
-from tests.support.machines.either import forgetful
+from tests.support.machines.either import forgetful, panes_of_step
 
 __all__ = ["Shards", "machine_of"]
 
@@ -54,7 +54,7 @@ class _Runtime:
 
         def by_columns(columns: ColumnShard, trial: Store, passes: int) -> list[KeyedEffect]:
             stepped = columns.step(trial, tables, updates, clock, passes)
-            return [*drops_of_step(self.plan, stepped), *keyed_panes(self.plan, stepped)]
+            return [*drops_of_step(self.plan, stepped), *panes_of_step(self.plan, stepped)]
 
         def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
             return keys.step(trial, tables, updates, clock).effects

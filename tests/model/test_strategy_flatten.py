@@ -4,7 +4,7 @@ import pytest
 
 from beamlike.errors import WindowingError
 from beamlike.model.calendar import CalendarMonths, CalendarYears
-from beamlike.model.compatible import check_compatible, check_flatten
+from beamlike.model.compatible import check_flatten
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly
@@ -104,9 +104,10 @@ def test_merged_sessions_that_merge_again_mix_with_fresh_ones():
     ids=str,
 )
 def test_window_functions_that_do_not_fit_say_in_what(first, second, difference):
-    assert refusal(check_compatible, first, second) == (
-        f"{first} and {second} are not compatible: {difference}; "
-        "use the same window function for both"
+    assert refusal(check_flatten, [WindowingStrategy(first), WindowingStrategy(second)]) == (
+        f"Inputs to Flatten had incompatible window windowFns: input 0 has {first}, input 1 has "
+        f"{second}; {difference}; give input 1 the windows of input 0 first: window({first}) of a "
+        f"stream, configured({first}) of a strategy"
     )
 
 
@@ -116,9 +117,11 @@ class Unequal(FixedWindows):
 
 
 def test_a_window_function_that_refuses_its_own_kind_has_its_way():
-    assert refusal(check_compatible, Unequal(1), Unequal(1)) == (
-        "FixedWindows(1ms) and FixedWindows(1ms) are not compatible: they are not equal; "
-        "use the same window function for both"
+    strategy = WindowingStrategy(Unequal(1))
+    assert refusal(check_flatten, [strategy, strategy]) == (
+        "Inputs to Flatten had incompatible window windowFns: input 0 has FixedWindows(1ms), input "
+        "1 has FixedWindows(1ms); they are not equal; give input 1 the windows of input 0 first: "
+        "window(FixedWindows(1ms)) of a stream, configured(FixedWindows(1ms)) of a strategy"
     )
 
 

@@ -4,7 +4,6 @@ import io
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
-from functools import wraps
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -13,7 +12,6 @@ import attrs
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import BeamlikeError, UnusedHintWarning
-from beamlike.hosts.describing import noted
 from beamlike.hosts.local.tables.verbs import TableFrames
 from beamlike.scio import ScioContext, TimestampedValue
 from beamlike.testing import QueryTest, TestStream
@@ -65,20 +63,11 @@ _OF_PLANS: Final = (
 def played(job: Callable[..., Any], inputs: Any = VIEWS, *, clock: str = "2100-01-01") -> Any:
     """The rows of a query micro-batch by micro-batch, the plans of its stages, and how often each
     of them gets a micro-batch without data (ms)."""
-    plans: list[dict[str, Any]] = []
-
-    @wraps(job)
-    def planned(*frames: Any, **named: Any) -> Any:
-        frame, described = job(*frames, **named), noted()
-        assert described is not None, "QueryTest notes what is described"
-        plans.extend(
-            {name: getattr(plan, name) for name in _OF_PLANS} for plan in described.groupings
-        )
-        return frame
-
     run = TableFrames.run
     with patch.object(TableFrames, "run", autospec=True, side_effect=run) as runs:
-        query = QueryTest(planned, inputs, clock=clock)
+        query = QueryTest(job, inputs, clock=clock)
+    groupings = [call.args[2] for call in runs.call_args_list]
+    plans = [{name: getattr(plan, name) for name in _OF_PLANS} for plan in groupings]
     wakes_every = [call.args[3] for call in runs.call_args_list]
     names = [None] if isinstance(inputs, str) else list(inputs)
     steps = [

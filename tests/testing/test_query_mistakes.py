@@ -198,6 +198,8 @@ def without_session(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_only_spark_can_do_is_refused_by_name(job: Callable[..., Any], says: str) -> None:
+    import pyspark.sql  # noqa: F401  # where it is, a frame knows what a DataFrame has besides
+
     message = f'{says}, and this test runs without it; test with host="spark"'
     with pytest.raises(UnsupportedError, match=f"^{re.escape(message)}$"):
         QueryTest(job, EVENTS)

@@ -11,6 +11,8 @@ from beamlike.errors import InputRowError, TestStreamError
 from beamlike.testing import (
     QueryTest,
     contain_value,
+    dropped,
+    early_pane,
     emit_exactly,
     in_on_time_pane,
     on_time_pane,
@@ -253,6 +255,60 @@ def test_the_rows_of_each_step_are_the_same_with_and_without_spark(
     assert there == here
     assert others == results
     assert sum(map(len, here)) >= 2
+
+
+def test_time_comes_from_the_test_however_the_query_is_made_of_its_inputs(spark: Any) -> None:
+    """By SQL over a view, by a join that begins with another frame, and beside another query."""
+    names = spark.createDataFrame([("a", "ann"), ("b", "bob")], "id string, name string")
+
+    def by_view(events: Any) -> Any:
+        events.createOrReplaceTempView("events_of_a_test")
+        return counted(spark.sql("SELECT *, upper(id) AS name FROM events_of_a_test"))
+
+    def by_join(events: Any) -> Any:
+        return counted(names.join(events, "id"))
+
+    def counted(rows: Any) -> Any:
+        return bl.windowed(
+            rows,
+            key="name",
+            timestamp="at",
+            watermark="10 minutes",
+            max_ahead="1 hour",
+            window=bl.FixedWindows("1 hour"),
+            trigger=bl.AfterWatermark(early=bl.AfterProcessingTime("10 s")),
+            accumulation="discarding",
+            allowed_lateness=0,
+            aggregate={"n": bl.count()},
+        )
+
+    options = {"host": "spark", "spark": spark, "clock": "1970-01-01 12:30:00"}
+    columns = "id string, at timestamp"
+    with QueryTest(by_view, columns, **options) as viewed:
+        with QueryTest(by_join, columns, **options) as joined:
+            for query in (viewed, joined):
+                query.send({"id": "a", "at": "12:10:00"}, {"id": "a", "at": "13:30:01"})
+                query.advance_processing_time("11 s")
+            joined.advance_processing_time("30 min")
+            joined.advance_watermark_to("12:40:00")
+        viewed.send({"id": "a", "at": "12:15:00"})
+        viewed.advance_watermark_to_infinity()
+
+    hour = ("12:00:00", "13:00:00")
+    far = {"at": "1970-01-01T13:30:01.000Z"}
+    joined.results.should(
+        emit_exactly(
+            early_pane("ann", {"n": 1}, *hour, is_last=False),
+            dropped("ann", far, at="13:30:01", reason="far_future"),
+        )
+    )
+    viewed.results.should(
+        emit_exactly(
+            early_pane("A", {"n": 1}, *hour, is_last=False),
+            dropped("A", far, at="13:30:01", reason="far_future"),
+            on_time_pane("A", {"n": 1}, *hour, index=1, is_last=True),
+        )
+    )
 
 
 def test_expressions_of_spark_are_tested_on_spark(spark: Any) -> None:

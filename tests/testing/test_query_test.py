@@ -1,8 +1,10 @@
 """Queries that a test feeds micro-batch by micro-batch, without Spark."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import beamlike as bl
@@ -47,6 +49,44 @@ def event(user: str | None, at: str | None, v: int | None = None) -> dict[str, A
 
 def utc(time: str) -> datetime:
     return datetime.fromisoformat(f"1970-01-01T{time}").replace(tzinfo=UTC)
+
+
+def test_what_else_a_function_describes_is_not_the_query_that_is_tested() -> None:
+    def with_limits(events: Any) -> Any:
+        panes = hours(events)
+        limits = pa.table({"page": ["a"], "at": [datetime(2020, 1, 1, tzinfo=UTC)]})
+        assert hours(limits, key="page", aggregate={"n": bl.count()}).num_rows == 1
+        return panes
+
+    query = QueryTest(with_limits, EVENTS)
+    query.send(event("ann", "12:01:00", 1))
+    query.advance_watermark_to("13:00:00")
+
+    query.results.should(
+        in_on_time_pane(*HOUR, contain_single_value(("ann", {"n": 1, "all": [1]})))
+    )
+
+
+def test_a_query_may_be_described_in_another_thread() -> None:
+    def in_a_thread(events: Any) -> Any:
+        with ThreadPoolExecutor() as threads:
+            return threads.submit(hours, events).result()
+
+    query = QueryTest(in_a_thread, EVENTS)
+    query.send(event("ann", "12:01:00", 1), event(None, "12:02:00", 2))
+    query.advance_watermark_to("13:00:00")
+
+    query.results.should(
+        emit_exactly(
+            on_time_pane("ann", {"n": 1, "all": [1]}, *HOUR, is_last=False),
+            dropped(
+                None,
+                {"at": "1970-01-01T12:02:00.000Z", "v": 2},
+                at="12:02:00",
+                reason="null_key",
+            ),
+        )
+    )
 
 
 def test_a_query_is_fed_moved_and_asked_as_a_test_stream() -> None:

@@ -81,7 +81,7 @@ def check_streams(named: Mapping[Any, Any]) -> None:
                 f"{name} must be a Stream, made with bl.stream(df, timestamp=...), got {given!r}"
             )
     stages_of(branch for given in named.values() for branch in given.inputs.branches)
-    hosts = {type(given.inputs.frames) for given in named.values()}
+    hosts = {type(given.inputs.frame) for given in named.values()}
     if len(hosts) > 1:
         raise WindowingError(
             "rows of pyarrow and DataFrames of Spark cannot go together in one grouping; make a "

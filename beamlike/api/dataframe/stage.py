@@ -11,7 +11,6 @@ from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_bac
 from beamlike.api.dataframe.stage_plan import StagePlan, explained
 from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
-from beamlike.hosts.describing import noted
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import (
@@ -231,8 +230,6 @@ def run_stage(
         hidden_columns: Columns that are not shown with rows that cannot be grouped.
     """
     stage, frames = StagePlan.of(plan), given.frames
-    if (described := noted()) is not None:
-        described.groupings.append(plan)
     packed = [
         frames.packed(
             branch.rows, plan, inputs, branch.timestamp, own, hidden_columns, branch.by_part

@@ -19,7 +19,6 @@ from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.describing import noted
 from beamlike.hosts.finding import frames_of, opened
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.aggregates import Aggregate
@@ -297,10 +296,8 @@ def windowed(
     everything = frames.everything(grouped)
     if output == "all":
         return cast("DataFrame", frames.result(everything))
-    panes, dropped = frames.split(everything)
-    if output == "panes" and (described := noted()) is not None:
-        described.whole.append((panes, everything))
-    return cast("DataFrame", frames.result(panes if output == "panes" else dropped))
+    shown = frames.panes(everything) if output == "panes" else frames.split(everything)[1]
+    return cast("DataFrame", frames.result(shown))
 
 
 def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:

@@ -6,7 +6,7 @@ What steps a shard is `beamlike.runtime`; here is how Spark calls it. Read in th
 `processor` and `query` (the groups of an operator, imported where their rows are), `nearby`
 (copies of its state that the workers of an executor share), `observing` (what shards count, as
 metrics), `ticks` (micro-batches without
-data), `scripted_time` (watermarks and a clock from the script of a test). The edges: `inputs`
+data). The edges: `inputs`
 (columns of a DataFrame), `bind` (rows of a source, and rows for the packer, in SQL), `verbs` (what
 becomes of rows, in SQL; stars and generators in expressions), `session` (a Spark session that
 fits), `checkpoint_files` (how files of checkpoints get their names), `scratch` (folders that go

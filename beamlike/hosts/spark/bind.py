@@ -14,8 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.spark.inputs import column, mark, readable, type_of, value_expression
-from beamlike.hosts.spark.scripted_time import MOVES, scripted_time
-from beamlike.machine.clocks import SourceClock, is_far_ahead
+from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Plan
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 _EVENT_TIME = "__beamlike_event_time"
 _MILLIS = "__beamlike_millis"
+_MOVES = "__beamlike_moves"
 _WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
 
@@ -72,6 +72,8 @@ def source_rows(
     delay: int | None,
     max_ahead: int | None = None,
     part: str | None = None,
+    moves: "DataFrame | None" = None,
+    now: "Column | None" = None,
 ) -> "DataFrame":
     """``df`` with the hidden column, and with Spark's watermark on its event time.
 
@@ -83,24 +85,25 @@ def source_rows(
             moves the watermark to that timestamp at most, see `beamlike.machine.clocks`. None: as
             far as it likes, as in bounded data.
         part: The column that names the part of the source that a row comes from.
+        moves: A stream of event times that move the watermark, and are no rows of the source.
+        now: Processing time; None: the micro-batch's own timestamp.
 
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
-    for name in (_EVENT_TIME, _MILLIS, MOVES, MARKS):
+    for name in (_EVENT_TIME, _MILLIS, _MOVES, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
     timed = df.withColumns({_EVENT_TIME: event_time(df, timestamp)})
     raw, instant = column(timestamp), column(_EVENT_TIME)
-    time = scripted_time()
-    if time is not None and delay is not None:
-        clock = SourceClock(delay, max_ahead=max_ahead)
-        timed = time.with_moves(timed, timestamp, _EVENT_TIME, clock)
+    if moves is not None:
+        marked = moves.toDF(_EVENT_TIME).withColumn(_MOVES, F.lit(True))
+        timed = timed.unionByName(marked, allowMissingColumns=True)
     moving = instant
     if max_ahead is not None:
         # A row moves the watermark to its own time, but to now at most. What lies too far ahead of
         # now lies too far ahead of that.
-        moved = F.least(instant, batch_timestamp() if time is None else time.now)
+        moved = F.least(instant, batch_timestamp() if now is None else now)
         far = is_far_ahead(F.unix_millis(instant), F.unix_millis(moved), max_ahead)
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
     # The time as a number is a column of its own below the watermark: Spark does not merge
@@ -115,11 +118,11 @@ def source_rows(
     known = {"ts": column(_MILLIS), "problem": problem}
     if part is not None:
         known["part"] = F.coalesce(column(part).cast("string"), F.lit(""))
-    if MOVES in timed.columns:
-        known["kind"] = F.when(column(MOVES), F.lit(LEFT_OUT))
+    if moves is not None:
+        known["kind"] = F.when(column(_MOVES), F.lit(LEFT_OUT))
         if part is not None:
-            known["part"] = F.when(column(MOVES).isNull(), known["part"])
-    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, MOVES)
+            known["part"] = F.when(column(_MOVES).isNull(), known["part"])
+    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _MOVES)
 
 
 def batch_timestamp() -> "Column":

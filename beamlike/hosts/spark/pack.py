@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs, updated
+from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs
 from beamlike.runtime.plan import Plan
 
 PACKED = "shard int, blob binary"
@@ -39,18 +39,5 @@ def tick_packer(plan: Plan) -> Callable[[Batches], Batches]:
             pass
         receivers = plan.fanout_ids or plan.shard_ids
         yield packed_blobs(list(receivers), [EMPTY] * len(receivers))
-
-    return pack
-
-
-def clock_packer(plan: Plan) -> Callable[[Batches], Batches]:
-    """The function that turns rows with processing time (ms) into blobs for all shards."""
-
-    def pack(batches: Batches) -> Batches:
-        ease_worker()
-        times = [time for batch in batches for time in batch.column("clock").to_pylist()]
-        if times:
-            receivers = list(plan.fanout_ids or plan.shard_ids)
-            yield updated(plan, receivers, [], clock=max(times))
 
     return pack

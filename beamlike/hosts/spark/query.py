@@ -12,9 +12,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import observing_columns
-from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, tick_packer
+from beamlike.hosts.spark.pack import PACKED, packer, tick_packer
 from beamlike.hosts.spark.processor import GroupProcessor, TextStore, at_once
-from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group
@@ -54,27 +53,34 @@ def _pack(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     return reduce(DataFrame.unionByName, packed)
 
 
-def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataFrame:
+def streaming(
+    inputs: Sequence[Packed],
+    plan: Plan,
+    wake_every_ms: int,
+    clock: int | None = None,
+    wakes: DataFrame | None = None,
+) -> DataFrame:
     """The output of a streaming grouping, hidden column and all.
 
-    A plan that waits on processing time gets a micro-batch every ``wake_every_ms`` milliseconds,
-    also while no data arrives. Where the time comes from a script, the script does that.
+    Args:
+        inputs: What goes in.
+        plan: The grouping.
+        wake_every_ms: How often a plan that waits on processing time gets a micro-batch while no
+            data arrives (ms).
+        clock: Processing time (ms) until shards are sent another; None: that of each micro-batch.
+        wakes: Packed rows that wake shards in place of that.
     """
-    time = scripted_time()
-    if time is not None:
-        plan = attrs.evolve(plan, clock=time.clock)
     packed = _pack(inputs, plan)
-    if time is not None:
-        moves = time.clock_rows.mapInArrow(reported(clock_packer(plan)), PACKED)
-        packed = packed.unionByName(moves)
+    if wakes is not None:
+        packed = packed.unionByName(wakes)
     elif plan.needs_ticks:
         packed = packed.unionByName(_ticked(packed.sparkSession, plan, wake_every_ms))
     if plan.fanout:
         packed = packed.groupBy("shard").transformWithState(
-            Deferred(GroupProcessor(FanoutWork(plan), store=TextStore), clock_of_group),
+            Deferred(GroupProcessor(FanoutWork(plan, clock), store=TextStore), clock_of_group),
             *(PACKED, "append", "EventTime"),
         )
-    processor = GroupProcessor(ShardWork(plan), copies=may_copy(packed.sparkSession))
+    processor = GroupProcessor(ShardWork(plan, clock), copies=may_copy(packed.sparkSession))
     stepped = packed.groupBy("shard").transformWithState(
         Deferred(processor, blobs_of), STEPPED, "append", "EventTime"
     )

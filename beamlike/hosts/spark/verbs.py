@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pyarrow as pa
@@ -26,8 +26,22 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
+PORTS: Final = "_beamlike_ports"
+"""The attribute of a session that has ports of their own for some of its frames."""
+
+
 class SparkFrames(Frames):
     """Rows as DataFrames, streaming or bounded."""
+
+    @classmethod
+    def of(cls, df: DataFrame) -> "SparkFrames":
+        """The port of a frame: one that its session has for it, else the usual one."""
+        ports: Sequence[SparkFrames] = getattr(df.sparkSession, PORTS, ())
+        return next(port for port in (*ports, cls()) if port.reads(df))
+
+    def reads(self, df: DataFrame) -> bool:
+        """Whether this port works on a frame."""
+        return True
 
     def columns_of(self, rows: DataFrame) -> FrameColumns:
         return columns_of(rows)

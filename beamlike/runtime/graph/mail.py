@@ -8,7 +8,7 @@ drops and counts and metrics, no operator opens before.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import attrs
 import numpy as np
@@ -137,9 +137,6 @@ class Report:
                 yield sealed(kind, wire.dumps(held), order=order)
         if self.metrics != Recorder():
             yield sealed(Kind.METRICS, wire.dumps(self.metrics), order=order)
-
-
-_FOR_THE_END: Final = frozenset((Kind.DROPS, Kind.METRICS, Kind.TRACES, Kind.COUNTS))
 
 
 @attrs.define

@@ -15,7 +15,7 @@ import pytest
 
 from beamlike.errors import BeamlikeError
 from beamlike.model import calendar
-from beamlike.model.compatible import check_compatible, check_flatten
+from beamlike.model.compatible import check_flatten
 from beamlike.model.continuation import continuation
 from beamlike.model.report import report
 from beamlike.model.sessions import Sessions
@@ -174,7 +174,7 @@ def perform(op: Json) -> Any:
                 [WindowingStrategy(*both) for both in zip(window_fns, triggers, strict=True)]
             )
         case "compatible_windows":
-            check_compatible(read_window_fn(op["a"]), read_window_fn(op["b"]))
+            check_flatten([WindowingStrategy(read_window_fn(op[it])) for it in "ab"])
         case "construct_window":
             read_window_fn(op["window"])
         case "construct_trigger":

@@ -26,7 +26,7 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import bounds
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.column_output import drops_of_step, keyed_panes
-from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.column_shard import ColumnShard, ColumnsStepped
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive, Script
@@ -43,6 +43,7 @@ __all__ = [
     "any_setting_of_shards",
     "forgetful",
     "keys_at_rest",
+    "panes_of_step",
     "unlike_memory_in_shard",
 ]
 
@@ -139,6 +140,11 @@ def unlike_memory_in_shard(setting: Setting) -> list[str]:
         return _unlike_memory(setting)
 
 
+def panes_of_step(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
+    """The panes of all passes as values."""
+    return [pane for one in stepped.passes for pane in keyed_panes(plan, one)]
+
+
 def _unlike_memory(setting: Setting) -> list[str]:
     plan, store = setting.plan, DictStore()
     reference, columns = Shard(plan), ColumnShard(plan)
@@ -151,7 +157,7 @@ def _unlike_memory(setting: Setting) -> list[str]:
         passes = 1 + number % 3  # whatever their number, the same comes out
         stepped = columns.step(store, tables, [HostWatermark(watermark)], clock, passes)
         return [
-            *keyed_panes(plan, stepped),
+            *panes_of_step(plan, stepped),
             *drops_of_step(plan, stepped),
         ]
 

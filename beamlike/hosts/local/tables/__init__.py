@@ -8,7 +8,7 @@ Expressions of users are computed by the session of Spark that they were made in
 
 Read in this order: `values` (columns in the types that queries know), `texts` (times and numbers as
 Spark reads and writes them), `frame` (the stand-in), `sources` (event times), `query`
-(micro-batches, groupings and their state), `bounded` (tables that are there at once), `packer_rows`
+(groupings), `bounded` (tables that are there at once), `packer_rows`
 (rows for the packer), `verbs` (what becomes of rows).
 """
 

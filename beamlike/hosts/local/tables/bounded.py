@@ -35,6 +35,8 @@ class BoundedTables:
     """Where frames over tables come from. They keep nothing."""
 
     is_streaming: Final = False
+    port: Final = None
+    """What its frames are worked on with, if it is not `TableFrames`."""
     without_spark: Final = (
         "and a table of pyarrow has none; compute a column with pyarrow.compute and "
         "table.append_column(...) before, and name it here, or make a DataFrame of the table with "

@@ -69,7 +69,7 @@ class TableFrame:
     Args:
         schema: The names and types of its columns.
         inputs: The inputs of the test that its rows come from.
-        query: What keeps the state of its groupings, a `TableQuery`; or `BoundedTables`.
+        query: Makes its groupings: `BoundedTables`, or the streaming query of a test.
         make: Makes its rows, of which tables have the same columns.
     """
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from beamlike.errors import ColumnError
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
 from beamlike.hosts.local.tables.texts import read_timestamp
-from beamlike.machine.clocks import SourceClock, is_far_ahead
+from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.runtime.frame_columns import FrameColumns
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE
@@ -33,8 +33,7 @@ def source_rows(
         raise ColumnError(
             f"timestamp: column {timestamp!r} is {type_text(field)}; make it a timestamp first"
         )
-    clock = SourceClock(0 if delay is None else delay, max_ahead=max_ahead)
-    follow = None if delay is None else df.query.source(df.inputs, timestamp, clock)
+    follow = None if delay is None else df.query.source(delay)
 
     def make(batch: MicroBatch) -> pa.Table:
         table = df.table(batch)
@@ -47,7 +46,7 @@ def source_rows(
                 problems[at] = RowProblem.FAR_FUTURE.value
             else:
                 believed.append(time if max_ahead is None else min(time, batch.clock))
-        moves = [to + clock.delay for name, to in batch.moves.items() if name in df.inputs]
+        moves = [to + (delay or 0) for name, to in batch.moves.items() if name in df.inputs]
         if follow is not None:
             follow([*believed, *moves])
         nothing = pa.nulls(len(moves))

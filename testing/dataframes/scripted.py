@@ -2,12 +2,14 @@
 
 In production the watermark of a source follows from its rows, and processing time is the time of
 day. A test moves both. A move of a watermark is a row of a stream beside the source: it has an
-event time and is no element, as a row that `Stream.where` leaves out. A move of the clock is a row
-that reaches all shards and carries the time. Everything else of the query is as in production.
+event time and is not an element, as a row that `Stream.where` leaves out. A move of the clock is a
+blob that reaches all shards and carries the time. Everything else of the query is as in production.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from base64 import b64encode
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,25 +17,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from beamlike.hosts.describing import Source, noted
-from beamlike.machine.clocks import SourceClock
+from beamlike.hosts.spark import bind, query
+from beamlike.hosts.spark.verbs import PORTS, SparkFrames
+from beamlike.runtime.envelope import Kind, clock_table, sealed
+from beamlike.runtime.plan import Plan
+from beamlike.testing.dataframes.described import Described
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql import types as T
     from pyspark.sql.streaming.readwriter import DataStreamReader
 
-MOVES: Final = "__beamlike_moves"
-"""The column that is true in rows that only move a watermark."""
-
 _WATERMARKS: Final = "input string, to long"
-_CLOCK: Final = "clock long"
-
-
-def scripted_time() -> "ScriptedTime | None":
-    """Where the queries described here get their time from; None: from their rows and the day."""
-    described = noted()
-    return None if described is None else described.time
+_CLOCK: Final = "blob binary"
 
 
 class ScriptedTime:
@@ -77,7 +73,8 @@ class ScriptedTime:
         """Processing time becomes ``to`` (ms)."""
         self.clock = to
         self._show_clock()
-        self._write("clock", [{"clock": to}])
+        blob = b64encode(sealed(Kind.CLOCK, clock_table([(0, to)])))
+        self._write("clock", [{"blob": blob.decode()}])
 
     def _write(self, folder: str, rows: list[dict[str, object]]) -> None:
         hidden, shown = self._next(folder)
@@ -97,33 +94,18 @@ class ScriptedTime:
 
     def inputs_of(self, df: "DataFrame") -> list[str]:
         """The inputs that a frame reads."""
-        plan = df._jdf.queryExecution().logical().toString()
+        plan = df._jdf.queryExecution().analyzed().toString()
         return [name for name in self._inputs if f"{self._home}/rows/{name}]" in plan]
 
-    def with_moves(
-        self, df: "DataFrame", timestamp: str, instant: str, clock: SourceClock
-    ) -> "DataFrame":
-        """The rows of a source, and beside them those that move its watermark.
+    def moves(self, inputs: Collection[str], delay: int) -> "DataFrame":
+        """Event times that move the watermarks of inputs, which trail them by ``delay`` (ms)."""
+        moves = self._moves.filter(F.col("input").isin(*inputs))
+        return moves.select(F.timestamp_millis(F.col("to") + delay))
 
-        Args:
-            df: Its rows.
-            timestamp: The column of the user's that has their event time.
-            instant: The column that has it as a time.
-            clock: How the watermark of the source follows its rows.
-        """
-        inputs = self.inputs_of(df)
-        described = noted()
-        assert described is not None, "only what a test describes has its time from a script"
-        described.sources.append(Source(inputs, timestamp, clock))
-        moves = self._moves.filter(F.col("input").isin(inputs)).select(
-            F.timestamp_millis(F.col("to") + clock.delay).alias(instant), F.lit(True).alias(MOVES)
-        )
-        return df.unionByName(moves, allowMissingColumns=True)
-
-    @property
-    def clock_rows(self) -> "DataFrame":
-        """The moves of the clock, which all groupings of a query see in the same micro-batch."""
-        return self._clock_rows
+    def wakes(self, receivers: Sequence[int]) -> "DataFrame":
+        """The moves of the clock as packed rows. All groupings see one in the same micro-batch."""
+        shards = F.array(*map(F.lit, receivers)).cast("array<int>")
+        return self._clock_rows.select(F.explode(shards).alias("shard"), "blob")
 
     @property
     def now(self) -> "Column":
@@ -148,3 +130,54 @@ class ScriptedTime:
     def close(self) -> None:
         """Forget the clock."""
         self._system.clearProperty(self._property)
+
+
+class ScriptedFrames(SparkFrames):
+    """The port of the DataFrames of a script. It records what it is asked for.
+
+    Args:
+        script: Where their queries get their time from.
+        described: Where what they are made of is noted.
+    """
+
+    def __init__(self, script: ScriptedTime, described: Described) -> None:
+        self._script, self._described = script, described
+
+    @contextmanager
+    def lent_to(self, spark: "SparkSession") -> Iterator[None]:
+        """What is described in the block with the DataFrames of the script goes through this port.
+
+        That is so however they are made of its inputs: by joins, views and texts of SQL, too.
+        """
+        ports = vars(spark).setdefault(PORTS, [])
+        ports.append(self)
+        try:
+            yield
+        finally:
+            ports.remove(self)
+
+    def reads(self, df: "DataFrame") -> bool:
+        return bool(self._script.inputs_of(df))
+
+    def source_rows(
+        self,
+        df: "DataFrame",
+        timestamp: str,
+        delay: int | None,
+        max_ahead: int | None = None,
+        part: str | None = None,
+    ) -> "DataFrame":
+        inputs = self._script.inputs_of(df)
+        self._described.note_source(inputs, timestamp, delay, max_ahead)
+        moves = None if delay is None else self._script.moves(inputs, delay)
+        return bind.source_rows(df, timestamp, delay, max_ahead, part, moves, self._script.now)
+
+    def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> "DataFrame":
+        self._described.groupings.append(plan)
+        wakes = self._script.wakes(plan.fanout_ids or plan.shard_ids)
+        return query.streaming(packed, plan, wake_every_ms, self._script.clock, wakes)
+
+    def panes(self, everything: "DataFrame") -> "DataFrame":
+        panes: DataFrame = super().panes(everything)
+        self._described.with_dropped.append((panes, everything))
+        return panes

@@ -1,0 +1,183 @@
+"""A query of a test over tables: its micro-batches, its watermark, and the state of its groupings.
+
+The watermark of the query moves between micro-batches, as Spark's does.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import attrs
+import pyarrow as pa
+
+from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
+from beamlike.hosts.local.tables.query import PackedTable, output_of
+from beamlike.hosts.local.tables.verbs import TableFrames
+from beamlike.machine.clocks import HostWatermark
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.stores import DictStore
+from beamlike.runtime.work import FanoutWork, ShardWork, known_watermark
+from beamlike.testing.dataframes.described import Described
+
+
+class RecordingTables(TableFrames):
+    """The port of tables, which records what it is asked for.
+
+    Args:
+        described: Where to.
+    """
+
+    def __init__(self, described: Described) -> None:
+        self._described = described
+
+    def source_rows(
+        self,
+        df: TableFrame,
+        timestamp: str,
+        delay: int | None,
+        max_ahead: int | None = None,
+        part: str | None = None,
+    ) -> TableFrame:
+        self._described.note_source(df.inputs, timestamp, delay, max_ahead)
+        return super().source_rows(df, timestamp, delay, max_ahead, part)
+
+    def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
+        self._described.groupings.append(plan)
+        return super().run(packed, plan, wake_every_ms)
+
+    def panes(self, everything: TableFrame) -> TableFrame:
+        panes: TableFrame = super().panes(everything)
+        self._described.with_dropped.append((panes, everything))
+        return panes
+
+
+@attrs.frozen
+class _State:
+    """The saved state of a grouping between micro-batches, by group: what a checkpoint has of it.
+
+    ``fanout`` has that of the groups of its fanout.
+    """
+
+    shards: Mapping[int, DictStore] = attrs.field(factory=lambda: defaultdict(DictStore))
+    fanout: Mapping[int, DictStore] = attrs.field(factory=lambda: defaultdict(DictStore))
+
+    def copied(self) -> "_State":
+        copy = _State()
+        for stores, copies in (self.shards, copy.shards), (self.fanout, copy.fanout):
+            for group, store in stores.items():
+                copies[group].buckets, copies[group].index = dict(store.buckets), store.index
+        return copy
+
+
+class Stage:
+    """A grouping: all its shards, in this process.
+
+    Args:
+        plan: What it does.
+        inputs: What goes in.
+        state: Its saved state.
+    """
+
+    def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
+        self.plan, self._inputs = plan, inputs
+        self.state = state or _State()
+        self._works = ShardWork(plan), FanoutWork(plan)
+
+    def table(self, batch: MicroBatch) -> pa.Table:
+        """Everything that comes out in a micro-batch, with the hidden column."""
+        updates = []
+        if batch.ended:
+            updates.append(HostWatermark(MAX_TIMESTAMP))
+        elif self.plan.clocks is None:
+            updates.append(HostWatermark(known_watermark(batch.watermark), begins=True))
+        stores = self.state.shards.__getitem__, self.state.fanout.__getitem__
+        return output_of(self._works, self._inputs, batch, updates, *stores)
+
+
+class TableQuery:
+    """Where frames come from, and what they keep.
+
+    Args:
+        schemas: The inputs by name, with the types of their columns.
+        described: Where to note what is described of it.
+        before: The query whose state this one continues with, as from a checkpoint.
+    """
+
+    is_streaming: Final = True
+    without_spark: Final = (
+        "and this test runs without it; start a session before, such as bl.local_session(), or "
+        'test with host="spark"'
+    )
+    """What to do where only Spark can help."""
+
+    def __init__(
+        self,
+        schemas: Mapping[str, pa.Schema],
+        described: Described,
+        before: "TableQuery | None" = None,
+    ) -> None:
+        self.port = RecordingTables(described)
+        self.frames = {name: self._input(name, schema) for name, schema in schemas.items()}
+        self.watermark: int = 0 if before is None else before.watermark
+        self._before = before
+        self._stages: list[Stage] = []
+        self._sources: list[int | None] = []
+
+    def _input(self, name: str, schema: pa.Schema) -> TableFrame:
+        nothing = schema.empty_table()
+        return TableFrame(
+            schema, frozenset((name,)), self, lambda batch: batch.rows.get(name, nothing)
+        )
+
+    def source(self, delay: int) -> Callable[[Sequence[int]], None]:
+        """What has the watermark of the query trail the event times of some rows (all ms)."""
+        index = len(self._sources)
+        self._sources.append(None)
+
+        def follow(times: Sequence[int]) -> None:
+            known = self._sources[index]
+            reached = [time - delay for time in times]
+            known_too = [] if known is None else [known]
+            self._sources[index] = max([*reached, *known_too], default=None)
+
+        return follow
+
+    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> Stage:
+        """A grouping, with the state that the one in its place had before."""
+        at, known = len(self._stages), [] if self._before is None else self._before._stages
+        state = known[at].state.copied() if at < len(known) else None
+        self._stages.append(Stage(plan, inputs, state))
+        return self._stages[-1]
+
+    def step(
+        self,
+        out: TableFrame,
+        rows: Mapping[str, pa.Table],
+        moves: Mapping[str, int],
+        clock: int,
+        *,
+        ended: bool = False,
+    ) -> list[pa.Table]:
+        """A micro-batch, and the one without data that a new watermark causes; their rows.
+
+        If it fails nothing has happened.
+
+        Args:
+            out: The frame whose rows are wanted.
+            ended: All inputs have come to their end.
+        """
+        states, sources = [it.state.copied() for it in self._stages], list(self._sources)
+        watermark = self.watermark
+        try:
+            came = [out.table(MicroBatch(rows, moves, self.watermark, clock, ended))]
+            reached = min((0 if it is None else it for it in self._sources), default=0)
+            if reached > self.watermark and not ended:
+                self.watermark = reached
+                came.append(out.table(MicroBatch({}, {}, reached, clock)))
+        except Exception:
+            for stage, state in zip(self._stages, states, strict=True):
+                stage.state = state
+            self._sources, self.watermark = sources, watermark
+            raise
+        return came
