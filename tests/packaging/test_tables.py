@@ -237,6 +237,16 @@ def test_a_type_that_sql_has_not_becomes_one_that_holds_its_values(
         assert column.to_pylist() == values
 
 
+def test_a_run_end_encoded_column_becomes_a_plain_one() -> None:
+    encoded = pc.run_end_encode(pa.array([1, 1, None, 2], pa.uint8()))
+    table = pa.table({"column": pa.chunked_array([encoded.slice(1), encoded])})
+
+    column = usual_table(table).column("column")
+
+    assert column.type == pa.int16()
+    assert column.to_pylist() == [1, None, 2, 1, 1, None, 2]
+
+
 def test_a_test_of_a_query_takes_columns_as_a_schema_of_pyarrow() -> None:
     columns = pa.schema([("user", pa.string()), ("at", pa.timestamp("us", "UTC"))])
     returns = pa.schema([("number", pa.int32()), ("what", pa.string())])

@@ -35,6 +35,9 @@ def _usual(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if isinstance(column.type, pa.BaseExtensionType):
         storage = [chunk.storage for chunk in column.chunks]
         column = pa.chunked_array(storage, column.type.storage_type)
+    if pa.types.is_run_end_encoded(column.type):
+        decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]
+        column = pa.chunked_array(decoded, column.type.value_type)
     dtype = usual_type(column.type)
     if dtype == column.type:
         return column
