@@ -83,7 +83,7 @@ class _Passing:
     def taken(self, node: Node) -> "_Passing":
         """The elements that a node has brought out so far, which are no longer in this one."""
         outputs = _Passing()
-        for edge in [edge for edge in self._bundles if edge.node == node]:
+        for edge in [edge for edge in self._bundles if edge.node is node]:
             outputs._bundles[edge] = self._bundles.pop(edge)
         return outputs
 
