@@ -80,6 +80,13 @@ class _Passing:
             bundles[:] = [joined]
         return bundles[0]
 
+    def taken(self, node: Node) -> "_Passing":
+        """The elements that a node has brought out so far, which are no longer in this one."""
+        outputs = _Passing()
+        for edge in [edge for edge in self._bundles if edge.node is node]:
+            outputs._bundles[edge] = self._bundles.pop(edge)
+        return outputs
+
     def __iter__(self) -> Iterator[tuple[Edge, Bundle]]:
         return ((edge, self.of(edge)) for edge in self._bundles)
 
@@ -237,7 +244,7 @@ class _Run:
             if following is None:
                 break
             if part:
-                elements = _Passing()
+                elements = passing.taken(node)  # what came out before goes on before
                 for edge, bundle in part:
                     elements.add(edge, bundle)
                 self._play_part(position + 1, elements)

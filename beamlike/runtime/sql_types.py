@@ -27,6 +27,7 @@ _PLAIN: Final = {
     pa.date32(): "date",
     pa.timestamp("us"): "timestamp_ntz",
     pa.timestamp("us", "UTC"): "timestamp",
+    pa.time64("ns"): "time(6)",
     pa.duration("us"): "interval day to second",
     pa.null(): "void",
 }
@@ -107,3 +108,79 @@ def arrow_type(field: pa.Field, argument: str) -> pa.DataType:
             "type; cast it first, to a string for example"
         )
     return field.type
+
+
+# -- types that SQL has not ------------------------------------------------------------------
+
+
+def usual_type(dtype: pa.DataType) -> pa.DataType:
+    """The type that stands for another one in queries; the same where SQL has none for it.
+
+    >>> str(usual_type(pa.dictionary(pa.int32(), pa.large_string()))), str(usual_type(pa.uint32()))
+    ('string', 'int64')
+    """
+    is_a = pa.types
+    if is_a.is_dictionary(dtype) or is_a.is_run_end_encoded(dtype):
+        return usual_type(dtype.value_type)
+    if is_a.is_large_string(dtype) or is_a.is_string_view(dtype):
+        return pa.string()
+    if is_a.is_large_binary(dtype) or is_a.is_binary_view(dtype) or _is_fixed_binary(dtype):
+        return pa.binary()
+    if dtype in _WIDER:
+        return _WIDER[dtype]
+    if is_a.is_timestamp(dtype):
+        return pa.timestamp("us", None if dtype.tz is None else "UTC")
+    if is_a.is_duration(dtype):
+        return pa.duration("us")
+    if is_a.is_decimal(dtype) and dtype.precision <= 38:
+        return pa.decimal128(dtype.precision, dtype.scale)
+    if is_a.is_map(dtype):
+        return pa.map_(usual_type(dtype.key_type), usual_type(dtype.item_type))
+    if is_a.is_struct(dtype):
+        return pa.struct([(field.name, usual_type(field.type)) for field in dtype])
+    if is_a.is_nested(dtype) and hasattr(dtype, "value_type"):  # lists of each make
+        return pa.list_(usual_type(dtype.value_type))
+    return dtype
+
+
+def _is_fixed_binary(dtype: pa.DataType) -> bool:
+    return pa.types.is_fixed_size_binary(dtype) and not pa.types.is_decimal(dtype)
+
+
+_WIDER = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+    pa.float16(): pa.float32(),
+    pa.date64(): pa.date32(),
+    pa.time32("s"): pa.time64("ns"),
+    pa.time32("ms"): pa.time64("ns"),
+    pa.time64("us"): pa.time64("ns"),
+}
+
+
+def usual_schema(schema: pa.Schema, argument: str) -> pa.Schema:
+    """Columns that a user declares, in types that SQL has, see `usual_type`.
+
+    Raises:
+        ColumnError: Nothing in SQL stands for the type of a column.
+    """
+    fields = [
+        field if _is_usual(field.type) else field.with_type(usual_type(field.type))
+        for field in schema
+    ]
+    for field in fields:
+        if not _is_usual(field.type):
+            raise ColumnError(
+                f"{argument}: column {field.name!r} is {type_text(field)}, and SQL has no such "
+                "type; declare another one"
+            )
+    return pa.schema(fields)
+
+
+def _is_usual(dtype: pa.DataType) -> bool:
+    """Whether SQL has a type."""
+    if pa.types.is_struct(dtype) or pa.types.is_map(dtype) or pa.types.is_list(dtype):
+        return all(_is_usual(dtype.field(at).type) for at in range(dtype.num_fields))
+    return dtype in _PLAIN or pa.types.is_decimal128(dtype)

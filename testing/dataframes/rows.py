@@ -46,7 +46,7 @@ def _schema(name: str, given: SchemaLike) -> "pa.Schema":
     import pyarrow as pa
 
     from beamlike.runtime.ddl import read_columns
-    from beamlike.runtime.sql_types import arrow_type, type_text
+    from beamlike.runtime.sql_types import arrow_type, type_text, usual_schema
 
     if isinstance(given, str):
         schema = read_columns(given)
@@ -61,6 +61,7 @@ def _schema(name: str, given: SchemaLike) -> "pa.Schema":
             f'{name}: columns are given as "user string, at timestamp" or as a StructType of '
             f"pyspark, got {given!r}"
         )
+    schema = usual_schema(schema, name)
     for field in schema:
         dtype = arrow_type(field, name)
         if pa.types.is_duration(dtype) or pa.types.is_null(dtype):

@@ -68,6 +68,27 @@ PRICES: Final = pa.table(
     }
 )
 
+FAR: Final = pa.array([2**62, -(2**62), 0, 253_402_300_800_000_000], pa.timestamp("us", "UTC"))
+ODD: Final = pa.table(
+    {
+        "key": pa.nulls(4, pa.string()),
+        "since": [datetime(2024, 5, 1, tzinfo=UTC)] * 4,
+        "far": FAR,
+        "plain": FAR.cast(pa.timestamp("us")),
+        "day": pa.array([2**31 - 1, -(2**31), -719_528, None], pa.int32()).cast(pa.date32()),
+        "took": pa.array([-3, 0, 86_400_000_000, 90_061_500_000], pa.duration("us")),
+        "map": pa.array([[], [("a", 1)], None, [('"', None)]], pa.map_(pa.string(), pa.int32())),
+        "nested": pa.StructArray.from_arrays(
+            [FAR, pa.ListArray.from_arrays([0, 2, 2, 3, 4], FAR), pa.array([1e7, 1e-4, None, 1.0])],
+            ["far", "listed", "weight"],
+        ),
+        "text": ["\u0000\u2028", '"\\', "\U0001f600", None],
+        "flag": [True, False, None, True],
+        "raw": [b"\xff\x00", b"", None, b"a"],
+    }
+)
+"""Rows without a key, with values that not all of Python's types hold."""
+
 HOUR: Final = bl.FixedWindows("1 hour")
 DAY: Final = bl.FixedWindows("1 day")
 
@@ -196,6 +217,15 @@ JOBS: Final[dict[str, tuple[Callable[..., Any], tuple[pa.Table, ...]]]] = {
     "lifted": (orders_by(lift=True), (ORDERS,)),
     "panes": (orders_by(output="panes"), (ORDERS,)),
     "dropped": (orders_by(output="dropped"), (ORDERS,)),
+    "dropped values of many types": (
+        visits_by(
+            key="key",
+            aggregate={"n": bl.count()},
+            carry=[name for name in ODD.column_names if name not in ("key", "since")],
+            output="dropped",
+        ),
+        (ODD,),
+    ),
     "own function": (
         orders_by(aggregate={"most": bl.combine(Longest(), "item", "string", "string")}),
         (ORDERS,),

@@ -4,6 +4,7 @@ import json
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -239,6 +240,16 @@ def test_a_type_that_sql_has_not_becomes_one_that_holds_its_values(
         assert column.to_pylist() == values
 
 
+def test_a_run_end_encoded_column_becomes_a_plain_one() -> None:
+    encoded = pc.run_end_encode(pa.array([1, 1, None, 2], pa.uint8()))
+    table = pa.table({"column": pa.chunked_array([encoded.slice(1), encoded])})
+
+    column = usual_table(table).column("column")
+
+    assert column.type == pa.int16()
+    assert column.to_pylist() == [1, None, 2, 1, 1, None, 2]
+
+
 def test_a_test_of_a_query_takes_columns_as_a_schema_of_pyarrow() -> None:
     columns = pa.schema([("user", pa.string()), ("at", pa.timestamp("us", "UTC"))])
     returns = pa.schema([("number", pa.int32()), ("what", pa.string())])
@@ -254,6 +265,63 @@ def test_a_test_of_a_query_takes_columns_as_a_schema_of_pyarrow() -> None:
         ("ann", 1, "Row(user='ann')"),
         ("ann", 2, "Row(user='ann')"),
     ]
+
+
+FOREIGN: Final = {
+    pa.uint8(): (200, pa.int16()),
+    pa.large_string(): ("tea", pa.string()),
+    pa.string_view(): ("tea", pa.string()),
+    pa.dictionary(pa.int8(), pa.string()): ("tea", pa.string()),
+    pa.timestamp("s", "Asia/Tokyo"): (datetime(2024, 5, 1, tzinfo=UTC), pa.timestamp("us", "UTC")),
+    pa.list_(pa.large_string()): (["tea", None], pa.list_(pa.string())),
+    pa.struct([("n", pa.uint8())]): ({"n": 1}, pa.struct([("n", pa.int16())])),
+}
+"""Types that SQL has not, a value of each, and the type that holds it there."""
+
+
+@pytest.mark.parametrize("dtype", FOREIGN, ids=str)
+def test_a_declared_type_that_sql_has_not_becomes_one_that_holds_its_values(
+    dtype: pa.DataType,
+) -> None:
+    value, becomes = FOREIGN[dtype]
+    columns = pa.schema([("user", pa.string()), ("at", pa.timestamp("us")), ("value", dtype)])
+
+    class Same:
+        def process(self, row: Any) -> Iterable[Any]:
+            yield {"same": row.value}
+
+    def values(rows: Any) -> bl.Stream:
+        stream = bl.stream(rows, timestamp="at", watermark="0 s")
+        same = stream.apply_per_key("user", Same(), pa.schema([("same", dtype)]))
+        return same.window(HOUR).group("user", {"values": bl.collect("same")})
+
+    with QueryTest(values, columns) as query:
+        query.send({"user": "ann", "at": "12:00:00", "value": value})
+        query.restart()
+        (row,) = query.advance_watermark_to("14:00:00")
+
+    table = pa.table({"user": ["ann"], "at": ["2024-05-01"], "value": pa.array([value], becomes)})
+    stream = bl.stream(table, timestamp="at")
+    rows = stream.apply_per_key("user", Same(), pa.schema([("same", dtype)])).rows
+    assert row["values"] == [value]
+    assert rows.schema.field("same").type == becomes
+
+
+@pytest.mark.parametrize("dtype", [pa.month_day_nano_interval(), pa.decimal256(40, 2)], ids=str)
+def test_a_declared_type_that_nothing_in_sql_stands_for_is_refused(dtype: pa.DataType) -> None:
+    columns = pa.schema([("user", pa.string()), ("value", pa.list_(dtype))])
+    rows = bl.stream(job["ORDERS"], timestamp="at")
+
+    with pytest.raises(ColumnError) as refused:
+        QueryTest(lambda df: df, columns)
+    assert str(refused.value) == (
+        f"input: column 'value' is array<{dtype}>, and SQL has no such type; declare another one"
+    )
+    with pytest.raises(ColumnError) as refused:
+        rows.apply_per_key("user", First(), columns)
+    assert str(refused.value) == (
+        f"returns: column 'value' is array<{dtype}>, and SQL has no such type; declare another one"
+    )
 
 
 @pytest.mark.parametrize("collation", ["UTF8_LCASE", "UNICODE_CI_RTRIM"])

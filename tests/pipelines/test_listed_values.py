@@ -20,6 +20,11 @@ class Point(NamedTuple):
     y: object
 
 
+class Book(NamedTuple):
+    title: str
+    made_by: str
+
+
 class Named(namedtuple("Named", "x y")):
     """It has a dictionary besides its fields."""
 
@@ -48,13 +53,15 @@ MAKE_ROW = row_maker(("user", "n"))
         [(1, "a"), (2, "b")],
         [Point(1, 2), Point(3, None), Point(4, [Point(5, 6)])],
         [Point(1, 2), (1, 2)],
+        [Book("Emma", "Austen"), Book("Ulysses", "Joyce")],
         [MAKE_ROW(("joe", 1)), MAKE_ROW(("ann", None))],
         [MAKE_ROW(("joe", 1)), row_maker(("n",))((1,))],
+        [row_maker(("made_by", "count"))(("ann", 1))],
         [Row(user="joe", n=1), Row(user="ann", n=2)],
         [{"a": 1}, {"b": 2}],
     ],
-    ids=["none", "plain", "tuples", "named tuples", "two classes", "rows",
-         "two kinds of rows", "rows of Spark", "others"],
+    ids=["none", "plain", "tuples", "named tuples", "two classes", "a field of any name",
+         "rows", "two kinds of rows", "rows with any column", "rows of Spark", "others"],
 )  # fmt: skip
 def test_values_arrive_as_what_they_were(values: list[Any]) -> None:
     came = sent(values)
@@ -68,6 +75,11 @@ def test_what_an_object_has_besides_its_fields_arrives_too() -> None:
     values[0].note = "mind"  # type: ignore[attr-defined]
     came = sent(values)
     assert (came, came[0].note, vars(came[1])) == (values, "mind", {})
+
+
+def test_a_column_of_a_row_may_have_any_name() -> None:
+    row = row_maker(("made_by", "n"))(("ann", 1))
+    assert (row.made_by, row["made_by"], row.n) == ("ann", "ann", 1)
 
 
 def test_rows_are_sent_as_tuples_with_their_names_once() -> None:

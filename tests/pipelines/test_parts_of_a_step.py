@@ -217,6 +217,30 @@ def test_a_side_input_that_comes_later_is_seen_by_every_part(host: str) -> None:
     assert in_order(run(pipeline, host, 1), seen.edge) == [30, 31, 32, 33, 34]
 
 
+@pytest.mark.parametrize("host", WORKERS)
+@pytest.mark.parametrize("part_size", [1, 3, AT_ONCE])
+def test_panes_of_a_key_go_on_in_their_order(host: str, part_size: int) -> None:
+    pipeline = beam.Pipeline()
+    pairs = pipeline | beam.Create([("a", 1), ("b", 2), ("c", 3), ("d", 4), ("d", 5)])
+    panes = (
+        pairs
+        | beam.WindowInto(
+            beam.GlobalWindows(),
+            trigger=beam.AfterWatermark(early=beam.AfterCount(2)),
+            accumulation_mode=beam.AccumulationMode.ACCUMULATING,
+        )
+        | beam.CombinePerKey(sum)
+        | beam.Map(lambda pair, pane=beam.DoFn.PaneInfoParam: (*pair, pane.index))
+    )
+    assert in_order(run(pipeline, host, part_size), panes.edge) == [
+        ("d", 9, 0),
+        ("a", 1, 0),
+        ("b", 2, 0),
+        ("c", 3, 0),
+        ("d", 9, 1),
+    ]
+
+
 class Batching(beam.DoFn[int, list[int]]):
     """Brings out at the end of a bundle what it was given in it."""
 

@@ -39,6 +39,21 @@ def test_an_element_that_cannot_be_added_is_dropped_and_the_others_are_grouped(
     ]
 
 
+def test_logs_of_a_scenario_call_it_as_those_of_a_query_do(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    WITH_A_WORD.run(window=FixedWindows("1 minute"), aggregate=Sum(), on_error="drop", host="local")
+
+    assert [
+        record.getMessage().split("\n")[0].partition(", because of ")[0]
+        for record in caplog.records
+    ] == [
+        "beamlike: a micro-batch is stepped key by key",
+        "beamlike: Sum().add raised; what it raises for is dropped as failed, and this is said "
+        "once:",
+    ]
+
+
 def test_an_element_that_cannot_be_added_is_reported_by_default(host: dict[str, Any]) -> None:
     with pytest.raises(UserFunctionError) as raised:
         WITH_A_WORD.run(window=FixedWindows("1 minute"), aggregate=Sum(), **host)

@@ -300,6 +300,8 @@ def _read_schema(inputs: Inputs, returns: object) -> "pa.Schema":
     """
     import pyarrow as pa
 
+    from beamlike.runtime.sql_types import usual_schema
+
     example = 'such as returns="n int, total double", or a StructType'
     schema = returns
     if isinstance(returns, str):
@@ -318,4 +320,4 @@ def _read_schema(inputs: Inputs, returns: object) -> "pa.Schema":
         raise ColumnError(
             f"returns must say the columns of the results, {example}, got {returns!r}"
         )
-    return schema
+    return usual_schema(schema, "returns")

@@ -45,7 +45,7 @@ class PipelineResult(ScioResult):
 
     @property
     def outputs(self) -> PipelineRun:
-        """Everything that came out, of every transform, and what was lost."""
+        """What came out where outputs are kept, see `Pipeline.keep`, and what was lost."""
         return self._outputs
 
     @property

@@ -186,11 +186,11 @@ class Layer:
                 stepped = stage.step(stores[at], tables, updates, now)
             jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:
-                log_jump(self.layers.nodes[at].label, jump)
+                log_jump(stage.plan.name, jump)
             drops, status = stepped.drops, stepped.status
             panes = chain.from_iterable(bundle.panes for bundle in stepped.out.values())
             report.count(at, Tally.of(stage.count(tables), drops, panes, status, jump))
-            self._log(at, stepped)
+            _log(stage.plan.name, stepped)
             report.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             for tag, bundle in stepped.out.items():
                 self.layers.put(after, at, tag, bundle)
@@ -232,12 +232,12 @@ class Layer:
         rows = [attrs.evolve(it, source=placed.origins.index(it.source)) for it in own]
         return jump_of_stage(placed.clocks, rows, status, wait)
 
-    def _log(self, at: int, stepped: StageStepped) -> None:
-        name = self.layers.nodes[at].label
-        if logs_all():
-            log_merges(name, (({"key": key}, merged) for key, merged in stepped.merges))
-        if logs_drops():
-            log_effects(name, [*stepped.drops, *(stepped.panes() if logs_all() else ())])
+
+def _log(name: str, stepped: StageStepped) -> None:
+    if logs_all():
+        log_merges(name, (({"key": key}, merged) for key, merged in stepped.merges))
+    if logs_drops():
+        log_effects(name, [*stepped.drops, *(stepped.panes() if logs_all() else ())])
 
 
 def _windowing(node: Node) -> WindowingStrategy:

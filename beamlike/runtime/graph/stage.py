@@ -31,6 +31,7 @@ from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.lift import Lifter, combine_the_rest, lifter_of
 from beamlike.runtime.operation import Operation
+from beamlike.runtime.options import STAGE
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
@@ -195,7 +196,7 @@ def plan_of(
         shards=shards,
         buckets=buckets,
         on_error="drop" if isinstance(node, GroupNode) and node.drops_failures else "fail",
-        name=node.label,
+        name=node.label or STAGE,  # that of a scenario has none
         clocks=clocks,
         does=_Does(machine, node, read, untyped, typed),
         max_failures=share,

@@ -13,7 +13,7 @@ import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import cloudpickle
@@ -31,6 +31,11 @@ _UNREADABLE = (
     "{what} was kept by an earlier run, or sent by another process, and cannot be made again here: "
     "{problem}; {help}, or start the query with a new checkpoint"
 )
+
+
+MADE_BY: Final = "__beamlike_made_by__"
+"""The attribute of a class of tuples that has what says how its objects are made of tuples, and the
+arguments of that. Fields may have any name but this."""
 
 
 @attrs.frozen(slots=False)
@@ -242,8 +247,8 @@ def _maker_of(kind: type) -> tuple[Any, tuple[Any, ...]] | None:
     """What says how objects of a class are made of tuples, and its arguments; None if none does."""
     if not issubclass(kind, tuple) or kind.__iter__ is not tuple.__iter__:
         return None
-    if "made_by" in vars(kind):
-        return kind.made_by  # type: ignore[attr-defined, no-any-return]
+    if MADE_BY in vars(kind):
+        return vars(kind)[MADE_BY]  # type: ignore[no-any-return]
     if kind.__dictoffset__:  # there may be more in an object than its fields
         return None
     is_plain = kind.__reduce__ is object.__reduce__ and kind.__reduce_ex__ is object.__reduce_ex__

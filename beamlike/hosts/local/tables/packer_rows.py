@@ -1,13 +1,12 @@
 """Rows with the columns that the packer reads, as Spark makes them in SQL."""
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
 from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.hosts.local.tables.texts import read_double, write_json
+from beamlike.hosts.local.tables.texts import read_double, write_row
 from beamlike.hosts.local.tables.values import readable
 from beamlike.machine.events import RowProblem
 from beamlike.runtime.frame_columns import Input
@@ -91,12 +90,5 @@ def _elements(
     found: list[str | None] = [None] * rows.num_rows
     for at, reason in enumerate(reasons):
         if reason is not None:
-            found[at] = write_json({name: _shown(rows.column(name)[at]) for name in shown})
+            found[at] = write_row({name: rows.column(name)[at] for name in shown})
     return found
-
-
-def _shown(value: pa.Scalar) -> Any:
-    try:
-        return value.as_py()
-    except (OverflowError, ValueError):  # a time that Python has no value for
-        return str(value.cast(pa.string()) if not pa.types.is_nested(value.type) else None)

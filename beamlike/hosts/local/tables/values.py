@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.runtime.output import READABLE
+from beamlike.runtime.sql_types import usual_type
 
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -35,6 +36,9 @@ def _usual(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if isinstance(column.type, pa.BaseExtensionType):
         storage = [chunk.storage for chunk in column.chunks]
         column = pa.chunked_array(storage, column.type.storage_type)
+    if pa.types.is_run_end_encoded(column.type):
+        decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]
+        column = pa.chunked_array(decoded, column.type.value_type)
     dtype = usual_type(column.type)
     if dtype == column.type:
         return column
@@ -44,53 +48,6 @@ def _usual(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(dtype, safe=not _has_finer_times(column.type))
     except pa.ArrowException:
         return column
-
-
-def usual_type(dtype: pa.DataType) -> pa.DataType:
-    """The type that stands for another one in queries; the same where SQL has none for it.
-
-    >>> str(usual_type(pa.dictionary(pa.int32(), pa.large_string()))), str(usual_type(pa.uint32()))
-    ('string', 'int64')
-    """
-    is_a = pa.types
-    if is_a.is_dictionary(dtype) or is_a.is_run_end_encoded(dtype):
-        return usual_type(dtype.value_type)
-    if is_a.is_large_string(dtype) or is_a.is_string_view(dtype):
-        return pa.string()
-    if is_a.is_large_binary(dtype) or is_a.is_binary_view(dtype) or _is_fixed_binary(dtype):
-        return pa.binary()
-    if dtype in _WIDER:
-        return _WIDER[dtype]
-    if is_a.is_timestamp(dtype):
-        return pa.timestamp("us", None if dtype.tz is None else "UTC")
-    if is_a.is_duration(dtype):
-        return pa.duration("us")
-    if is_a.is_decimal(dtype) and dtype.precision <= 38:
-        return pa.decimal128(dtype.precision, dtype.scale)
-    if is_a.is_map(dtype):
-        return pa.map_(usual_type(dtype.key_type), usual_type(dtype.item_type))
-    if is_a.is_struct(dtype):
-        return pa.struct([(field.name, usual_type(field.type)) for field in dtype])
-    if is_a.is_nested(dtype) and hasattr(dtype, "value_type"):  # lists of each make
-        return pa.list_(usual_type(dtype.value_type))
-    return dtype
-
-
-def _is_fixed_binary(dtype: pa.DataType) -> bool:
-    return pa.types.is_fixed_size_binary(dtype) and not pa.types.is_decimal(dtype)
-
-
-_WIDER = {
-    pa.uint8(): pa.int16(),
-    pa.uint16(): pa.int32(),
-    pa.uint32(): pa.int64(),
-    pa.uint64(): pa.decimal128(20, 0),
-    pa.float16(): pa.float32(),
-    pa.date64(): pa.date32(),
-    pa.time32("s"): pa.time64("ns"),
-    pa.time32("ms"): pa.time64("ns"),
-    pa.time64("us"): pa.time64("ns"),
-}
 
 
 def _in_micros(column: pa.ChunkedArray) -> pa.ChunkedArray:

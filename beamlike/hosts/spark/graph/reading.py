@@ -25,6 +25,7 @@ from beamlike.runtime.canonical import canonical
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail, NodeDrop
+from beamlike.runtime.graph.wire import MADE_BY
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
 from beamlike.runtime.packing import Batches
@@ -150,7 +151,7 @@ def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
     """
     own = {name: property(itemgetter(at)) for at, name in enumerate(names)}
     body: dict[str, Any] = {name: own[name] for name in names if not hasattr(Row, name)}
-    body |= {"__fields__": list(names), "__slots__": (), "made_by": (row_maker, (names,))}
+    body |= {"__fields__": list(names), "__slots__": (), MADE_BY: (row_maker, (names,))}
     kind = type("Row", (Row,), body)
     return partial(tuple.__new__, kind)
 
