@@ -168,8 +168,8 @@ class Between:
     def sent(self, received: Mail, shards: int, part: int, early: "EarlyCombining") -> list[Sent]:
         """What goes to the shards of the next layer."""
         mail, layers = self.through(received), self.layers
-        # Watermarks concern every shard.
         sent = [Sent(shard, blob) for blob in mail.news(part) for shard in range(shards)]
+        sent += (Sent(0, blob) for blob in mail.deliveries(part))
         for at in layers.staged(self.layer + 1):
             edges = [layers.edge_number[edge] for edge in self._node(at).sources]
             given = [

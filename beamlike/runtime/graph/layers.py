@@ -215,7 +215,7 @@ class Layers:
             PipelineError: An element cannot go to another process; says which node has it.
             UnsupportedError: A batch is more than Spark can carry.
         """
-        return [*mail.news(place), *self.handed_on(mail, place)]
+        return [*mail.news(place), *mail.deliveries(place), *self.handed_on(mail, place)]
 
     def handed_on(self, mail: Mail, place: int = 0) -> list[bytes]:
         """The bundles in mail, and what is for the end of the query, as batches.

@@ -188,17 +188,24 @@ class Mail:
         return mail
 
     def news(self, place: int) -> Iterator[bytes]:
-        """Watermarks, event times and the clock as batches, at least one.
+        """Watermarks and the clock as batches, at least one: they concern every shard.
 
         Args:
             place: Their place in the order of arrival.
         """
         order = (place, 0, 0)
         yield sealed(Kind.WATERMARKS, reached_table(self.reached), order=order)
-        if self.delivered:
-            yield sealed(Kind.DELIVERED, delivered_table(self.delivered), order=order)
         if self.clock:
             yield sealed(Kind.CLOCK, clock_table(self.clock.items()), order=order)
+
+    def deliveries(self, place: int) -> Iterator[bytes]:
+        """Event times as a batch, if there are any: the first shard looks at them for all.
+
+        Args:
+            place: Their place in the order of arrival.
+        """
+        if self.delivered:
+            yield sealed(Kind.DELIVERED, delivered_table(self.delivered), order=(place, 0, 0))
 
     def handed_on(self, wire: Wire, place: int) -> Iterator[bytes]:
         """Bundles, and what is for the end of the query, as batches.
