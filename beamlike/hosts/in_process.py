@@ -14,6 +14,7 @@ the last one. Where parts would bring out other panes than the whole, they wait 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
+from sys import maxsize
 from typing import Final
 
 from beamlike.hosts.garbage import collect_young, paused_gc
@@ -27,6 +28,9 @@ from beamlike.runtime.graph.scripts import Step, steps_of
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 
 _NOTHING: Final = Bundle()
+_DEEPEST: Final = 50
+"""So many nodes may split what they bring out of one part: each of them plays its parts inside of
+the play of the part before, and Python's stack ends at some depth."""
 
 
 def run_pipeline(
@@ -118,6 +122,8 @@ class _Run:
         self._behind = set[Node]()
         """The nodes that have not seen the clock of this step yet."""
         self._step = 0
+        self._depth = 0
+        """How many nodes are playing parts of what they bring out, one inside of the other."""
 
     def play(self) -> PipelineRun:
         started: list[Worker] = []
@@ -174,10 +180,12 @@ class _Run:
 
     def _play_part(self, first: int, part: _Passing) -> None:
         """Pass elements through the nodes from this position on, before others of their step."""
+        self._depth += 1
         for position in range(first, len(self._order)):
             if self._order[position].sources:
                 self._take(position, part, is_last=False)
         self._keep(part)
+        self._depth -= 1
 
     def _keep(self, passing: _Passing) -> None:
         for edge, bundle in passing:
@@ -257,13 +265,14 @@ class _Run:
         self, node: Node, outputs_of: Callable[[], Tagged]
     ) -> Iterator[list[tuple[Edge, Bundle]]]:
         """What a node brings out, in parts of so many elements; the last one has the rest."""
-        part, room = list[tuple[Edge, Bundle]](), self._part_size
+        size = self._part_size if self._depth < _DEEPEST else maxsize
+        part, room = list[tuple[Edge, Bundle]](), size
         for tag, bundle in outputs_of():
             edge, start = Edge(node, tag), 0
             while start < len(bundle):
                 if room == 0:
                     yield part
-                    part, room = [], self._part_size
+                    part, room = [], size
                 count = min(room, len(bundle) - start)
                 piece = bundle if count == len(bundle) else bundle.part(start, start + count)
                 part.append((edge, piece))

@@ -209,6 +209,16 @@ def test_what_one_element_becomes_goes_on_in_parts(host: str, part_size: int) ->
 
 
 @pytest.mark.parametrize("host", WORKERS)
+def test_any_number_of_functions_may_make_more_than_a_part_of_a_part(host: str) -> None:
+    pipeline = beam.Pipeline()
+    numbers = pipeline | beam.Create([2])
+    for number in range(400):
+        numbers |= f"Twice {number}" >> beam.FlatMap(lambda value: [value, 0])
+        numbers |= f"Once {number}" >> beam.Filter(bool)
+    assert in_order(run(pipeline, host, 1), numbers.edge) == [2]
+
+
+@pytest.mark.parametrize("host", WORKERS)
 def test_a_side_input_that_comes_later_is_seen_by_every_part(host: str) -> None:
     pipeline = beam.Pipeline()
     main = pipeline | "Main" >> beam.Create(range(5))
