@@ -49,7 +49,8 @@ class RowSteps:
         for column in given:
             check_renamed("select", column, self.inputs.frame.columns)
         changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
-        changed.frame_columns.check_free(changed.columns, "select")
+        # The hidden column is the last one. Another of its name would be the user's.
+        changed.frame_columns.check_free(changed.frame.columns[:-1], "select")
         return self._with(changed)
 
     def with_columns(self, columns: Mapping[str, "Column"]) -> Self:
