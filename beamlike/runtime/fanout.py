@@ -35,7 +35,7 @@ class FanoutGroup:
         updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> tuple[pa.Table, Clock]:
-        """One micro-batch: see `pass_on`, and where its clocks stand then.
+        """One micro-batch: blobs for the shards, and where its clocks stand then.
 
         Args:
             group: Its grouping key.
@@ -44,10 +44,10 @@ class FanoutGroup:
             updates: As of `Stepper`, as are the others.
         """
         before = before.begin(updates)
-        passed = self.pass_on(group, arrived, before.watermark)
+        passed = self._passed_on(group, arrived, before.watermark)
         return passed, before.after(self._plan, updates, clock)
 
-    def pass_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
+    def _passed_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
         """Blobs for the shards: all of them are stepped, and get the updates of the group."""
         plan, shards, finished = self._plan, list(self._plan.shard_ids), arrived.finished
         batches = []

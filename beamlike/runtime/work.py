@@ -10,8 +10,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
 
-import pyarrow as pa
-
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
@@ -98,9 +96,33 @@ class _PlanWork(Work):
     def host_says(self) -> HostSays:
         return "always" if self.plan.clocks is None else "at the end"
 
-    def _clock(self, arrived: Arrived, host_clock: int) -> int:
+    def step(
+        self,
+        group: int,
+        stores: Stores,
+        blobs: Iterable[bytes],
+        updates: Sequence[HostWatermark],
+        clock: int,
+    ) -> list[tuple[Any, ...]]:
+        arrived = read_blobs(blobs)
         known = self.clock if arrived.clock is None else arrived.clock
-        return host_clock if known is None else known
+        clock = clock if known is None else known
+        return self._stepped(group, stores(), arrived, (*arrived.updates, *updates), clock)
+
+    @abstractmethod
+    def _stepped(
+        self,
+        group: int,
+        store: Store,
+        arrived: Arrived,
+        updates: Sequence[WatermarkUpdate],
+        clock: int,
+    ) -> list[tuple[Any, ...]]:
+        """As `step`, with what arrived, all updates of the watermark, and the clock that counts."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived values stay behind: workers derive them again.
+        return {"plan": self.plan, "clock": self.clock}
 
 
 class ShardWork(_PlanWork):
@@ -116,38 +138,20 @@ class ShardWork(_PlanWork):
     def share_logged(self, logged: set[Hashable]) -> None:
         self.stepper.share_logged(logged)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"plan": self.plan, "clock": self.clock}
-
-    def step(
-        self,
-        group: int,
-        stores: Stores,
-        blobs: Iterable[bytes],
-        updates: Sequence[HostWatermark],
-        clock: int,
-    ) -> list[tuple[Any, ...]]:
-        store = stores()
-        if group not in self.plan.shard_ids:
-            # The state was written with a different shard count; loading the index raises the right
-            # error.
-            Index.load(self.plan, store.read_index())
-        arrived, shard = read_blobs(blobs), self.plan.shard_ids.index(group)
-        all_updates = (*arrived.updates, *updates)
-        tables, tally = self._stepped(
-            store, shard, arrived, all_updates, self._clock(arrived, clock)
-        )
-        return [*((table, *_UNCOUNTED) for table in tables), (None, *tally.columns)]
-
     def _stepped(
         self,
+        group: int,
         store: Store,
-        shard: int,
         arrived: Arrived,
         updates: Sequence[WatermarkUpdate],
         clock: int,
-    ) -> tuple[list[pa.Table], Tally]:
+    ) -> list[tuple[Any, ...]]:
         plan = self.plan
+        if group not in plan.shard_ids:
+            # The state was written with a different shard count; loading the index raises the right
+            # error.
+            Index.load(plan, store.read_index())
+        shard = plan.shard_ids.index(group)
         out, status = self.stepper.step(store, arrived.tables, updates, clock, shard)
         tables = [*arrived.finished, *out]
         jump = jump_of(plan, arrived.delivered, status)
@@ -158,7 +162,8 @@ class ShardWork(_PlanWork):
                 log_rows(plan.name, list(plan.keys), table)
         if jump is not None:
             log_jump(plan.name, jump)
-        return tables, Tally.of_rows(plan, arrived.elements, tables, status, jump)
+        tally = Tally.of_rows(plan, arrived.elements, tables, status, jump)
+        return [*((table, *_UNCOUNTED) for table in tables), (None, *tally.columns)]
 
 
 _UNCOUNTED: Final = (None,) * len((*METRICS, *EXAMPLES))
@@ -169,19 +174,20 @@ class FanoutWork(_PlanWork):
 
     columns = ("shard", "blob")
 
-    def step(
+    @cached_property
+    def _group(self) -> FanoutGroup:
+        return FanoutGroup(self.plan)
+
+    def _stepped(
         self,
         group: int,
-        stores: Stores,
-        blobs: Iterable[bytes],
-        updates: Sequence[HostWatermark],
+        store: Store,
+        arrived: Arrived,
+        updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> list[tuple[Any, ...]]:
-        store, arrived = stores(), read_blobs(blobs)
         saved = store.read_index()
         before = Clock() if saved is None else Clock.from_json(json.loads(saved))
-        passed, after = FanoutGroup(self.plan).step(
-            group, before, arrived, (*arrived.updates, *updates), self._clock(arrived, clock)
-        )
+        passed, after = self._group.step(group, before, arrived, updates, clock)
         store.write_index(json.dumps(after.to_json()).encode())
         return [*zip(*(column.to_pylist() for column in passed.columns), strict=True)]

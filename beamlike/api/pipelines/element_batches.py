@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.api.pipelines.batch_types import batch_maker, yielded
-from beamlike.api.pipelines.dofn import DoFn, taken_apart
+from beamlike.api.pipelines.dofn import DoFn, Wrapping, taken_apart
 from beamlike.api.pipelines.doing import Doing, asked_by, read
 from beamlike.errors import PipelineError
 from beamlike.model.bundle import Bundle, Windowed
@@ -38,23 +38,12 @@ def check_batches(fn: DoFn[Any, Any], label: str) -> None:
             )
 
 
-class _InElements(DoFn[Any, Any]):
+class _InElements(Wrapping):
     """A function whose ``process`` yields batches, as one that yields their elements."""
 
     def __init__(self, fn: DoFn[Any, Any], label: str) -> None:
-        self.fn, self.label = fn, label
-
-    def setup(self) -> None:
-        self.fn.setup()
-
-    def start_bundle(self) -> None:
-        return self.fn.start_bundle()  # refused if it makes something
-
-    def finish_bundle(self) -> Any:
-        return self.fn.finish_bundle()
-
-    def teardown(self) -> None:
-        self.fn.teardown()
+        super().__init__(fn)
+        self.label = label
 
     def skew_ms(self, label: str) -> int:
         return self.fn.skew_ms(label)

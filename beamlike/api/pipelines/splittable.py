@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from beamlike.api.pipelines.dofn import DoFn, Timestamped
+from beamlike.api.pipelines.dofn import DoFn, Timestamped, Wrapping
 from beamlike.api.pipelines.doing import asked_by
 from beamlike.api.pipelines.params import ProvidedAsked
 from beamlike.errors import PipelineError
@@ -198,23 +198,12 @@ class _Parts:
             yield answer
 
 
-class _Splitting(DoFn[Any, Any]):
+class _Splitting(Wrapping):
     """A splittable function as one that is not."""
 
     def __init__(self, parts: _Parts) -> None:
-        self.fn, self._parts = parts.fn, parts
-
-    def setup(self) -> None:
-        self.fn.setup()
-
-    def start_bundle(self) -> None:
-        return self.fn.start_bundle()  # refused if it makes something
-
-    def finish_bundle(self) -> Any:
-        return self.fn.finish_bundle()
-
-    def teardown(self) -> None:
-        self.fn.teardown()
+        super().__init__(parts.fn)
+        self._parts = parts
 
     def called(self) -> Callable[..., Any]:
         return self._parts

@@ -21,7 +21,7 @@ from beamlike.hosts.spark.graph.stages import (
     output_stage,
 )
 from beamlike.hosts.spark.worker_errors import reported, reported_group
-from beamlike.runtime.graph.layer import Layer
+from beamlike.runtime.graph.layer import Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
@@ -57,8 +57,8 @@ def answers_of_job(
     for at in range(layers.depth):
         walk = _by_step(_to_shards(layers, at, shards, buckets, notes=notes))
         groups = rows.mapInArrow(reported(walk), f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
-        layer = Layer(layers, at + 1, shards, buckets, notes=notes)
-        rows = groups.applyInArrow(reported_group(_steps_of_shard(layer, ids)), _STEPPED)
+        work = LayerWork(Layer(layers, at + 1, shards, buckets, notes=notes), ids)
+        rows = groups.applyInArrow(reported_group(_steps_of_shard(work)), _STEPPED)
     left = rows.mapInArrow(reported(_by_step(output_stage(layers))), f"{_STEP}, {LEFT}")
     found: dict[int, list[bytes]] = defaultdict(list)
     for row in left.select("step", "blob").collect():
@@ -103,22 +103,22 @@ def _by_step(run: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
     return walk
 
 
-def _steps_of_shard(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:
+def _steps_of_shard(work: LayerWork) -> Callable[[pa.Table], pa.Table]:
     """The function for ``applyInArrow`` that takes a shard from the beginning to the end."""
 
     def walk(group: pa.Table) -> pa.Table:
-        shard = ids.index(group.column("shard")[0].as_py())
-        stores = {at: DictStore() for at in layer.staged}
+        number = group.column("shard")[0].as_py()
+        stores = defaultdict[int, DictStore](DictStore)
         try:
             # Without data it is the beginning of processing time, as on the other hosts.
             with paused_gc():
                 left = [
                     (step, blob)
                     for step, blobs in _blobs(group.to_batches()).items()
-                    for blob in layer.stepped(shard, blobs, stores, 0)
+                    for (blob,) in work.step(number, stores.__getitem__, blobs, [], 0)
                 ]
         finally:
-            layer.teardown()
+            work.close()
         steps, blobs = zip(*left, strict=True)
         return pa.table({"step": pa.array(steps, pa.int32()), "blob": pa.array(blobs, pa.binary())})
 
