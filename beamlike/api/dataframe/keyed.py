@@ -137,8 +137,7 @@ class KeyedSteps(RowSteps):
         from beamlike.api.dataframe.row_functions import row_function
 
         warn_of_numbers("Stream.apply_per_key", wake_every=wake_every)
-        options = _options(self.inputs, on_error, shards, buckets, name, "per key")
-        options["max_failures"] = checked_share(max_failures, on_error)
+        options = _options(self.inputs, on_error, max_failures, shards, buckets, name, "per key")
         return self._with(without_rejected(self.inputs, reject))._applied(
             column_names(key, "key"),
             self.inputs.columns,
@@ -156,6 +155,8 @@ class KeyedSteps(RowSteps):
         time: Literal["event", "processing"] = "event",
         *,
         on_error: OnError = "drop",
+        max_failures: float | None = None,
+        reject: Reject | None = None,
         wake_every: DurationLike = WAKE_EVERY,
         shards: int = SHARDS,
         buckets: int = BUCKETS,
@@ -208,13 +209,13 @@ class KeyedSteps(RowSteps):
         span = positive_duration("within", within)
         own = own_columns(self.inputs, keys)
         schema = self.inputs.frame_columns.schema
-        return self._applied(
+        return self._with(without_rejected(self.inputs, reject))._applied(
             keys,
             [*keys, *own],
             lambda rows: FirstOfKey(rows, span, time == "event"),
             pa.schema([schema.field(column) for column in own]),
             wake_every,
-            _options(self.inputs, on_error, shards, buckets, name, "deduplicate"),
+            _options(self.inputs, on_error, max_failures, shards, buckets, name, "deduplicate"),
         )
 
     def _applied(
@@ -274,7 +275,13 @@ class KeyedSteps(RowSteps):
 
 
 def _options(
-    inputs: Inputs, on_error: OnError, shards: int, buckets: int, name: str | None, usual: str
+    inputs: Inputs,
+    on_error: OnError,
+    max_failures: float | None,
+    shards: int,
+    buckets: int,
+    name: str | None,
+    usual: str,
 ) -> "PlanOptions":
     """The options of a step, checked.
 
@@ -286,6 +293,7 @@ def _options(
         "shards": counted("shards", shards),
         "buckets": counted("buckets", buckets),
         "on_error": on_error,
+        "max_failures": checked_share(max_failures, on_error),
         "name": stage_name(name, inputs.stages, usual),
         "reports": inputs.is_streaming,
         "clocks": inputs.clocks,

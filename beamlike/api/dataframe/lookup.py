@@ -10,6 +10,7 @@ import attrs
 
 from beamlike.api.arguments import (
     check_choice,
+    checked_share,
     column_names,
     counted,
     positive_duration,
@@ -18,6 +19,7 @@ from beamlike.api.dataframe.branches import Branch, Inputs, own_columns, stages_
 from beamlike.api.dataframe.flatten import check_streams
 from beamlike.api.dataframe.joins import KeyLike, check_both, keys_of, row_type
 from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
+from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import (
     check_read,
     given_columns,
@@ -57,6 +59,8 @@ def look_up(
     *,
     window_input: str | Sequence[str] = (),
     on_error: OnError = "drop",
+    max_failures: float | None = None,
+    reject: Reject | None = None,
     wake_every: DurationLike = WAKE_EVERY,
     shards: int = SHARDS,
     buckets: int = BUCKETS,
@@ -84,6 +88,7 @@ def look_up(
         how: ``"left"`` keeps rows that find nothing, with nulls; ``"inner"`` leaves them out.
         window_input: As `Stream.group`, for the windows of the main stream.
         on_error: As `Stream.group`, and the rest likewise.
+        reject: As `Stream.group`, for rows of ``main``; for those of ``side`` see `Stream.reject`.
         name: The name in drops and in the query's progress. Default: ``look up``, then
             ``look up 2`` and so on. The grouping of the side stream is called so with ``side``
             after it.
@@ -124,6 +129,7 @@ def look_up(
     check_choice("how", how, get_args(How))
     check_choice("on_error", on_error, get_args(OnError))
     _check_corrections(main, side)
+    main = attrs.evolve(main, inputs=without_rejected(main.inputs, reject))
     keys = keys_of(sides, on, "on")
     shown, rows = own_columns(main.inputs, keys["main"]), row_type("side", side, keys["side"])
     check_both(main, [*keys["main"], *shown], rows.names)
@@ -133,12 +139,18 @@ def look_up(
     warn_of_numbers("look_up", wake_every=wake_every)
     wake = positive_duration("wake_every", wake_every)
     panes = _side_panes(
-        side, keys, rows, on_error=on_error, shards=shards, buckets=buckets, name=beside, wake=wake
+        side,
+        keys,
+        rows,
+        on_error=on_error,
+        max_failures=max_failures,
+        shards=shards, buckets=buckets, name=beside, wake=wake
     )
     options: PlanOptions = {
         "shards": counted("shards", shards),
         "buckets": counted("buckets", buckets),
         "on_error": on_error,
+        "max_failures": checked_share(max_failures, on_error),
         "name": own,
         "reports": main.inputs.is_streaming,
     }
@@ -177,6 +189,7 @@ def _side_panes(
     rows: RowType,
     *,
     on_error: OnError,
+    max_failures: float | None,
     shards: int,
     buckets: int,
     name: str,
@@ -192,6 +205,7 @@ def _side_panes(
         keys["main"],
         {SIDE: collect(SIDE)},
         on_error=on_error,
+        max_failures=max_failures,
         wake_every=wake,
         shards=shards,
         buckets=buckets,

@@ -147,7 +147,7 @@ def check_kept(
             raise UnsupportedError(
                 f"the grouping {name!r} takes the rows of {found.stage!r}, of which some withdraw "
                 f"others, and the column {RETRACTION!r} says which; keep that column in select(), "
-                "and leave it out of where()"
+                "and leave it out of where() and reject()"
             )
     return next(iter(of_inputs), None)
 

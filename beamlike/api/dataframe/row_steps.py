@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from beamlike.api.dataframe.branches import Inputs
 from beamlike.api.dataframe.regrouping import one_of_each
+from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.errors import ColumnError
 from beamlike.runtime.session_identity import check_renamed
 
@@ -37,6 +38,32 @@ class RowSteps:
         left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
         marks = marks_of_all(condition)
         return self._with(Inputs(tuple(one_of_each(it, marks) for it in left.branches)))
+
+    def reject(self, conditions: Reject) -> Self:
+        """Without the rows for which a condition holds: the next step drops them with its reason.
+
+        The next step is a grouping, a join, a look-up or a function with states; it drops them
+        whatever its ``on_error`` says. A rejected row still moves the watermark.
+
+        Args:
+            conditions: Conditions by reason, in SQL or as columns. The first that holds counts.
+
+        Raises:
+            WindowingError: There is no condition, or a reason cannot be one.
+            ColumnError: A condition cannot be used.
+
+        >>> import beamlike as bl
+        >>> from beamlike.testing import QueryTest
+        >>> def paid(orders):
+        ...     rows = bl.stream(orders, timestamp="at", watermark="0 s")
+        ...     return rows.reject({"a test": "test"}).deduplicate("no", within="1 hour")
+        >>> query = QueryTest(paid, "no int, at timestamp, test boolean")
+        >>> tea = {"no": 7, "at": "12:01:00", "test": False}
+        >>> rows = query.send(tea, {"no": 8, "at": "12:02:00", "test": True})
+        >>> [(row["no"], row["dropped"] and row["dropped"]["reason"]) for row in rows]
+        [(8, 'a test'), (7, None)]
+        """
+        return self._with(without_rejected(self.inputs, conditions))
 
     def select(self, *columns: "Column | str") -> Self:
         """Other columns, as ``DataFrame.select``. Event time and window stay what they are.
