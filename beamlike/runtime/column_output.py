@@ -71,22 +71,20 @@ class ColumnOutput:
             pa.array(panes.index == 0),
             pa.array(panes.is_last),
         ]
-        known = {
-            "ts": pa.array(panes.timestamp),
-            "start": pa.array(panes.start),
-            "end": pa.array(panes.end),
-        }
+        tick = self.plan.resolution.micros
+        times = {"ts": panes.timestamp, "start": panes.start, "end": panes.end}
         count = len(panes.key)
         marks = pa.nulls(count, MARKS_TYPE)
         if self.plan.has_downstream:
+            known = {name: pa.array(it if tick == 1 else it * tick) for name, it in times.items()}
             fields = [known.get(it.name, pa.nulls(count, it.type)) for it in MARKS_TYPE]
             marks = pa.StructArray.from_arrays(fields, fields=list(MARKS_TYPE))
-        span = [_micros(panes.start), _micros(panes.end)]
+        span = [_micros(panes.start, tick), _micros(panes.end, tick)]
         arrays = [column.take(of_row) for column in keys.columns]
         arrays += [
             pa.StructArray.from_arrays(span, fields=list(WINDOW)),
             *_values(self.plan, panes),
-            _micros(panes.timestamp),
+            _micros(panes.timestamp, tick),
             pa.StructArray.from_arrays(pane, fields=list(PANE)),
         ]
         if panes.retraction is not None:
@@ -154,8 +152,8 @@ def _rows(plan: Plan, panes: Panes) -> Iterator[tuple[Any, ...]]:
     return zip(*(column.to_pylist() for column in _values(plan, panes)), strict=True)
 
 
-def _micros(milliseconds: Ints) -> pa.Array:
-    """Instants; null where SQL cannot show them."""
-    unreadable = (milliseconds < READABLE.start) | (milliseconds >= READABLE.stop)
-    shown = np.where(unreadable, 0, milliseconds) * 1000
+def _micros(instants: Ints, tick: int) -> pa.Array:
+    """Instants; null where SQL cannot show them. A tick is so many microseconds."""
+    unreadable = (instants < READABLE.start // tick) | (instants >= READABLE.stop // tick)
+    shown = np.where(unreadable, 0, instants) * tick
     return pa.array(shown, mask=unreadable).cast(TIMESTAMP)

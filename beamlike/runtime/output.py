@@ -53,18 +53,8 @@ PANE = pa.struct(
         ("is_last", pa.bool_()),
     ]
 )
-READABLE = range(-62_135_596_800_000, 253_402_300_800_000)
-"""Milliseconds of the years 1 to 9999, all that a Python datetime can hold."""
-
-
-def _micros(milliseconds: int) -> int | None:
-    return milliseconds * 1000 if milliseconds in READABLE else None
-
-
-def _span(window: Window) -> dict[str, int | None] | None:
-    if not isinstance(window, IntervalWindow):
-        return {"start": None, "end": None}
-    return {"start": _micros(window.start), "end": _micros(window.end)}
+READABLE = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
+"""Microseconds of the years 1 to 9999, all that a Python datetime can hold."""
 
 
 def show_json(value: Any) -> Any:
@@ -95,6 +85,7 @@ class OutputTable:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self._tick = plan.resolution.micros
         self._extra: dict[str, pa.DataType] = {}
         if plan.retracts:
             self._extra = {
@@ -130,18 +121,20 @@ class OutputTable:
         if report is not None:
             shard, watermark = report
             nothing = (None,) * len(self.plan.keys)
-            dropped = {"kind": REPORT, "shard": shard, "watermark": watermark}
+            reached = watermark * self._tick
+            dropped = {"kind": REPORT, "shard": shard, "watermark": reached}
             rows.append(_Row(nothing, None, dropped))
         panes = [row.pane for row in rows]
         columns: list[Any] = [[row.key[at] for row in rows] for at in range(len(self.plan.keys))]
-        columns.append([row.window and _span(row.window) for row in rows])
+        columns.append([row.window and self._span(row.window) for row in rows])
         columns += self.plan.operation.show([pane and pane.value for pane in panes])
-        columns.append([pane and _micros(pane.timestamp) for pane in panes])
+        columns.append([pane and self._micros(pane.timestamp) for pane in panes])
         columns.append([pane and _pane_row(pane) for pane in panes])
+        unit = self.plan.resolution
         shown: dict[str, Callable[[_Row], Any]] = {
             "retraction": lambda row: row.pane and row.pane.retraction,
             "change": lambda row: row.change,
-            SESSION_IDENTITY: lambda row: row.session and session_identity(row.session),
+            SESSION_IDENTITY: lambda row: row.session and session_identity(row.session, unit),
         }
         columns += [[shown[name](row) for row in rows] for name in self._extra]
         columns.append([row.marks for row in rows])
@@ -167,7 +160,20 @@ class OutputTable:
 
     def _marks(self, pane: Pane) -> dict[str, Any] | None:
         """What the next grouping has to know of a pane; nothing if there cannot be one."""
-        return _marks_of(pane) if self.plan.has_downstream else None
+        if not self.plan.has_downstream:
+            return None
+        times = (pane.timestamp, *bounds(pane.window))
+        instants = (instant * self._tick for instant in times)
+        return dict(zip(("ts", "start", "end"), instants, strict=True))
+
+    def _micros(self, instant: int) -> int | None:
+        micros = instant * self._tick
+        return micros if micros in READABLE else None
+
+    def _span(self, window: Window) -> dict[str, int | None] | None:
+        if not isinstance(window, IntervalWindow):
+            return {"start": None, "end": None}
+        return {"start": self._micros(window.start), "end": self._micros(window.end)}
 
     def _changes(self, key: Key, panes: Iterable[Pane]) -> Iterator[_Row]:
         by_session = self.plan.render == "upserts"
@@ -187,11 +193,12 @@ class OutputTable:
         dropped = {
             "stage": self.plan.name,
             "reason": drop.reason.value,
-            "timestamp": element and _micros(element.timestamp),
-            "watermark": None if drop.watermark is None else _micros(drop.watermark),
-            "missed_ms": drop.missed_by,
-            "window": drop.window and _span(drop.window),
-            "nearest_session": drop.nearest_session and _span(drop.nearest_session),
+            "timestamp": element and self._micros(element.timestamp),
+            "watermark": None if drop.watermark is None else self._micros(drop.watermark),
+            # A millisecond that has begun counts: nothing is late by 0.
+            "missed_ms": drop.missed_by and -(-drop.missed_by // self.plan.resolution.per_ms),
+            "window": drop.window and self._span(drop.window),
+            "nearest_session": drop.nearest_session and self._span(drop.nearest_session),
             "count": drop.count,
             "error": None if drop.error is None else safe_text(drop.error, 2 * LONGEST),
             "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),
@@ -205,7 +212,7 @@ class OutputTable:
             {
                 "stage": self.plan.name,
                 "reason": row["reason"],
-                "timestamp": None if row["ts"] is None else _micros(row["ts"]),
+                "timestamp": None if row["ts"] is None else self._micros(row["ts"]),
                 "count": 1,
                 "element": row["element"],
             }
@@ -224,11 +231,6 @@ class OutputTable:
         columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": one} for one in dropped]
         arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
         return pa.Table.from_arrays(arrays, schema=self.schema)
-
-
-def _marks_of(pane: Pane) -> dict[str, Any]:
-    start, end = bounds(pane.window)
-    return {"ts": pane.timestamp, "start": start, "end": end}
 
 
 def _plain(value: Any) -> Any:

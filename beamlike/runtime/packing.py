@@ -26,8 +26,9 @@ from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.jumps import Delivered
+from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.arrivals import by_shard, elements_in
+from beamlike.runtime.arrivals import TIMES, by_shard, coarser, elements_in
 from beamlike.runtime.canonical import canonical
 from beamlike.runtime.envelope import (
     Envelope,
@@ -95,6 +96,8 @@ def packed(
     for sequence, gathered in enumerate(_gathered(batches)):
         table = canonical(pa.Table.from_batches(gathered))
         table = table.rename_columns([*names, *table.column_names[len(names) :]])
+        if plan.resolution.micros > 1:  # they come in microseconds
+            table = coarser(table, TIMES, plan.resolution.micros)
         updates += _updates_of(plan, table, input_index)
         delivered += delivered_rows(plan, table, _believed_times(table), input_index)
         elements += table.column("kind").null_count
@@ -337,6 +340,27 @@ class Arrived:
     elements: int = 0
     clock: int | None = None
     delivered: list[Delivered] = attrs.field(factory=list)
+
+
+def arrived_in(resolution: Resolution, before: Resolution, arrived: Arrived) -> Arrived:
+    """What a shard was sent, in coarser ticks than before. What is finer goes."""
+    factor = resolution.micros // before.micros
+
+    def update(it: WatermarkUpdate) -> WatermarkUpdate:
+        if isinstance(it, SourceProgress):
+            return attrs.evolve(it, greatest=it.greatest // factor)
+        return attrs.evolve(it, watermark=it.watermark // factor)
+
+    delivered = [
+        attrs.evolve(it, stretches=[(a // factor, b // factor) for a, b in it.stretches])
+        for it in arrived.delivered
+    ]
+    return attrs.evolve(
+        arrived,
+        tables=[coarser(table, TIMES, factor) for table in arrived.tables],
+        updates=[update(it) for it in arrived.updates],
+        delivered=delivered,
+    )
 
 
 def read_blobs(blobs: Iterable[bytes]) -> Arrived:

@@ -17,8 +17,10 @@ from beamlike.machine.equality import is_same
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
+from beamlike.model.resolution import Resolution, Span
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.changes import lateness_words
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converted
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import OnError
@@ -144,10 +146,17 @@ class PerKey(Operation):
         return StatefulParDo(
             self.strategy.window_fn,
             self.fn,
-            self.strategy.allowed_lateness,
+            Span(self.strategy.allowed_lateness, self.strategy.resolution),
             OnFailure(self.on_error),
             already_merged=self.strategy.already_merged,
             tagged=False,
+        )
+
+    def in_resolution(self, resolution: Resolution) -> "PerKey":
+        return attrs.evolve(
+            self,
+            strategy=self.strategy.in_resolution(resolution),
+            fn=self.fn.in_resolution(resolution),
         )
 
     @property
@@ -163,7 +172,9 @@ class PerKey(Operation):
         fn = self.fn
         words = {
             "window": self.strategy.windows_in_words,
-            "allowed lateness": f"{self.strategy.allowed_lateness} ms",
+            "allowed lateness": lateness_words(
+                self.strategy.allowed_lateness, self.strategy.resolution
+            ),
             "states": ", ".join(sorted(it.words for it in fn.states.values())) or "none",
             "timers": ", ".join(sorted(it.words for it in fn.timers.values())) or "none",
         }

@@ -16,9 +16,10 @@ from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.combine.corrected import Corrected
 from beamlike.model.options import MAX_FAILURES, AccumulationMode
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.changes import LAYOUTS, continues, strategy_words
+from beamlike.runtime.changes import LAYOUTS, RESOLUTION, continues, strategy_words
 from beamlike.runtime.checked import Checked
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.operation import Operation
@@ -90,6 +91,9 @@ class Aggregation(Operation):
     @property
     def why_key_by_key(self) -> str | None:
         return None
+
+    def in_resolution(self, resolution: Resolution) -> "Aggregation":
+        return attrs.evolve(self, strategy=self.strategy.in_resolution(resolution))
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -224,6 +228,26 @@ class Plan:
     max_failures: float = MAX_FAILURES
 
     @property
+    def resolution(self) -> Resolution:
+        """What its times count, inside. Rows between groupings count microseconds in any case."""
+        return self.strategy.resolution
+
+    def in_resolution(self, resolution: Resolution) -> "Plan":
+        """The same plan, all of its times in the ticks of a resolution.
+
+        Raises:
+            TimeError: A duration is finer than these.
+        """
+        return attrs.evolve(
+            self,
+            strategy=self.strategy.in_resolution(resolution),
+            clocks=self.clocks and self.clocks.in_resolution(resolution),
+            source=self.source and self.source.in_resolution(resolution),
+            key_clock=self.key_clock and self.key_clock.in_resolution(resolution),
+            does=self.does and self.does.in_resolution(resolution),
+        )
+
+    @property
     def needs_ticks(self) -> bool:
         """Whether something may become due by processing time alone."""
         by_input = self.clocks is not None and self.clocks.needs_clock
@@ -301,7 +325,14 @@ class Plan:
             "buckets": str(self.buckets),
             # Its groups remember which watermark judged their rows; new ones would not know.
             "hot key fanout": str(self.fanout or "none"),
-        } | ({} if self.key_clock is None else {"watermarks": "one for each key"})
+        } | self._more_words
+
+    @property
+    def _more_words(self) -> dict[str, str]:
+        words = {} if self.key_clock is None else {"watermarks": "one for each key"}
+        if self.resolution is not MILLISECONDS:
+            words[RESOLUTION] = self.resolution.word
+        return words
 
     @cached_property
     def about(self) -> dict[str, str | int | None]:

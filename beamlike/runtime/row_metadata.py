@@ -10,14 +10,14 @@ They survive what users do to the columns because every verb keeps this one.
 field           type    holds
 ==============  ======  ================================================================
 ``kind``        string  null for data, else one of the kinds below
-``ts``          bigint  event time of a row, ms
+``ts``          bigint  event time of a row, us
 ``problem``     string  why the time of a row of a source cannot be read, or believed
 ``part``        string  the part of a source that a row comes from, if parts have watermarks of
                         their own; null for a row that moves them all
-``start``,      bigint  the window that a grouping gave the row, ms; null if none did
+``start``,      bigint  the window that a grouping gave the row, us; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
-``watermark``   bigint  its output watermark, ms
+``watermark``   bigint  its output watermark, us
 ``dropped``     struct  what was dropped, see `beamlike.runtime.output`
 ==============  ======  ================================================================
 """

@@ -324,7 +324,7 @@ class QueryTest:
         table = typed_rows(name, schema, full)
         times, _ = event_times(table.column(column))
         return [
-            (shape.key_of(row), Element(_value(row, shape), time))
+            (shape.key_of(row), Element(_value(row, shape), time // 1_000))
             for row, time in zip(full, times, strict=True)
             if time is not None and shape.has_key(row)
         ]

@@ -268,7 +268,12 @@ class KeyedSteps(RowSteps):
         stages = {**inputs.stages, name: stage}
         stamped = stamped_in(inputs.branches)
         branch = Branch(
-            *(found, StageClock(plan.shards)), repeated=repeated, stages=stages, stamped=stamped
+            found,
+            StageClock(plan.shards),
+            repeated=repeated,
+            stages=stages,
+            stamped=stamped,
+            resolution=inputs.resolution,
         )
         return self._with(Inputs((branch,)))
 

@@ -148,7 +148,8 @@ def look_up(
     stages = {**taken, **panes.inputs.stages, own: stage}
     # A row that is looked up is the pane that it was.
     repeated = repeated_in(main.inputs.branches)
-    branch = Branch(found, StageClock(shards), repeated=repeated, stages=stages)
+    unit = main.inputs.resolution
+    branch = Branch(found, StageClock(shards), repeated=repeated, stages=stages, resolution=unit)
     branch = attrs.evolve(branch, stamped=stamped_in(main.inputs.branches))
     return Stream(main.strategy, Inputs((branch,)))
 

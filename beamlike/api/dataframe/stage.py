@@ -24,6 +24,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.custom_trigger import reading as reading_trigger
 from beamlike.model.options import AccumulationMode
 from beamlike.model.report import report
+from beamlike.model.rescaled import window_fn_in
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import Trigger
@@ -229,6 +230,8 @@ def run_stage(
         wake_every_ms: See `beamlike.windowed`.
         hidden_columns: Columns that are not shown with rows that cannot be grouped.
     """
+    plan = plan.in_resolution(given.resolution)
+    windows = [own and window_fn_in(own, plan.resolution) for own in windows]
     stage, frames = StagePlan.of(plan), given.frames
     packed = [
         frames.packed(

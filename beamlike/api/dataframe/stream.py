@@ -40,6 +40,7 @@ from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.readable import Readable
+from beamlike.model.resolution import ResolutionLike, resolution_of
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone, check_lateness
 from beamlike.model.strategy_parts import StrategyParts
@@ -47,6 +48,7 @@ from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
     BUCKETS,
+    DEFAULT_RESOLUTION,
     MAX_AHEAD,
     SHARDS,
     WAKE_EVERY,
@@ -71,6 +73,7 @@ def stream(
     idle_after: DurationLike | None = None,
     idle: Literal["release", "advance"] = "release",
     watermark_by: str | None = None,
+    resolution: ResolutionLike = DEFAULT_RESOLUTION,
 ) -> "Stream":
     """Rows with event times, in the global window until `Stream.window` is called.
 
@@ -99,6 +102,7 @@ def stream(
             counts. Needs ``idle_after``. Each shard keeps a few bytes for
             each part. None: one watermark, by the greatest event time of all rows, so that what a
             part delivers behind the others may be late.
+        resolution: What times count in all that follows, see `beamlike.windowed`.
 
     Raises:
         ColumnError: The event-time column is missing or no time; a column is called ``dropped``;
@@ -121,7 +125,7 @@ def stream(
     >>> [(row["item"], row["n"]) for row in query.advance_watermark_to_infinity()]
     [('tea', 2)]
     """
-    df = opened(df)
+    df, unit = opened(df), resolution_of(resolution)
     frames = frames_of(df)
     columns = frames.columns_of(df)
     warn_of_numbers("stream", watermark=watermark, max_ahead=max_ahead, idle_after=idle_after)
@@ -152,7 +156,8 @@ def stream(
         known = present[1] if present is not None else delay or 0
     by_part = watermark_by is not None and df.isStreaming
     clock = SourceClock(known, silence, Idle(idle), ahead, by_part)
-    return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
+    branch = Branch(rows, clock, timestamp, resolution=unit)
+    return Stream(WindowingStrategy.unwindowed(), Inputs((branch,)))
 
 
 def _check_parts(columns: "FrameColumns", name: str, silence: int | None) -> None:
@@ -412,6 +417,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             stages={**taken, own: stage},
             stamped=stamped_by(self.strategy, own, self.inputs.branches),
             per_key=per_key,
+            resolution=self.inputs.resolution,
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _EVENT_TIME = "__beamlike_event_time"
-_MILLIS = "__beamlike_millis"
+_MICROS = "__beamlike_micros"
 _MOVES = "__beamlike_moves"
 _WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
@@ -91,7 +91,7 @@ def source_rows(
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
-    for name in (_EVENT_TIME, _MILLIS, _MOVES, MARKS):
+    for name in (_EVENT_TIME, _MICROS, _MOVES, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
     timed = df.withColumns({_EVENT_TIME: event_time(df, timestamp)})
@@ -104,25 +104,25 @@ def source_rows(
         # A row moves the watermark to its own time, but to now at most. What lies too far ahead of
         # now lies too far ahead of that.
         moved = F.least(instant, batch_timestamp() if now is None else now)
-        far = is_far_ahead(F.unix_millis(instant), F.unix_millis(moved), max_ahead)
+        far = is_far_ahead(F.unix_micros(instant), F.unix_micros(moved), max_ahead * 1_000)
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
     # The time as a number is a column of its own below the watermark: Spark does not merge
     # computations across one, and would make the hidden column there just to take it apart again.
-    timed = timed.withColumns({_MILLIS: F.unix_millis(instant), _EVENT_TIME: moving})
+    timed = timed.withColumns({_MICROS: F.unix_micros(instant), _EVENT_TIME: moving})
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
     problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value))
-    problem = problem.when(column(_MILLIS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
+    problem = problem.when(column(_MICROS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
     if max_ahead is not None:
         problem = problem.when(instant.isNull(), F.lit(RowProblem.FAR_FUTURE.value))
-    known = {"ts": column(_MILLIS), "problem": problem}
+    known = {"ts": column(_MICROS), "problem": problem}
     if part is not None:
         known["part"] = F.coalesce(column(part).cast("string"), F.lit(""))
     if moves is not None:
         known["kind"] = F.when(column(_MOVES), F.lit(LEFT_OUT))
         if part is not None:
             known["part"] = F.when(column(_MOVES).isNull(), known["part"])
-    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _MOVES)
+    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MICROS, _MOVES)
 
 
 def batch_timestamp() -> "Column":

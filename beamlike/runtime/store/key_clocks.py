@@ -19,7 +19,7 @@ from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import NEVER, Ints
 from beamlike.machine.key_clock import KeyClock
 from beamlike.machine.reference.next_timers import NextTimers
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.resolution import MICROSECONDS
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
@@ -163,7 +163,7 @@ def _read(blob: bytes | None, digest: int) -> pa.Table:
         if column.type != pa.int64() or column.null_count:
             raise ValueError(f"{name} is {column.type} with {column.null_count} nulls")
         least, greatest = pc.min_max(column).as_py().values()
-        if least < MIN_TIMESTAMP or greatest > MAX_TIMESTAMP:
+        if least < MICROSECONDS.earliest or greatest > MICROSECONDS.end_of_time:
             raise ValueError(f"{name} is no instant")
     return table
 

@@ -14,7 +14,7 @@ from beamlike.runtime.frame_columns import FrameColumns
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE
 from beamlike.runtime.sql_types import type_text
 
-_DAY = 86_400_000
+_DAY = 86_400_000_000
 
 
 def source_rows(
@@ -38,17 +38,19 @@ def source_rows(
     def make(batch: MicroBatch) -> pa.Table:
         table = df.table(batch)
         times, problems = event_times(table.column(timestamp))
-        believed = []
+        believed, now = [], batch.clock * 1_000
         for at, time in enumerate(times):
             if time is None:
                 continue
-            if max_ahead is not None and is_far_ahead(time, batch.clock, max_ahead):
+            if max_ahead is not None and is_far_ahead(time, now, max_ahead * 1_000):
                 problems[at] = RowProblem.FAR_FUTURE.value
             else:
-                believed.append(time if max_ahead is None else min(time, batch.clock))
-        moves = [to + (delay or 0) for name, to in batch.moves.items() if name in df.inputs]
-        if follow is not None:
-            follow([*believed, *moves])
+                believed.append(time if max_ahead is None else min(time, now))
+        moves = [
+            (to + (delay or 0)) * 1_000 for name, to in batch.moves.items() if name in df.inputs
+        ]
+        if follow is not None:  # as Spark, whose watermark counts milliseconds
+            follow([time // 1_000 for time in (*believed, *moves)])
         nothing = pa.nulls(len(moves))
         columns = [
             pa.concat_arrays([column.combine_chunks(), nothing.cast(column.type)])
@@ -70,15 +72,14 @@ def source_rows(
 
 
 def event_times(column: pa.ChunkedArray) -> tuple[list[int | None], list[str | None]]:
-    """Event times (ms), and why there is none."""
+    """Event times (us), and why there is none."""
     times: list[int | None]
     if pa.types.is_string(column.type):
         times = [None if it is None else read_timestamp(it) for it in column.to_pylist()]
     elif pa.types.is_date32(column.type):
         times = [None if it is None else it * _DAY for it in column.cast(pa.int32()).to_pylist()]
     else:
-        micros = column.cast(pa.int64()).to_pylist()
-        times = [None if it is None else it // 1000 for it in micros]
+        times = column.cast(pa.int64()).to_pylist()
     missing, bad = RowProblem.NULL_TIMESTAMP.value, RowProblem.BAD_TIMESTAMP.value
     problems = [
         missing if not was else bad if time is None else None

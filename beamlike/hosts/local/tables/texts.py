@@ -33,13 +33,13 @@ _SPECIAL: Final = {
     **dict.fromkeys(("-inf", "-infinity"), -math.inf),
     "nan": math.nan,
 }
-_DAY: Final = 86_400_000
+_DAY: Final = 86_400_000_000
 _SPACES: Final = "".join(map(chr, range(33)))
 """What Spark trims of a text: blanks and control characters."""
 
 
 def read_timestamp(text: str) -> int | None:
-    """The instant that a text names that begins with a date (ms); None if it names none.
+    """The instant that a text names that begins with a date (us); None if it names none.
 
     Without a zone it is in UTC.
 
@@ -47,7 +47,7 @@ def read_timestamp(text: str) -> int | None:
         UnsupportedError: Its zone has a name that only Java knows.
 
     >>> read_timestamp("2013-01-01 05:15"), read_timestamp("2013-02-30")
-    (1357017300000, None)
+    (1357017300000000, None)
     """
     found = _TIMESTAMP.fullmatch(text.strip(_SPACES))
     if found is None:
@@ -57,8 +57,8 @@ def read_timestamp(text: str) -> int | None:
     days = _days(-int(year) if sign == "-" else int(year), int(month), int(day))
     if days is None or hour > 23 or minute > 59 or second > 59:
         return None
-    millis = int((fraction or "")[:3].ljust(3, "0"))
-    local = days * _DAY + ((hour * 60 + minute) * 60 + second) * 1000 + millis
+    micros = int((fraction or "")[:6].ljust(6, "0"))
+    local = days * _DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros
     if zone is None:
         return local
     ahead = _ahead(zone.strip(), local, text)
@@ -83,7 +83,7 @@ _AFTER_FEBRUARY: Final = (31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def _ahead(zone: str, local: int, text: str) -> int | None:
-    """How far a zone is ahead of UTC at a local time (ms); None if no zone is named."""
+    """How far a zone is ahead of UTC at a local time (us); None if no zone is named."""
     if zone in ("Z", "UTC", "GMT", "UT"):
         return 0
     offset = _OFFSET.fullmatch(zone)
@@ -92,16 +92,16 @@ def _ahead(zone: str, local: int, text: str) -> int | None:
         size = (int(hours) * 60 + int(minutes or 0)) * 60 + int(seconds or 0)
         if int(minutes or 0) > 59 or int(seconds or 0) > 59 or size > 18 * 3600:
             return None
-        return (-size if sign == "-" else size) * 1000
+        return (-size if sign == "-" else size) * 1_000_000
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9~/._+-]+", zone) is None:
         return None
     try:
         if "/" not in zone:
             raise ZoneInfoNotFoundError
-        there = datetime(1970, 1, 1) + timedelta(milliseconds=local)
+        there = datetime(1970, 1, 1) + timedelta(microseconds=local)
         gone = there.replace(tzinfo=ZoneInfo(zone)).utcoffset()
         assert gone is not None, "a zone knows how far it is ahead"
-        return round(gone.total_seconds()) * 1000
+        return round(gone.total_seconds()) * 1_000_000
     except (ZoneInfoNotFoundError, OverflowError):
         raise UnsupportedError(
             f"the zone {zone!r} of the time {text!r} is not known without Spark; write Z, an "
