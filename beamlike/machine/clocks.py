@@ -17,7 +17,7 @@ Bytewax's ``EventClock`` (``ADVANCE``); the clock as limit as Beam's KafkaIO has
 ``CustomTimestampPolicyWithLimitedDelay``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, Literal, Self
 
@@ -189,12 +189,19 @@ class InputState:
 
     def in_finer_ticks(self, factor: int) -> Self:
         """What is remembered, in ticks of which so many make one of before."""
+        return self._changed(lambda instant: instant * factor)
+
+    def in_coarser_ticks(self, factor: int) -> Self:
+        """What is remembered, in ticks that are so many times as long."""
+        return self._changed(lambda instant: instant // factor)
+
+    def _changed(self, change: Callable[[int], int]) -> Self:
         return type(self)(
-            None if self.greatest is None else self.greatest * factor,
-            self.active_at * factor,
-            tuple(shard * factor for shard in self.shards),
+            None if self.greatest is None else change(self.greatest),
+            change(self.active_at),
+            tuple(map(change, self.shards)),
             tuple(
-                PartState(it.part, it.greatest * factor, it.active_at * factor) for it in self.parts
+                PartState(it.part, change(it.greatest), change(it.active_at)) for it in self.parts
             ),
         )
 

@@ -93,6 +93,15 @@ class Clock:
             None if clocks.side is None else clocks.side * factor,
         )
 
+    def in_coarser_ticks(self, factor: int) -> Self:
+        """The clocks in ticks that are so many times as long."""
+        return type(self)(
+            self.watermark // factor,
+            self.clock // factor,
+            tuple(it.in_coarser_ticks(factor) for it in self.inputs),
+            None if self.side is None else self.side // factor,
+        )
+
     def to_json(self) -> dict[str, Any]:
         inputs = [state.to_json() for state in self.inputs]
         saved = {"watermark": self.watermark, "clock": self.clock, "inputs": inputs}

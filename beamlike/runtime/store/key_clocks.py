@@ -31,7 +31,7 @@ from beamlike.runtime.store.stores import Store
 _FIRST: Final = -(2**30)
 """The number of the first of these blobs. Records of a shard count down from -3 and get nowhere
 near."""
-_FIELDS: Final = tuple(field.name for field in attrs.fields(KeyClock))
+CLOCK_FIELDS: Final = tuple(field.name for field in attrs.fields(KeyClock))
 
 
 class KeyClocks:
@@ -46,7 +46,7 @@ class KeyClocks:
 
     def __init__(self, plan: Plan, source: SourceClock, store: Store, index: Index) -> None:
         keys = [pa.field(f"key_{name}", kind) for name, kind in plan.keys.items()]
-        self._schema = pa.schema([*keys, *((name, pa.int64()) for name in _FIELDS)])
+        self._schema = pa.schema([*keys, *((name, pa.int64()) for name in CLOCK_FIELDS)])
         self._source, self._store, self._index = source, store, index
         # Up to the last step the watermarks followed as the query said then.
         self._before = source if index.key_clock is None else index.key_clock
@@ -158,7 +158,7 @@ def _read(blob: bytes | None, digest: int) -> pa.Table:
         raise StateError(damaged(blob or b"", "it is not what was written of its keys' watermarks"))
     table = unpack_blob(blob)[0].replace_schema_metadata(None)
     table.validate(full=True)  # the file may be hostile: no offset may lead out of its buffer
-    for name in _FIELDS:
+    for name in CLOCK_FIELDS:
         column = table.column(name)
         if column.type != pa.int64() or column.null_count:
             raise ValueError(f"{name} is {column.type} with {column.null_count} nulls")
@@ -169,8 +169,8 @@ def _read(blob: bytes | None, digest: int) -> pa.Table:
 
 
 def _clocks_in(table: pa.Table) -> dict[Key, KeyClock]:
-    keys = key_tuples(table.columns[: -len(_FIELDS)], table.num_rows)
-    fields = (table.column(name).to_pylist() for name in _FIELDS)
+    keys = key_tuples(table.columns[: -len(CLOCK_FIELDS)], table.num_rows)
+    fields = (table.column(name).to_pylist() for name in CLOCK_FIELDS)
     return {key: KeyClock(*own) for key, *own in zip(keys, *fields, strict=True)}
 
 
