@@ -33,7 +33,7 @@ def window_fn_in(window_fn: WindowFn, resolution: Resolution) -> WindowFn:
     if is_of_user(window_fn) and whose.partition(".")[0] == "beamlike":
         # It may be made from one of beamlike's, and do something else.
         return of_milliseconds(window_fn, resolution)
-    return window_fn.in_resolution(resolution)
+    return window_fn.in_resolution(resolution) or of_milliseconds(window_fn, resolution)
 
 
 def of_milliseconds(window_fn: WindowFn, resolution: Resolution) -> WindowFn:

@@ -20,8 +20,12 @@ from beamlike.safe_text import UserRaised
 Outputs = Iterable[tuple[str, Windowed]]
 
 
-def of_milliseconds(fn: StatefulFn, resolution: Resolution) -> StatefulFn:
+def function_in(fn: StatefulFn, resolution: Resolution) -> StatefulFn:
     """A function as a query calls it that counts so."""
+    return fn.in_resolution(resolution) or _of_milliseconds(fn, resolution)
+
+
+def _of_milliseconds(fn: StatefulFn, resolution: Resolution) -> StatefulFn:
     return _InMilliseconds(fn, resolution.per_ms) if resolution.per_ms > 1 else fn
 
 
@@ -32,7 +36,7 @@ class _InMilliseconds(StatefulFn):
         self.sorts, self.skew = fn.sorts, fn.skew
 
     def in_resolution(self, resolution: Resolution) -> StatefulFn:
-        return of_milliseconds(self.fn, resolution)
+        return _of_milliseconds(self.fn, resolution)
 
     def key_of(self, value: Any) -> Any:
         return self.fn.key_of(value)

@@ -99,12 +99,10 @@ class StatefulFn(ABC):
     skew: int = 0
     """How far before its element, or its timer, an output may happen (ms)."""
 
-    def in_resolution(self, resolution: Resolution) -> "StatefulFn":
-        """The function as a query calls it that counts so. By default it knows milliseconds, and
+    def in_resolution(self, resolution: Resolution) -> "StatefulFn | None":
+        """The function as a query calls it that counts so; None: it knows milliseconds alone, and
         is called with those in which instants lie."""
-        from beamlike.model.rescaled_functions import of_milliseconds
-
-        return of_milliseconds(self, resolution)
+        return None
 
     @abstractmethod
     def key_of(self, value: Any) -> Any:

@@ -65,17 +65,14 @@ class WindowFn(metaclass=ReadableABC):
     resolution: Resolution = MILLISECONDS
     """What times and durations count. Your own counts milliseconds, unless it says otherwise."""
 
-    def in_resolution(self, resolution: Resolution) -> "WindowFn":
-        """The window function as a query calls it that counts so.
-
-        One of your own need not have it: it is asked with the millisecond in which a time lies.
+    def in_resolution(self, resolution: Resolution) -> "WindowFn | None":
+        """The window function as a query calls it that counts so; None: it knows its own ticks
+        alone, and is called with those in which instants lie.
 
         Raises:
-            TimeError: A duration is finer than its ticks.
+            TimeError: A duration is finer than these ticks.
         """
-        from beamlike.model.rescaled import of_milliseconds
-
-        return of_milliseconds(self, resolution)
+        return None
 
     @property
     def longest_own_window(self) -> int | None:

@@ -34,10 +34,8 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import (
     DROPPED_ROW,
     MARKS,
-    MARKS_TYPE,
     REPORT,
-    TIMESTAMP,
-    WINDOW,
+    time_types,
 )
 from beamlike.runtime.session_identity import SESSION_IDENTITY, session_identity
 from beamlike.runtime.shard import KeyedEffect
@@ -85,7 +83,7 @@ class OutputTable:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._tick = plan.resolution.micros
+        self._tick, self.types = plan.resolution.micros, time_types(plan.wall_clock)
         self._extra: dict[str, pa.DataType] = {}
         if plan.retracts:
             self._extra = {
@@ -96,12 +94,12 @@ class OutputTable:
         self.schema = pa.schema(
             [
                 *plan.keys.items(),
-                ("window", WINDOW),
+                ("window", self.types.window),
                 *plan.operation.results.items(),
-                ("timestamp", TIMESTAMP),
+                ("timestamp", self.types.timestamp),
                 ("pane", PANE),
                 *self._extra.items(),
-                (MARKS, MARKS_TYPE),
+                (MARKS, self.types.marks),
             ]
         )
 

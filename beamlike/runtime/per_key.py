@@ -17,6 +17,7 @@ from beamlike.machine.equality import is_same
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
+from beamlike.model.rescaled_functions import function_in
 from beamlike.model.resolution import Resolution, Span
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
@@ -156,7 +157,7 @@ class PerKey(Operation):
         return attrs.evolve(
             self,
             strategy=self.strategy.in_resolution(resolution),
-            fn=self.fn.in_resolution(resolution),
+            fn=function_in(self.fn, resolution),
         )
 
     @property

@@ -204,6 +204,9 @@ class Plan:
 
     ``max_failures`` is the share of calls of the user's functions that may fail, where what fails
     is dropped, see `beamlike.runtime.failing`.
+
+    With a ``wall_clock`` event times are wall-clock times, which are in no zone: they count as if
+    they were in UTC, and are shown in no zone again.
     """
 
     strategy: WindowingStrategy
@@ -226,6 +229,7 @@ class Plan:
     record: int = 0
     key_clock: SourceClock | None = None
     max_failures: float = MAX_FAILURES
+    wall_clock: bool = False
 
     @property
     def resolution(self) -> Resolution:
@@ -332,6 +336,8 @@ class Plan:
         words = {} if self.key_clock is None else {"watermarks": "one for each key"}
         if self.resolution is not MILLISECONDS:
             words[RESOLUTION] = self.resolution.word
+        if self.wall_clock:
+            words["event times"] = "wall-clock times, in no zone"
         return words
 
     @cached_property

@@ -85,6 +85,7 @@ class Branch:
         per_key: The grouping that they come from, if each of its keys has a watermark of its own;
             None: there is one that holds for all of these rows.
         resolution: What the groupings of these rows count.
+        wall_clock: Whether their event times are wall-clock times, which are in no zone.
     """
 
     rows: "DataFrame"
@@ -97,6 +98,7 @@ class Branch:
     stamped: "Stamped | None" = None
     per_key: str | None = None
     resolution: Resolution = MILLISECONDS
+    wall_clock: bool = False
 
     @property
     def by_part(self) -> bool:
@@ -143,6 +145,21 @@ class Inputs:
             raise WindowingError(
                 "streams of milliseconds and of microseconds cannot go together in one grouping; "
                 "give all of them the same resolution="
+            )
+        return found.pop()
+
+    @property
+    def wall_clock(self) -> bool:
+        """Whether event times are wall-clock times, which are in no zone.
+
+        Raises:
+            WindowingError: Some are, and others are instants.
+        """
+        found = {branch.wall_clock for branch in self.branches}
+        if len(found) > 1:
+            raise WindowingError(
+                "wall-clock times (timestamp_ntz) and instants cannot go together in one grouping, "
+                "because nothing says in which zone the clock hangs; cast one of the columns before"
             )
         return found.pop()
 

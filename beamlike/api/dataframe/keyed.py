@@ -274,6 +274,7 @@ class KeyedSteps(RowSteps):
             stages=stages,
             stamped=stamped,
             resolution=inputs.resolution,
+            wall_clock=inputs.wall_clock,
         )
         return self._with(Inputs((branch,)))
 

@@ -156,7 +156,8 @@ def stream(
         known = present[1] if present is not None else delay or 0
     by_part = watermark_by is not None and df.isStreaming
     clock = SourceClock(known, silence, Idle(idle), ahead, by_part)
-    branch = Branch(rows, clock, timestamp, resolution=unit)
+    wall_clock = columns.is_wall_clock(timestamp)
+    branch = Branch(rows, clock, timestamp, resolution=unit, wall_clock=wall_clock)
     return Stream(WindowingStrategy.unwindowed(), Inputs((branch,)))
 
 
@@ -418,6 +419,7 @@ class Stream(KeyedSteps, metaclass=Readable):
             stamped=stamped_by(self.strategy, own, self.inputs.branches),
             per_key=per_key,
             resolution=self.inputs.resolution,
+            wall_clock=self.inputs.wall_clock,
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))
 

@@ -286,12 +286,15 @@ def windowed(
     # Without a delay nothing here moves the watermark: there is nothing to guard.
     ahead = None if delay is None else ahead
     rows = frames.source_rows(df, timestamp, delay, ahead)
+    wall_clock = frames.columns_of(df).is_wall_clock(timestamp)
     if delay is not None:
         options["source"] = SourceClock(delay, max_ahead=ahead)
     elif present is not None and present[0] == timestamp:
         options["source"] = SourceClock(present[1])
     grouped, _ = group_rows(
-        without_rejected(Inputs((Branch(rows, None, timestamp, resolution=unit),)), reject),
+        without_rejected(
+            Inputs((Branch(rows, None, timestamp, resolution=unit, wall_clock=wall_clock),)), reject
+        ),
         strategy,
         key=keys,
         aggregate=wanted,

@@ -18,7 +18,7 @@ from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE, marks_read
+from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, marks_read, time_types
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -41,11 +41,16 @@ def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
     return None
 
 
+FURTHEST_AHEAD = 14
+"""Hours by which the clocks of some zone are ahead of UTC, and those of none by more."""
+
 _DATED = r"^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}"
 
 
 def event_time(df: "DataFrame", timestamp: str) -> "Column":
     """The event time of each row as Spark's timestamp; null if it cannot be read.
+
+    A wall-clock time, which is in no zone, counts as if it were in UTC.
 
     Raises:
         ColumnError: The column is missing or no time.
@@ -58,12 +63,24 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
         # Spark reads a bare time of day as today, and a bare year as its first of January: both
         # are taken for mistakes.
         return F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))
-    if isinstance(kind, T.TimestampType | T.TimestampNTZType | T.DateType):
+    if isinstance(kind, T.TimestampNTZType):
+        return F.when(F.year(raw).between(1, 9999), F.timestamp_micros(_wall_clock_micros(raw)))
+    if isinstance(kind, T.TimestampType | T.DateType):
         return raw.cast("timestamp")
     raise ColumnError(
         f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
         f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'
     )
+
+
+def _wall_clock_micros(wall_clock: "Column") -> "Column":
+    """Microseconds from 1970-01-01 00:00 to a wall-clock time, which is in no zone."""
+    # A cast to a timestamp would take it for a time of the session's zone, where an hour of a day
+    # in spring is not there and one in autumn is there twice.
+    day = F.unix_date(wall_clock.cast("date")).cast("long")
+    minutes = (day * 24 + F.hour(wall_clock)) * 60 + F.minute(wall_clock)
+    seconds = F.date_part(F.lit("SECOND"), wall_clock)  # a decimal with all that is finer
+    return minutes * 60_000_000 + (seconds * 1_000_000).cast("long")
 
 
 def source_rows(
@@ -94,6 +111,7 @@ def source_rows(
     for name in (_EVENT_TIME, _MICROS, _MOVES, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
+    wall_clock = isinstance(type_of(df, timestamp, "timestamp"), T.TimestampNTZType)
     timed = df.withColumns({_EVENT_TIME: event_time(df, timestamp)})
     raw, instant = column(timestamp), column(_EVENT_TIME)
     if moves is not None:
@@ -103,7 +121,10 @@ def source_rows(
     if max_ahead is not None:
         # A row moves the watermark to its own time, but to now at most. What lies too far ahead of
         # now lies too far ahead of that.
-        moved = F.least(instant, batch_timestamp() if now is None else now)
+        limit = batch_timestamp() if now is None else now
+        if wall_clock:
+            limit = limit + F.expr(f"interval {FURTHEST_AHEAD} hours")
+        moved = F.least(instant, limit)
         far = is_far_ahead(F.unix_micros(instant), F.unix_micros(moved), max_ahead * 1_000)
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
     # The time as a number is a column of its own below the watermark: Spark does not merge
@@ -122,7 +143,7 @@ def source_rows(
         known["kind"] = F.when(column(_MOVES), F.lit(LEFT_OUT))
         if part is not None:
             known["part"] = F.when(column(_MOVES).isNull(), known["part"])
-    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MICROS, _MOVES)
+    return timed.withColumn(MARKS, _marks(known, wall_clock)).drop(_EVENT_TIME, _MICROS, _MOVES)
 
 
 def batch_timestamp() -> "Column":
@@ -137,9 +158,9 @@ def batch_timestamp() -> "Column":
     return F.zip_with(constant, constant, lambda one, other: F.current_timestamp()).getItem(0)
 
 
-def _marks(known: Mapping[str, "Column"]) -> "Column":
+def _marks(known: Mapping[str, "Column"], wall_clock: bool) -> "Column":
     """The hidden column with these fields, all others null."""
-    fields = from_arrow_schema(pa.schema(list(MARKS_TYPE)))
+    fields = from_arrow_schema(pa.schema(list(time_types(wall_clock).marks)))
     return F.struct(
         *(known.get(it.name, F.lit(None)).cast(it.dataType).alias(it.name) for it in fields)
     )

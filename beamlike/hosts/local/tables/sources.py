@@ -11,10 +11,12 @@ from beamlike.hosts.local.tables.texts import read_timestamp
 from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.runtime.frame_columns import FrameColumns
-from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE
+from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, time_types
 from beamlike.runtime.sql_types import type_text
 
 _DAY = 86_400_000_000
+FURTHEST_AHEAD = 14 * 3_600_000_000
+"""How far the clocks of some zone are ahead of UTC, and those of none further (us)."""
 
 
 def source_rows(
@@ -33,12 +35,16 @@ def source_rows(
         raise ColumnError(
             f"timestamp: column {timestamp!r} is {type_text(field)}; make it a timestamp first"
         )
+    wall_clock = bool(pa.types.is_timestamp(field.type)) and field.type.tz is None
+    types = time_types(wall_clock)
     follow = None if delay is None else df.query.source(delay)
 
     def make(batch: MicroBatch) -> pa.Table:
         table = df.table(batch)
         times, problems = event_times(table.column(timestamp))
         believed, now = [], batch.clock * 1_000
+        if wall_clock:
+            now += FURTHEST_AHEAD
         for at, time in enumerate(times):
             if time is None:
                 continue
@@ -65,10 +71,10 @@ def source_rows(
         if part is not None:
             own = table.column(part).to_pylist()
             known["part"] = [*("" if it is None else str(it) for it in own), *[None] * len(moves)]
-        marks = _marks(known, len(kinds))
+        marks = _marks(types.marks, known, len(kinds))
         return pa.Table.from_arrays([*columns, marks], names=[*table.column_names, MARKS])
 
-    return TableFrame(df.fields.append(pa.field(MARKS, MARKS_TYPE)), df.inputs, df.query, make)
+    return TableFrame(df.fields.append(pa.field(MARKS, types.marks)), df.inputs, df.query, make)
 
 
 def event_times(column: pa.ChunkedArray) -> tuple[list[int | None], list[str | None]]:
@@ -88,9 +94,9 @@ def event_times(column: pa.ChunkedArray) -> tuple[list[int | None], list[str | N
     return times, problems
 
 
-def _marks(known: Mapping[str, Sequence[Any]], count: int) -> pa.StructArray:
+def _marks(dtype: pa.DataType, known: Mapping[str, Sequence[Any]], count: int) -> pa.StructArray:
     fields = [
         pa.array(known[it.name], it.type) if it.name in known else pa.nulls(count, it.type)
-        for it in MARKS_TYPE
+        for it in dtype
     ]
-    return pa.StructArray.from_arrays(fields, fields=list(MARKS_TYPE))
+    return pa.StructArray.from_arrays(fields, fields=list(dtype))

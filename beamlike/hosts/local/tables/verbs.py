@@ -19,7 +19,7 @@ from beamlike.runtime.frame_columns import FrameColumns, Input, check_array
 from beamlike.runtime.named_rows import row_maker
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS
+from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 
 _CONDITION = re.compile(r"\s*(not\s+)?([\w.`]+)\s*", re.IGNORECASE)
 
@@ -178,7 +178,8 @@ class TableFrames(Frames):
 
     def everything(self, rows: TableFrame) -> TableFrame:
         own = (field for field in rows.fields if field.name != MARKS)
-        schema = pa.schema([*own, pa.field("dropped", DROPPED)])
+        dropped = rows.fields.field(MARKS).type.field("dropped").type
+        schema = pa.schema([*own, pa.field("dropped", dropped)])
 
         def seen(batch: Any) -> pa.Table:
             table = rows.table(batch)
