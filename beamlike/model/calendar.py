@@ -45,7 +45,7 @@ class CalendarWindows(WindowFn):
     number: int
     time_zone: str
     start: date
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
 
     _days: ClassVar[int]
     """Days of a unit, at most."""

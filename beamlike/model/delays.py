@@ -28,13 +28,14 @@ class Delay(metaclass=Readable):
     """
 
     by: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, by: DurationLike) -> None:
         micros = duration_us(by, "Delay")
         resolution = finest(micros)
-        self.__attrs_init__(micros // resolution.micros, resolution)
+        self.__attrs_init__(micros // resolution.micros)
+        object.__setattr__(self, "resolution", resolution)
         object.__setattr__(self, "without_unit", without_unit(delay=by))
 
     def in_resolution(self, resolution: Resolution) -> "Delay":
@@ -66,7 +67,7 @@ class AlignTo(metaclass=Readable):
 
     period: int
     offset: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, period: DurationLike, offset: DurationLike = 0) -> None:
@@ -76,7 +77,8 @@ class AlignTo(metaclass=Readable):
         offset_us = duration_us(offset, "AlignTo offset")
         resolution = finest(period_us, offset_us)
         tick = resolution.micros
-        self.__attrs_init__(period_us // tick, offset_us // tick, resolution)
+        self.__attrs_init__(period_us // tick, offset_us // tick)
+        object.__setattr__(self, "resolution", resolution)
         object.__setattr__(self, "without_unit", without_unit(period=period, offset=offset))
 
     def in_resolution(self, resolution: Resolution) -> "AlignTo":

@@ -113,13 +113,14 @@ class AfterSilence(CustomTrigger[int | None]):
     arguments: ClassVar[Mapping[str, ArgumentKind]] = {"silence": "duration"}
 
     silence: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, silence: DurationLike) -> None:
         silence_us = duration_us(silence, "AfterSilence silence")
         unit = finest(silence_us)
-        self.__attrs_init__(silence_us // unit.micros, unit)
+        self.__attrs_init__(silence_us // unit.micros)
+        object.__setattr__(self, "resolution", unit)
         object.__setattr__(self, "without_unit", without_unit(silence=silence))
 
     def in_resolution(self, resolution: Resolution) -> "AfterSilence":

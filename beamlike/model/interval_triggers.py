@@ -123,7 +123,7 @@ class EveryProcessingTime(_Every):
     since_firing: bool
     fire_unchanged: bool
     tick: int = 1
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -151,8 +151,8 @@ class EveryProcessingTime(_Every):
             _flag(name, "since_firing", since_firing),
             _flag(name, "fire_unchanged", fire_unchanged),
             tick_us // unit.micros,
-            unit,
         )
+        object.__setattr__(self, "resolution", unit)
         numbers = without_unit(interval=interval, offset=offset)
         object.__setattr__(self, "without_unit", numbers)
 
@@ -242,7 +242,7 @@ class EveryEventTime(_Every):
     offset: int
     to_end: bool
     fire_unchanged: bool
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -262,8 +262,8 @@ class EveryEventTime(_Every):
             offset_us // unit.micros,
             _flag(name, "to_end", to_end),
             _flag(name, "fire_unchanged", fire_unchanged),
-            unit,
         )
+        object.__setattr__(self, "resolution", unit)
         numbers = without_unit(interval=interval, offset=offset)
         object.__setattr__(self, "without_unit", numbers)
 

@@ -110,7 +110,7 @@ class Sessions(MergingWindowFn):
     max_elements: int | None
     merge_touching: bool
     ends_with: Any
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -144,8 +144,9 @@ class Sessions(MergingWindowFn):
         self.__attrs_init__(
             gap if callable(gap) else (gap_us or 0) // unit.micros,
             None if longest_us is None else longest_us // unit.micros,
-            *(max_elements, merge_touching, ends_with, unit),
+            *(max_elements, merge_touching, ends_with),
         )
+        object.__setattr__(self, "resolution", unit)
         object.__setattr__(self, "without_unit", without_unit(gap=gap, max_duration=max_duration))
 
     def in_resolution(self, resolution: Resolution) -> "Sessions":

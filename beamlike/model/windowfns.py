@@ -212,7 +212,7 @@ class FixedWindows(WindowFn):
 
     size: int
     offset: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, size: DurationLike, offset: DurationLike = 0) -> None:
@@ -220,7 +220,8 @@ class FixedWindows(WindowFn):
         size_us = size * 1_000 if type(size) is int else duration_us(size, "FixedWindows size")
         offset_us = duration_us(offset, "FixedWindows offset")
         unit = finest(size_us, offset_us)
-        self.__attrs_init__(size_us // unit.micros, offset_us // unit.micros, unit)
+        self.__attrs_init__(size_us // unit.micros, offset_us // unit.micros)
+        object.__setattr__(self, "resolution", unit)
         if size_us <= 0:
             raise WindowError(
                 f"FixedWindows must have 0 <= offset < size, got size="
@@ -288,7 +289,7 @@ class SlidingWindows(WindowFn):
     size: int
     period: int
     offset: int
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -303,7 +304,8 @@ class SlidingWindows(WindowFn):
         offset_us = duration_us(offset, "SlidingWindows offset")
         unit = finest(size_us, period_us, offset_us)
         tick = unit.micros
-        self.__attrs_init__(size_us // tick, period_us // tick, offset_us // tick, unit)
+        self.__attrs_init__(size_us // tick, period_us // tick, offset_us // tick)
+        object.__setattr__(self, "resolution", unit)
         size_text, period_text = unit.show_duration(self.size), unit.show_duration(self.period)
         if size_us == 0 or period_us == 0:
             raise WindowError(
@@ -352,10 +354,10 @@ class GlobalWindows(WindowFn):
     global
     """
 
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False, kw_only=True)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
 
     def in_resolution(self, resolution: Resolution) -> "GlobalWindows":
-        return GlobalWindows(resolution=resolution)
+        return rescaled(self, resolution)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
         return (GLOBAL_WINDOWS[self.resolution],)

@@ -75,7 +75,10 @@ class ColumnOutput:
         count = len(panes.key)
         marks = pa.nulls(count, types.marks)
         if self.plan.has_downstream:
-            known = {name: pa.array(it if tick == 1 else it * tick) for name, it in times.items()}
+            factor = self.plan.tick_of_rows
+            known = {
+                name: pa.array(it if factor == 1 else it * factor) for name, it in times.items()
+            }
             fields = [known.get(it.name, pa.nulls(count, it.type)) for it in types.marks]
             marks = pa.StructArray.from_arrays(fields, fields=list(types.marks))
         span = [_micros(it, tick, types.timestamp) for it in (panes.start, panes.end)]

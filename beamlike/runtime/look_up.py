@@ -130,10 +130,15 @@ class LookUp(Operation):
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return (Main(row[:-1]) if row[-1] is None else Side(row[-1]) for row in rows)
 
-    def fields(self, value: Main | Side) -> Mapping[str, Any]:
+    def fields(self, value: Main | Side) -> Mapping[str, pa.Scalar]:
         if isinstance(value, Side):
-            return {"side": list(value.content)}
-        return {name: value.value[at] for at, name, _ in self._shown if name != PANE_BEFORE}
+            rows = pa.list_(pa.struct(list(self.side.items())))
+            return {"side": pa.scalar(list(value.content), rows)}
+        return {
+            name: pa.scalar(value.value[at], dtype)
+            for at, name, dtype in self._shown
+            if name != PANE_BEFORE
+        }
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         pairs = [(None, None) if value is None else value for value in values]

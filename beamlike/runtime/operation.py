@@ -53,7 +53,7 @@ class Operation(ABC):
         """The value of an element for each row of the plan's value columns."""
 
     @abstractmethod
-    def fields(self, value: Any) -> Mapping[str, Any]:
+    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
         """The value of an element by name, to be shown when it is dropped."""
 
     @abstractmethod

@@ -15,11 +15,7 @@ rendering          adds
 =================  =======================================================================
 """
 
-import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
-from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -30,6 +26,7 @@ import pyarrow as pa
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.model.windows import IntervalWindow, Window, bounds
+from beamlike.runtime.json_rows import write_row
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import (
     DROPPED_ROW,
@@ -40,7 +37,7 @@ from beamlike.runtime.row_metadata import (
 from beamlike.runtime.session_identity import SESSION_IDENTITY, session_identity
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.store.state import Key
-from beamlike.safe_text import LONGEST, safe_repr, safe_text
+from beamlike.safe_text import LONGEST, safe_text
 
 PANE = pa.struct(
     [
@@ -53,17 +50,6 @@ PANE = pa.struct(
 )
 READABLE = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 """Microseconds of the years 1 to 9999, all that a Python datetime can hold."""
-
-
-def show_json(value: Any) -> Any:
-    """What JSON has no form for, in words."""
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, bytes):
-        return value.hex()
-    return safe_repr(value)
 
 
 @attrs.frozen
@@ -119,7 +105,7 @@ class OutputTable:
         if report is not None:
             shard, watermark = report
             nothing = (None,) * len(self.plan.keys)
-            reached = watermark * self._tick
+            reached = watermark * self.plan.tick_of_rows
             dropped = {"kind": REPORT, "shard": shard, "watermark": reached}
             rows.append(_Row(nothing, None, dropped))
         panes = [row.pane for row in rows]
@@ -161,7 +147,7 @@ class OutputTable:
         if not self.plan.has_downstream:
             return None
         times = (pane.timestamp, *bounds(pane.window))
-        instants = (instant * self._tick for instant in times)
+        instants = (instant * self.plan.tick_of_rows for instant in times)
         return dict(zip(("ts", "start", "end"), instants, strict=True))
 
     def _micros(self, instant: int) -> int | None:
@@ -185,9 +171,13 @@ class OutputTable:
                 yield _Row(key, pane.window, self._marks(pane), pane, change.op, session)
 
     def _drop(self, key: Key, drop: Drop) -> _Row:
-        element, fields = drop.element, dict(zip(self.plan.keys, key, strict=True))
+        plan, element = self.plan, drop.element
+        shown = {
+            name: pa.scalar(value, dtype)
+            for (name, dtype), value in zip(plan.keys.items(), key, strict=True)
+        }
         if isinstance(element, Element):
-            fields |= self.plan.operation.fields(element.value)
+            shown |= plan.operation.fields(element.value)
         dropped = {
             "stage": self.plan.name,
             "reason": drop.reason.value,
@@ -199,7 +189,7 @@ class OutputTable:
             "nearest_session": drop.nearest_session and self._span(drop.nearest_session),
             "count": drop.count,
             "error": None if drop.error is None else safe_text(drop.error, 2 * LONGEST),
-            "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),
+            "element": write_row(shown),
         }
         return _Row(key, drop.window, {"kind": DROPPED_ROW, "dropped": dropped})
 
@@ -229,17 +219,6 @@ class OutputTable:
         columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": one} for one in dropped]
         arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
         return pa.Table.from_arrays(arrays, schema=self.schema)
-
-
-def _plain(value: Any) -> Any:
-    """The same without NaN and infinity, which JSON cannot write: they become their names."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _pane_row(pane: Pane) -> dict[str, Any]:

@@ -96,8 +96,6 @@ def packed(
     for sequence, gathered in enumerate(_gathered(batches)):
         table = canonical(pa.Table.from_batches(gathered))
         table = table.rename_columns([*names, *table.column_names[len(names) :]])
-        if plan.resolution.micros > 1:  # they come in microseconds
-            table = coarser(table, TIMES, plan.resolution.micros)
         updates += _updates_of(plan, table, input_index)
         delivered += delivered_rows(plan, table, _believed_times(table), input_index)
         elements += table.column("kind").null_count

@@ -23,6 +23,7 @@ from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.changes import lateness_words
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converted
+from beamlike.runtime.json_rows import scalars
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import OnError
 
@@ -189,9 +190,9 @@ class PerKey(Operation):
         at = [*self.columns].index(self.pane)
         return ((row, _info(row[at])) for row in rows)
 
-    def fields(self, value: Any) -> Mapping[str, Any]:
+    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
         row, _ = value
-        return dict(zip(self.columns, row, strict=True))
+        return scalars(self.columns, row)
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         return [

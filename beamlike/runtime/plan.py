@@ -22,6 +22,7 @@ from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.changes import LAYOUTS, RESOLUTION, continues, strategy_words
 from beamlike.runtime.checked import Checked
 from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.json_rows import scalars
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import (
     BUCKETS,
@@ -114,8 +115,8 @@ class Aggregation(Operation):
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return rows
 
-    def fields(self, value: Any) -> Mapping[str, Any]:
-        return dict(zip(self.values, value, strict=True))
+    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
+        return scalars(self.values, value)
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         return [
@@ -206,7 +207,8 @@ class Plan:
     is dropped, see `beamlike.runtime.failing`.
 
     With a ``wall_clock`` event times are wall-clock times, which are in no zone: they count as if
-    they were in UTC, and are shown in no zone again.
+    they were in UTC, and are shown in no zone again. What comes out counts the ticks
+    ``of_rows``; None: those of the plan.
     """
 
     strategy: WindowingStrategy
@@ -230,11 +232,18 @@ class Plan:
     key_clock: SourceClock | None = None
     max_failures: float = MAX_FAILURES
     wall_clock: bool = False
+    of_rows: Resolution | None = None
 
     @property
     def resolution(self) -> Resolution:
-        """What its times count, inside. Rows between groupings count microseconds in any case."""
+        """What its times count."""
         return self.strategy.resolution
+
+    @property
+    def tick_of_rows(self) -> int:
+        """How many ticks of the rows that come out make one of its own."""
+        of_rows = self.resolution if self.of_rows is None else self.of_rows
+        return self.resolution.micros // of_rows.micros
 
     def in_resolution(self, resolution: Resolution) -> "Plan":
         """The same plan, all of its times in the ticks of a resolution.

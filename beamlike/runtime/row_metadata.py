@@ -10,14 +10,14 @@ They survive what users do to the columns because every verb keeps this one.
 field           type    holds
 ==============  ======  ================================================================
 ``kind``        string  null for data, else one of the kinds below
-``ts``          bigint  event time of a row, us
+``ts``          bigint  event time of a row, in ticks of its query
 ``problem``     string  why the time of a row of a source cannot be read, or believed
 ``part``        string  the part of a source that a row comes from, if parts have watermarks of
                         their own; null for a row that moves them all
-``start``,      bigint  the window that a grouping gave the row, us; null if none did
+``start``,      bigint  the window that a grouping gave the row, in ticks; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
-``watermark``   bigint  its output watermark, us
+``watermark``   bigint  its output watermark, in ticks
 ``dropped``     struct  what was dropped, see `beamlike.runtime.output`
 ==============  ======  ================================================================
 """

@@ -157,7 +157,8 @@ class ShardWork(_PlanWork):
             StateError: A duration of the plan is finer.
         """
         try:
-            return stepper_of(self.plan.in_resolution(MILLISECONDS))
+            older = self.plan.in_resolution(MILLISECONDS)
+            return stepper_of(attrs.evolve(older, of_rows=self.plan.resolution))
         except TimeError as error:
             raise StateError(
                 f"the checkpoint counts milliseconds: {error}, or start the query with a new "

@@ -142,7 +142,7 @@ def stream(
     if watermark_by is not None:
         _check_parts(columns, watermark_by, silence)
     if not df.isStreaming:
-        rows, known = frames.source_rows(df, timestamp, None), 0
+        rows, known = frames.source_rows(df, timestamp, None, resolution=unit), 0
     else:
         frames.check_stream(df)
         present = frames.watermark_of(df)
@@ -152,7 +152,7 @@ def stream(
                 f"the watermark of df is on column {present[0]!r} and timestamp is {timestamp!r}; "
                 "leave df.withWatermark out and say watermark= here"
             )
-        rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by)
+        rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by, unit)
         known = present[1] if present is not None else delay or 0
     by_part = watermark_by is not None and df.isStreaming
     clock = SourceClock(known, silence, Idle(idle), ahead, by_part)

@@ -285,7 +285,7 @@ def windowed(
         delay = None
     # Without a delay nothing here moves the watermark: there is nothing to guard.
     ahead = None if delay is None else ahead
-    rows = frames.source_rows(df, timestamp, delay, ahead)
+    rows = frames.source_rows(df, timestamp, delay, ahead, resolution=unit)
     wall_clock = frames.columns_of(df).is_wall_clock(timestamp)
     if delay is not None:
         options["source"] = SourceClock(delay, max_ahead=ahead)

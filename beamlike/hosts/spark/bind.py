@@ -16,7 +16,9 @@ from beamlike.errors import ColumnError
 from beamlike.hosts.spark.inputs import column, mark, readable, type_of, value_expression
 from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import RowProblem
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.frame_columns import Input
+from beamlike.runtime.json_rows import TO_JSON
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, marks_read, time_types
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _EVENT_TIME = "__beamlike_event_time"
-_MICROS = "__beamlike_micros"
+_TICKS = "__beamlike_ticks"
 _MOVES = "__beamlike_moves"
 _WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
@@ -91,6 +93,7 @@ def source_rows(
     part: str | None = None,
     moves: "DataFrame | None" = None,
     now: "Column | None" = None,
+    resolution: Resolution = MILLISECONDS,
 ) -> "DataFrame":
     """``df`` with the hidden column, and with Spark's watermark on its event time.
 
@@ -104,13 +107,15 @@ def source_rows(
         part: The column that names the part of the source that a row comes from.
         moves: A stream of event times that move the watermark, and are no rows of the source.
         now: Processing time; None: the micro-batch's own timestamp.
+        resolution: What event times count in the hidden column.
 
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
-    for name in (_EVENT_TIME, _MICROS, _MOVES, MARKS):
+    for name in (_EVENT_TIME, _TICKS, _MOVES, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
+    in_ticks = F.unix_micros if resolution.micros == 1 else F.unix_millis
     wall_clock = isinstance(type_of(df, timestamp, "timestamp"), T.TimestampNTZType)
     timed = df.withColumns({_EVENT_TIME: event_time(df, timestamp)})
     raw, instant = column(timestamp), column(_EVENT_TIME)
@@ -129,21 +134,21 @@ def source_rows(
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
     # The time as a number is a column of its own below the watermark: Spark does not merge
     # computations across one, and would make the hidden column there just to take it apart again.
-    timed = timed.withColumns({_MICROS: F.unix_micros(instant), _EVENT_TIME: moving})
+    timed = timed.withColumns({_TICKS: in_ticks(instant), _EVENT_TIME: moving})
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
     problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value))
-    problem = problem.when(column(_MICROS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
+    problem = problem.when(column(_TICKS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
     if max_ahead is not None:
         problem = problem.when(instant.isNull(), F.lit(RowProblem.FAR_FUTURE.value))
-    known = {"ts": column(_MICROS), "problem": problem}
+    known = {"ts": column(_TICKS), "problem": problem}
     if part is not None:
         known["part"] = F.coalesce(column(part).cast("string"), F.lit(""))
     if moves is not None:
         known["kind"] = F.when(column(_MOVES), F.lit(LEFT_OUT))
         if part is not None:
             known["part"] = F.when(column(_MOVES).isNull(), known["part"])
-    return timed.withColumn(MARKS, _marks(known, wall_clock)).drop(_EVENT_TIME, _MICROS, _MOVES)
+    return timed.withColumn(MARKS, _marks(known, wall_clock)).drop(_EVENT_TIME, _TICKS, _MOVES)
 
 
 def batch_timestamp() -> "Column":
@@ -212,7 +217,7 @@ def packer_columns(
     shown_struct = F.struct(
         *(column(name) for name in dict.fromkeys(shown) if name not in hidden_columns)
     )
-    element = F.to_json(shown_struct, {"ignoreNullFields": "false", "timeZone": "UTC"})
+    element = F.to_json(shown_struct, dict(TO_JSON))
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
     values = [it.alias(f"value_{index}") for index, it in enumerate(expressions)]

@@ -21,7 +21,7 @@ from beamlike.machine.ungrouped import expired
 from beamlike.machine.userstate.call import Call, LiveWindow
 from beamlike.machine.userstate.saved import Saved, SavedTimer, in_state, of_state
 from beamlike.model.bundle import Windowed
-from beamlike.model.resolution import MICROSECONDS, Resolution
+from beamlike.model.resolution import Resolution
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn
 from beamlike.model.windows import Window, expiry, window_of
@@ -34,9 +34,6 @@ MOST_CALLS: Final = 100_000
 """How often a timer of one key and window is called in one step without its instant going forward.
 A timer that sets itself to its own instant would be called for ever. Beam has no bound, and hangs.
 """
-
-NOWHERE: Final = MICROSECONDS.end_of_time + 1
-"""The output timestamp of a timer that nothing waits for: nothing can happen then."""
 
 _TIMER, _TURN, _END = "", "turn", "end"
 _Answer = Callable[[Call], Iterable[tuple[str, Windowed]]]
@@ -102,6 +99,8 @@ class Running:
         self._fn, self._watermark, self._clock = fn, watermark, clock
         self._lateness, self._on_error, self._tagged = lateness, on_error, tagged
         self._unit = unit
+        # The output timestamp of a timer that nothing waits for: nothing can happen then.
+        self._nowhere = unit.end_of_time + 1
         self._resting = dict(state.windows)
         self._live: dict[Window, LiveWindow] = {}
         self._by_watermark: list[_Due] = []
@@ -195,13 +194,13 @@ class Running:
         if not spec.is_event_time:
             stands, queue = self._clock, self._by_clock
         if at < stands:
-            place = NOWHERE if output is None else output
+            place = self._nowhere if output is None else output
             heappush(queue, _Due(at, place, tag, spec.name, window.start, window.end))
 
     def _fire(self, live: LiveWindow, due: _Due) -> None:
         known, name = live.timers.known, (due.name, due.tag)
         at, output = known.get(name, (None, None))
-        if (at, NOWHERE if output is None else output) != (due.at, due.output):
+        if (at, self._nowhere if output is None else output) != (due.at, due.output):
             return  # it was cleared, or set to another instant
         del known[name]
         spec = self._fn.timers[due.name]

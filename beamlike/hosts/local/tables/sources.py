@@ -10,6 +10,7 @@ from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
 from beamlike.hosts.local.tables.texts import read_timestamp
 from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import RowProblem
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.frame_columns import FrameColumns
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, time_types
 from beamlike.runtime.sql_types import type_text
@@ -25,6 +26,7 @@ def source_rows(
     delay: int | None,
     max_ahead: int | None,
     part: str | None = None,
+    resolution: Resolution = MILLISECONDS,
 ) -> TableFrame:
     """See `beamlike.hosts.frames.Frames.source_rows`."""
     if MARKS in df.columns:
@@ -65,7 +67,7 @@ def source_rows(
         kinds = [None] * len(times) + [LEFT_OUT] * len(moves)
         known: dict[str, Sequence[Any]] = {
             "kind": kinds,
-            "ts": [*times, *moves],
+            "ts": [None if it is None else it // resolution.micros for it in (*times, *moves)],
             "problem": [*problems, *[None] * len(moves)],
         }
         if part is not None:

@@ -1,21 +1,14 @@
-"""Times and numbers in texts, as Spark reads and writes them.
+"""Times and numbers in texts, as Spark reads them.
 
 Source: Spark ``SparkDateTimeUtils.parseTimestampString`` and ``getZoneId``, ``Cast`` from strings
-to doubles, ``JacksonGenerator``, ``IntervalUtils.toDayTimeIntervalString``.
+to doubles.
 """
 
-import base64
-import json
 import math
 import re
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-import numpy as np
-import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
 
@@ -119,90 +112,3 @@ def read_double(text: str) -> float | None:
     if _NUMBER.fullmatch(text) is not None:
         return float(text.rstrip("dDfF"))
     return _SPECIAL.get(text.lower())
-
-
-# -- JSON ------------------------------------------------------------------------------------
-
-
-def write_row(row: Mapping[str, pa.Scalar]) -> str:
-    """A row as ``to_json`` writes it, nulls included.
-
-    >>> write_row({"at": pa.scalar(2**62, pa.timestamp("us", "UTC")), "n": pa.scalar(1)})
-    '{"at":"+148108-07-06T14:00:27.387Z","n":1}'
-    """
-    fields = (f"{_quoted(name)}:{_json(value)}" for name, value in row.items())
-    return f"{{{','.join(fields)}}}"
-
-
-def _json(value: pa.Scalar) -> str:
-    dtype, is_a = value.type, pa.types
-    if not value.is_valid:
-        return "null"
-    if is_a.is_struct(dtype):
-        names = [field.name for field in dtype]
-        items = (f"{_quoted(name)}:{_json(value[at])}" for at, name in enumerate(names))
-        return f"{{{','.join(items)}}}"
-    if is_a.is_map(dtype):
-        entries = (f"{_quoted(_as_name(entry[0]))}:{_json(entry[1])}" for entry in value.values)
-        return f"{{{','.join(entries)}}}"
-    if is_a.is_nested(dtype):
-        return f"[{','.join(map(_json, value.values))}]"
-    # Of times Python has not all that Spark has.
-    if is_a.is_timestamp(dtype):
-        instant = np.datetime64(value.value // 1000, "ms")
-        return f'"{_with_year(str(instant))}{"" if dtype.tz is None else "Z"}"'
-    if is_a.is_date32(dtype):
-        return f'"{_with_year(str(np.datetime64(value.value, "D")))}"'
-    if is_a.is_duration(dtype):
-        return _quoted(_interval(value.value))
-    return _plain_json(value.as_py())
-
-
-def _plain_json(value: Any) -> str:
-    match value:
-        case bool() | int():
-            return json.dumps(value)
-        case float():
-            return _double(value)
-        case Decimal():
-            return format(value, "f")
-        case bytes():
-            return f'"{base64.b64encode(value).decode()}"'
-    return _quoted(str(value))
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _as_name(key: pa.Scalar) -> str:
-    return str(key.as_py()) if pa.types.is_string(key.type) else _json(key).strip('"')
-
-
-def _with_year(text: str) -> str:
-    """A date as Java writes it: years have four digits, and a sign if they have more."""
-    year, rest = re.fullmatch(r"(-?\d+)(-.*)", text).groups()  # type: ignore[union-attr]
-    sign = "-" if year.startswith("-") else "+" if len(year) > 4 else ""
-    return f"{sign}{year.lstrip('-').zfill(4)}{rest}"
-
-
-def _interval(micros: int) -> str:
-    """A duration as a literal of SQL."""
-    seconds, fraction = divmod(abs(micros), 1_000_000)
-    minutes, second = divmod(seconds, 60)
-    hours, minute = divmod(minutes, 60)
-    days, hour = divmod(hours, 24)
-    part = f".{fraction:06}".rstrip("0") if fraction else ""
-    sign = "-" if micros < 0 else ""
-    return f"INTERVAL '{sign}{days} {hour:02}:{minute:02}:{second:02}{part}' DAY TO SECOND"
-
-
-def _double(value: float) -> str:
-    """As Java writes it."""
-    if not math.isfinite(value):
-        return {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}[str(value)]
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return repr(value)
-    digits, exponent = f"{Decimal(repr(value)):e}".lower().split("e")
-    whole, _, fraction = digits.partition(".")
-    return f"{whole}.{fraction.rstrip('0') or '0'}E{int(exponent)}"

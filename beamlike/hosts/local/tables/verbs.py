@@ -13,6 +13,7 @@ from beamlike.hosts.local.tables.frame import TableFrame, found
 from beamlike.hosts.local.tables.packer_rows import packer_table
 from beamlike.hosts.local.tables.query import PackedTable
 from beamlike.hosts.local.tables.sources import source_rows
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime import ddl
 from beamlike.runtime.frame_columns import FrameColumns, Input, check_array
@@ -75,8 +76,9 @@ class TableFrames(Frames):
         delay: int | None,
         max_ahead: int | None = None,
         part: str | None = None,
+        resolution: Resolution = MILLISECONDS,
     ) -> TableFrame:
-        return source_rows(df, timestamp, delay, max_ahead, part)
+        return source_rows(df, timestamp, delay, max_ahead, part, resolution)
 
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
         holds = _condition(rows, condition, "where")
