@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import attrs
 
 from beamlike.model.bundle import Windowed
+from beamlike.model.resolution import Resolution
 from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.windows import Window
 from beamlike.safe_text import UserRaised
@@ -97,6 +98,11 @@ class StatefulFn(ABC):
     """Whether it is given the elements of a key and window in order of event time."""
     skew: int = 0
     """How far before its element, or its timer, an output may happen (ms)."""
+
+    def in_resolution(self, resolution: Resolution) -> "StatefulFn | None":
+        """The function as a query calls it that counts so; None: it knows milliseconds alone, and
+        is called with those in which instants lie."""
+        return None
 
     @abstractmethod
     def key_of(self, value: Any) -> Any:

@@ -56,6 +56,11 @@ class FrameColumns:
         """
         return arrow_type(self.field(name, argument), argument)
 
+    def is_wall_clock(self, name: str) -> bool:
+        """Whether a column of event times has wall-clock times, which are in no zone."""
+        dtype = self.field(name, "timestamp").type
+        return bool(pa.types.is_timestamp(dtype)) and dtype.tz is None
+
     def duplicate(self, name: str, names: Sequence[str]) -> bool:
         """Whether a name is there twice, as the host reads names."""
         if self.case_sensitive:

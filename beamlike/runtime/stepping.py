@@ -172,7 +172,7 @@ class Stepper:
     def _log(self, merges: list[KeyedMerge]) -> None:
         names = list(self.plan.keys)
         named = ((dict(zip(names, key, strict=True)), merged) for key, merged in merges)
-        log_merges(self.plan.name, named)
+        log_merges(self.plan.name, named, self.plan.resolution)
 
     def _report(self, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
         if not self.plan.reports or shard is None:

@@ -10,6 +10,7 @@ from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.repetition import Repetition
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import Render
 
@@ -83,6 +84,8 @@ class Branch:
         stamped: What is to be known of panes whose time is the end of their window.
         per_key: The grouping that they come from, if each of its keys has a watermark of its own;
             None: there is one that holds for all of these rows.
+        resolution: What the groupings of these rows count.
+        wall_clock: Whether their event times are wall-clock times, which are in no zone.
     """
 
     rows: "DataFrame"
@@ -94,6 +97,8 @@ class Branch:
     stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
     stamped: "Stamped | None" = None
     per_key: str | None = None
+    resolution: Resolution = MILLISECONDS
+    wall_clock: bool = False
 
     @property
     def by_part(self) -> bool:
@@ -127,6 +132,36 @@ class Inputs:
     @property
     def is_streaming(self) -> bool:
         return self.frame.isStreaming
+
+    @property
+    def resolution(self) -> Resolution:
+        """What the groupings of these rows count.
+
+        Raises:
+            WindowingError: Some count otherwise than others.
+        """
+        found = {branch.resolution for branch in self.branches}
+        if len(found) > 1:
+            raise WindowingError(
+                "streams of milliseconds and of microseconds cannot go together in one grouping; "
+                "give all of them the same resolution="
+            )
+        return found.pop()
+
+    @property
+    def wall_clock(self) -> bool:
+        """Whether event times are wall-clock times, which are in no zone.
+
+        Raises:
+            WindowingError: Some are, and others are instants.
+        """
+        found = {branch.wall_clock for branch in self.branches}
+        if len(found) > 1:
+            raise WindowingError(
+                "wall-clock times (timestamp_ntz) and instants cannot go together in one grouping, "
+                "because nothing says in which zone the clock hangs; cast one of the columns before"
+            )
+        return found.pop()
 
     @property
     def retracting(self) -> bool:

@@ -269,7 +269,13 @@ class KeyedSteps(RowSteps):
         stages = {**inputs.stages, name: stage}
         stamped = stamped_in(inputs.branches)
         branch = Branch(
-            *(found, StageClock(plan.shards)), repeated=repeated, stages=stages, stamped=stamped
+            found,
+            StageClock(plan.shards),
+            repeated=repeated,
+            stages=stages,
+            stamped=stamped,
+            resolution=inputs.resolution,
+            wall_clock=inputs.wall_clock,
         )
         return self._with(Inputs((branch,)))
 

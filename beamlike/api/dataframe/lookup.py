@@ -160,7 +160,14 @@ def look_up(
     stages = {**taken, **panes.inputs.stages, own: stage}
     # A row that is looked up is the pane that it was.
     repeated = repeated_in(main.inputs.branches)
-    branch = Branch(found, StageClock(shards), repeated=repeated, stages=stages)
+    branch = Branch(
+        found,
+        StageClock(shards),
+        repeated=repeated,
+        stages=stages,
+        resolution=main.inputs.resolution,
+        wall_clock=main.inputs.wall_clock,
+    )
     branch = attrs.evolve(branch, stamped=stamped_in(main.inputs.branches))
     return Stream(main.strategy, Inputs((branch,)))
 

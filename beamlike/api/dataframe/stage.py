@@ -24,6 +24,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.custom_trigger import reading as reading_trigger
 from beamlike.model.options import AccumulationMode
 from beamlike.model.report import report
+from beamlike.model.rescaled import window_fn_in
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import Trigger
@@ -229,6 +230,9 @@ def run_stage(
         wake_every_ms: See `beamlike.windowed`.
         hidden_columns: Columns that are not shown with rows that cannot be grouped.
     """
+    plan = attrs.evolve(plan.in_resolution(given.resolution), wall_clock=given.wall_clock)
+    check_zones(plan)
+    windows = [own and window_fn_in(own, plan.resolution) for own in windows]
     stage, frames = StagePlan.of(plan), given.frames
     packed = [
         frames.packed(
@@ -237,6 +241,21 @@ def run_stage(
         for branch, own in zip(given.branches, windows, strict=True)
     ]
     return explained(frames.run(packed, plan, wake_every_ms), stage), stage
+
+
+def check_zones(plan: "Plan") -> None:
+    """Refuse calendar windows of a zone over wall-clock times, which are in none.
+
+    Raises:
+        WindowingError: With what to write.
+    """
+    window_fn = plan.strategy.window_fn
+    if plan.wall_clock and isinstance(window_fn, CalendarWindows) and window_fn.time_zone != "UTC":
+        raise WindowingError(
+            f"{window_fn}: the event times are wall-clock times (timestamp_ntz), which are in no "
+            "zone, and their midnights are those of the clock; leave time_zone out, or make the "
+            "column a timestamp first"
+        )
 
 
 def check_read(

@@ -40,6 +40,7 @@ from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.readable import Readable
+from beamlike.model.resolution import ResolutionLike, resolution_of
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone, check_lateness
 from beamlike.model.strategy_parts import StrategyParts
@@ -47,6 +48,7 @@ from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
     BUCKETS,
+    DEFAULT_RESOLUTION,
     MAX_AHEAD,
     SHARDS,
     WAKE_EVERY,
@@ -71,6 +73,7 @@ def stream(
     idle_after: DurationLike | None = None,
     idle: Literal["release", "advance"] = "release",
     watermark_by: str | None = None,
+    resolution: ResolutionLike = DEFAULT_RESOLUTION,
 ) -> "Stream":
     """Rows with event times, in the global window until `Stream.window` is called.
 
@@ -99,6 +102,7 @@ def stream(
             counts. Needs ``idle_after``. Each shard keeps a few bytes for
             each part. None: one watermark, by the greatest event time of all rows, so that what a
             part delivers behind the others may be late.
+        resolution: What times count in all that follows, see `beamlike.windowed`.
 
     Raises:
         ColumnError: The event-time column is missing or no time; a column is called ``dropped``;
@@ -121,7 +125,7 @@ def stream(
     >>> [(row["item"], row["n"]) for row in query.advance_watermark_to_infinity()]
     [('tea', 2)]
     """
-    df = opened(df)
+    df, unit = opened(df), resolution_of(resolution)
     frames = frames_of(df)
     columns = frames.columns_of(df)
     warn_of_numbers("stream", watermark=watermark, max_ahead=max_ahead, idle_after=idle_after)
@@ -138,7 +142,7 @@ def stream(
     if watermark_by is not None:
         _check_parts(columns, watermark_by, silence)
     if not df.isStreaming:
-        rows, known = frames.source_rows(df, timestamp, None), 0
+        rows, known = frames.source_rows(df, timestamp, None, resolution=unit), 0
     else:
         frames.check_stream(df)
         present = frames.watermark_of(df)
@@ -148,11 +152,13 @@ def stream(
                 f"the watermark of df is on column {present[0]!r} and timestamp is {timestamp!r}; "
                 "leave df.withWatermark out and say watermark= here"
             )
-        rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by)
+        rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by, unit)
         known = present[1] if present is not None else delay or 0
     by_part = watermark_by is not None and df.isStreaming
     clock = SourceClock(known, silence, Idle(idle), ahead, by_part)
-    return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
+    wall_clock = columns.is_wall_clock(timestamp)
+    branch = Branch(rows, clock, timestamp, resolution=unit, wall_clock=wall_clock)
+    return Stream(WindowingStrategy.unwindowed(), Inputs((branch,)))
 
 
 def _check_parts(columns: "FrameColumns", name: str, silence: int | None) -> None:
@@ -412,6 +418,8 @@ class Stream(KeyedSteps, metaclass=Readable):
             stages={**taken, own: stage},
             stamped=stamped_by(self.strategy, own, self.inputs.branches),
             per_key=per_key,
+            resolution=self.inputs.resolution,
+            wall_clock=self.inputs.wall_clock,
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))
 

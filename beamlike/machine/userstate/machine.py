@@ -13,7 +13,7 @@ from beamlike.machine.userstate.running import Running, next_event
 from beamlike.machine.userstate.saved import of_state
 from beamlike.model.options import option
 from beamlike.model.stateful import StatefulFn
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import DurationLike
 from beamlike.model.windowfns import WindowFn
 
 
@@ -24,7 +24,7 @@ class StatefulParDo:
     keeps it. The value of an element is a pair: the function's own value, and its pane. After the
     elements of a bundle, and after a move of the watermark or of the clock, all timers that are due
     fire, in order. What is after the expiry of a window is dropped, and its states and timers are
-    forgotten one millisecond after it.
+    forgotten one tick after it.
 
     Args:
         window_fn: The windows of elements that come in none. They must not merge: there is no
@@ -54,7 +54,8 @@ class StatefulParDo:
         if not already_merged:
             refuse_merging(window_fn)
         self.window_fn, self.fn = window_fn, fn
-        self.allowed_lateness = duration_ms(allowed_lateness, "allowed_lateness")
+        self.resolution = window_fn.resolution
+        self.allowed_lateness = self.resolution.duration(allowed_lateness, "allowed_lateness")
         self.on_error = option(OnFailure, on_error, "on_error")
         self.tagged = tagged
 
@@ -85,6 +86,7 @@ class StatefulParDo:
             watermark,
             clock,
             lateness=self.allowed_lateness,
+            unit=self.resolution,
             on_error=self.on_error,
             tagged=self.tagged,
         )
@@ -107,9 +109,9 @@ class StatefulParDo:
     def next_timers(self, state: KeyState) -> NextTimers:
         """The earliest instant that the watermark, or the clock, has to pass for something to
         happen."""
-        lateness = self.allowed_lateness
+        lateness, unit = self.allowed_lateness, self.resolution
         events = (
-            next_event(self.fn, of_state(it), window, lateness)
+            next_event(self.fn, of_state(it), window, lateness, unit)
             for window, it in state.windows.items()
         )
         processing_timers = (at for it in state.windows.values() for at in it.processing_timers)

@@ -105,8 +105,8 @@ class _Does(Operation):
             fields["timers"] = ", ".join(sorted(it.words for it in fn.timers.values())) or "none"
         return fields
 
-    def fields(self, value: Any) -> Mapping[str, Any]:
-        return {"value": value}
+    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
+        raise AssertionError("the elements of a node are no columns")
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         raise AssertionError("the elements of a node are no columns")

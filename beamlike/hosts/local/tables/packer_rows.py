@@ -6,10 +6,11 @@ from zlib import crc32
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.hosts.local.tables.texts import read_double, write_row
+from beamlike.hosts.local.tables.texts import read_double
 from beamlike.hosts.local.tables.values import readable
 from beamlike.machine.events import RowProblem
 from beamlike.runtime.frame_columns import Input
+from beamlike.runtime.json_rows import write_row
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS, marks_read
 
