@@ -81,39 +81,6 @@ def odd_and_even(**option: Any) -> Any:
     )
 
 
-class Numbers(beam.transforms.core.RestrictionProvider):
-    def initial_restriction(self, element: int) -> Any:
-        return beam.io.restriction_trackers.OffsetRange(0, 2)
-
-    def create_tracker(self, restriction: Any) -> Any:
-        return beam.io.restriction_trackers.OffsetRestrictionTracker(restriction)
-
-    def restriction_size(self, element: int, restriction: Any) -> int:
-        return 2
-
-
-def estimated(**option: Any) -> Any:
-    """What a watermark estimator says of the outputs of a part."""
-
-    class Ticks(beam.DoFn):
-        def process(
-            self,
-            element: int,
-            tracker: Any = beam.DoFn.RestrictionParam(Numbers()),  # noqa: B008
-            watermark: Any = beam.DoFn.WatermarkEstimatorParam(**option),  # noqa: B008
-        ) -> Any:
-            for number in (0, 1):
-                if tracker.try_claim(number):
-                    times = watermark.current_watermark()
-                    yield beam.TimestampedValue((number, times), number)
-
-    pipeline = beam.Pipeline()
-    return came(pipeline, pipeline | beam.Create([3]) | beam.ParDo(Ticks()))
-
-
-MONOTONIC: Final = beam.io.watermark_estimators.MonotonicWatermarkEstimator.default_provider()
-
-
 def warned(**option: Any) -> Any:
     """What is logged while options are read of which one is not declared."""
     records: list[str] = []
@@ -238,9 +205,6 @@ RUNS: Final[dict[str, Differs]] = {
     ),
     "beam.Filter.with_outputs.allow_unknown_tags": Differs(
         odd_and_even, partial(odd_and_even, allow_unknown_tags=True)
-    ),
-    "beam.DoFn.WatermarkEstimatorParam.watermark_estimator_provider": Differs(
-        estimated, partial(estimated, watermark_estimator_provider=MONOTONIC)
     ),
     "beam.PipelineOptions.get_all_options.display_warnings": Differs(
         warned, partial(warned, display_warnings=True)

@@ -169,26 +169,6 @@ def test_a_default_of_an_unbounded_collection_is_logged(caplog: pytest.LogCaptur
     assert "elements in unbounded collections with a trigger" in caplog.text
 
 
-def test_a_visitor_sees_the_collections_of_the_user() -> None:
-    class Seen(beam.pipeline.PipelineVisitor):
-        def __init__(self) -> None:
-            self.values: set[Any] = set()
-            self.composites: list[str] = []
-
-        def visit_value(self, value: Any, producer_node: Any) -> None:
-            self.values.add(value)
-
-        def enter_composite_transform(self, transform_node: Any) -> None:
-            self.composites.append(transform_node.full_label)
-
-    pipeline, seen = beam.Pipeline(), Seen()
-    start = pipeline | beam.Impulse()
-    end = start | beam.Map(len)
-    pipeline.visit(seen)
-    assert seen.values == {start, end} != {start}
-    assert seen.composites == [""]
-
-
 def test_one_trigger_among_several_does_what_it_does_alone() -> None:
     stream = TestStream().advance_watermark_to(0)
     for at in range(1, 4):

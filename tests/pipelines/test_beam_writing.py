@@ -12,7 +12,6 @@ import beamlike.beam as beam
 from beamlike.beam.options.pipeline_options import OptionsContext, PipelineOptions, TypeOptions
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that
-from beamlike.beam.utils import retry
 from beamlike.beam.utils.shared import Shared
 from beamlike.errors import PipelineError, TypeCheckError
 
@@ -125,15 +124,15 @@ def test_an_annotation_may_say_the_types_of_several_outputs() -> None:
 
 def test_options_of_a_block_are_those_of_its_pipelines() -> None:
     def checks(pipeline: Any) -> bool:
-        found: bool = pipeline.options.view_as(TypeOptions).runtime_type_check
+        found: bool = pipeline.options.view_as(TypeOptions).allow_unsafe_triggers
         return found
 
-    with OptionsContext(runtime_type_check=True):
+    with OptionsContext(allow_unsafe_triggers=True):
         assert checks(beam.Pipeline())
         assert checks(beam.Pipeline(options=PipelineOptions([])))
     assert not checks(beam.Pipeline())
 
-    @OptionsContext(runtime_type_check=True)
+    @OptionsContext(allow_unsafe_triggers=True)
     def inside() -> bool:
         return checks(beam.Pipeline())
 
@@ -167,19 +166,6 @@ def test_metrics_are_found_by_themselves() -> None:
     assert not beam.MetricResults.matches(beam.MetricsFilter().with_name("other"), found.key)
     with pytest.raises(PipelineError, match="the namespace of a metric must be a text"):
         beam.Metrics.get_namespace(3)  # type: ignore[arg-type]
-
-
-def test_what_a_retry_logs_are_the_parts_that_beam_logs() -> None:
-    logged: list[tuple[Any, ...]] = []
-    answers = iter([0])
-
-    def fetch() -> float:
-        return 1 / (1 if next(answers, None) is None else 0)
-
-    how: Any = {"initial_delay_secs": 0, "logger": lambda *parts: logged.append(parts)}
-    assert retry.with_exponential_backoff(**how)(fetch)() == 1
-    ((_, pause, name, error, _trace),) = logged
-    assert (pause, name, error) == (0, "fetch", "ZeroDivisionError: division by zero\n")
 
 
 def test_a_step_is_named_with_or_without_those_around_it() -> None:

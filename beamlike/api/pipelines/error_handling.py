@@ -20,7 +20,6 @@ from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pardo import ParDo, WithOutputs
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.model_fns import model_window_fn
-from beamlike.api.pipelines.splittable import in_parts
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
@@ -93,7 +92,7 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
         if self.pardo.drops_failures:
             return self.pardo  # which is refused where it is applied
         check_batches(self.pardo.fn, self.label)
-        fn = in_elements(in_parts(self.pardo.fn, self.label), self.label)
+        fn = in_elements(self.pardo.fn, self.label)
         return ParDo(_Handled(fn, self.handling), *self.pardo.args, **self.pardo.kwargs)
 
     def _with_states(self) -> ParDo[Any, Any]:
@@ -203,10 +202,6 @@ class _Handled(DoFn[Any, Any]):
 
     def called(self) -> Callable[..., Any]:
         return Asking(self.process, self.fn.called())
-
-    @property
-    def is_unbounded_per_element(self) -> bool:
-        return self.fn.is_unbounded_per_element
 
     def plain(self) -> Plain:
         return Plain.LISTED

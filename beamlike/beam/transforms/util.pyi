@@ -12,14 +12,12 @@ from beamlike.api.pipelines.elements import FlatMap as FlatMap
 from beamlike.api.pipelines.elements import Map as Map
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
-from beamlike.api.pipelines.logging_transforms import LogElements as LogElements
-from beamlike.api.pipelines.logging_transforms import Tee as Tee
-from beamlike.api.pipelines.logging_transforms import WaitOn as WaitOn
 from beamlike.api.pipelines.metrics import Metrics as Metrics
 from beamlike.api.pipelines.pairs import Keys as Keys
 from beamlike.api.pipelines.pairs import KvSwap as KvSwap
 from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
+from beamlike.api.pipelines.pairs import ToString as ToString
 from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.pardo import ParDo as ParDo
@@ -31,8 +29,6 @@ from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMe
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
 from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
-from beamlike.api.pipelines.strings import Regex as Regex
-from beamlike.api.pipelines.strings import ToString as ToString
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.api.pipelines.userstate import BagStateSpec as BagStateSpec
@@ -42,6 +38,7 @@ from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
 from beamlike.api.pipelines.userstate import on_timer as on_timer
 from beamlike.api.pipelines.views import AsSideInput as AsSideInput
+from beamlike.api.pipelines.waiting import WaitOn as WaitOn
 from beamlike.api.pipelines.windowing import Flatten as Flatten
 from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue
