@@ -34,7 +34,7 @@ Source: Beam Python ``apache_beam``.
 
 from typing import TYPE_CHECKING
 
-from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
+from beamlike.api.pipelines.batches import GroupIntoBatches
 from beamlike.api.pipelines.cogroups import CoGroupByKey, Distinct
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import TaggedOutput
@@ -151,7 +151,6 @@ __all__ = [
     "AsList",
     "AsMultiMap",
     "AsSingleton",
-    "BatchElements",
     "ClosingBehavior",
     "CoGroupByKey",
     "CombineFn",

@@ -82,7 +82,6 @@ HERE: Final[Mapping[str, str]] = {
     f"match_type_variables={_P}.hints.consistency:matched {_P}.hints.consistency "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
-    "utils.shared": f"{_P}.shared",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
     "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue",
 }

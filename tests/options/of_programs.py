@@ -54,14 +54,6 @@ def waiting(**option: Any) -> Any:
     return [output.step for output in pipeline.run("memory").out_of(batched.edge)]
 
 
-def measured(**option: Any) -> Any:
-    """The names of what batches are measured by."""
-    pipeline = beam.Pipeline()
-    _ = pipeline | beam.Create([1, 2, 3]) | beam.BatchElements(1, 2, **option)
-    found = pipeline.run().metrics().query()["distributions"]
-    return sorted({metric.key.metric.name for metric in found})
-
-
 def counted(**option: Any) -> Any:
     """The counters of two names."""
     pipeline = beam.Pipeline()
@@ -199,7 +191,6 @@ RUNS: Final[dict[str, Differs]] = {
     },
     "beam.AfterProcessingTime.delay": Differs(delayed, partial(delayed, delay=20)),
     "beam.GroupIntoBatches.clock": Differs(waiting, partial(waiting, clock=lambda: 2)),
-    "beam.BatchElements.record_metrics": Differs(measured, partial(measured, record_metrics=False)),
     "beam.MetricResults.values.filter": Differs(
         counted, partial(counted, filter=beam.metrics.MetricsFilter().with_name("one"))
     ),

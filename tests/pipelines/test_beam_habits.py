@@ -1,10 +1,8 @@
 """What fingers that know Beam write, and the error where it means nothing here."""
 
-import os
 import re
 from collections.abc import Iterator
 from functools import partial
-from time import sleep
 from typing import Any
 
 import pytest
@@ -366,33 +364,6 @@ def test_a_pipeline_does_not_run_with_an_open_error_handler() -> None:
 
     with pytest.raises(PipelineError, match="an error handler is open"):
         pipeline.run()
-
-
-def test_what_takes_too_long_fails() -> None:
-    pipeline = beam.Pipeline()
-    waits = pipeline | beam.Create([0.0, 5.0])
-    made = waits | beam.Map(sleep).with_exception_handling(timeout=0.2)
-    errors = made.bad | beam.MapTuple(lambda element, error: (element, error[0]))
-
-    assert values(pipeline, errors) == [(5.0, TimeoutError)]
-
-
-def end(code: int) -> int:
-    """The number, or the end of the process."""
-    if code:
-        os._exit(code)
-    return code
-
-
-def test_a_process_that_ends_is_an_error_of_its_element() -> None:
-    pipeline = beam.Pipeline()
-    made = (
-        pipeline | beam.Create([0, 3]) | beam.Map(end).with_exception_handling(use_subprocess=True)
-    )
-    result = pipeline.run()
-
-    assert [it.element.value for it in result.out_of(made.good.edge)] == [0]
-    assert [it.element.value[0] for it in result.out_of(made.bad.edge)] == [3]
 
 
 def test_an_argument_of_exception_handling_that_there_is_not() -> None:

@@ -166,6 +166,11 @@ OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
         lambda: beam.options.value_provider.StaticValueProvider(int, 1)
     ),
     "pipeline.PipelineVisitor": lambda: beam.pipeline.PipelineVisitor(),
+    "transforms.error_handling.CollectingErrorHandler": (
+        lambda: beam.transforms.error_handling.CollectingErrorHandler()
+    ),
+    "transforms.util.BatchElements": lambda: beam.transforms.util.BatchElements(),
+    "utils.shared.Shared": lambda: beam.utils.shared.Shared(),
     "transforms.core.RestrictionProvider": lambda: beam.transforms.core.RestrictionProvider(),
     "transforms.util.LogElements": lambda: beam.transforms.util.LogElements(),
     "transforms.util.Regex": lambda: beam.transforms.util.Regex.find("a"),
@@ -198,6 +203,12 @@ METHODS: dict[str, Callable[[], Any]] = {
     "DoFn.WatermarkEstimatorParam": lambda: beam.DoFn.WatermarkEstimatorParam(),
     "DoFn.unbounded_per_element": lambda: beam.DoFn.unbounded_per_element(),
     "Pipeline.visit": lambda: beam.Pipeline().visit(None),
+    "with_exception_handling(timeout=...)": (
+        lambda: beam.Map(int).with_exception_handling(timeout=1)
+    ),
+    "with_exception_handling(use_subprocess=...)": (
+        lambda: beam.Map(int).with_exception_handling(use_subprocess=True)
+    ),
     "add_value_provider_argument": lambda: declare("--start"),
 }
 

@@ -19,7 +19,6 @@ from beamlike.beam.pvalue import AsDict
 from beamlike.beam.transforms import DoFn, ParDo, trigger, window
 from beamlike.beam.transforms.core import Map
 from beamlike.beam.transforms.trigger import AfterWatermark
-from beamlike.beam.transforms.util import BatchElements
 from beamlike.beam.transforms.window import FixedWindows
 from beamlike.beam.utils.timestamp import Timestamp
 
@@ -109,7 +108,6 @@ SHOWN = {
     "words | beam.combiners.ToSet()": "set[str]",
     "numbers | beam.CombineGlobally(Average()).with_fanout(2)": "float",
     # Batches, texts, and what passes by.
-    "words | beam.BatchElements()": "list[str]",
     "pairs | beam.GroupIntoBatches(2)": "tuple[int, list[str]]",
     "words | beam.WaitOn(numbers)": "str",
     "numbers | beam.ToString.Element()": "str",

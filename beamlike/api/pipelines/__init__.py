@@ -17,12 +17,11 @@ functions are called), `combinefn` (Beam's combine functions), `combine_fns` (th
 `pane_times` (panes that are put into windows by a time that is not theirs), `outputs` (of
 transforms with several), `defaults` (what is made of no elements). Then Beam's transforms: `pardo`,
 `elements`, `windowing`, `groups`, `cogroups`, `combiners`, `approximate`, `pairs`, `times`,
-`rows`, `waiting`, `stateful`, `keyed_batches`, `buffered_batches`, `batch_sizes`, `batches`,
-`deduplicating`; `apart` and `error_handling` (elements that fail). For functions of users: `shared`
-(objects that they share). From outside and to the outside: `on_spark` (which query a pipeline
-becomes), `coders` and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs
-and outputs of jobs). What Beam Python counts in seconds is in `python`, text files and other
-sources and sinks are in `io`, Scio's verbs are in `scio`.
+`rows`, `waiting`, `stateful`, `keyed_batches`, `buffered_batches`, `batches`, `deduplicating`;
+`error_handling` (elements that fail). From outside and to the outside: `on_spark` (which query a
+pipeline becomes), `coders` and `more_coders` (values as bytes), `frames` (DataFrames) and `named`
+(inputs and outputs of jobs). What Beam Python counts in seconds is in `python`, text files and
+other sources and sinks are in `io`, Scio's verbs are in `scio`.
 """
 
 # Transforms are given what is made of other transforms: Map(...).with_exception_handling(), and

@@ -9,8 +9,6 @@ import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
-from contextlib import ContextDecorator
-from contextvars import ContextVar, Token
 from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar, get_args
 
 from beamlike.api.pipelines.beams_own import needs_beams_sdk
@@ -19,7 +17,6 @@ from beamlike.errors import PipelineError
 __all__ = [
     "HOST_VARIABLE",
     "Host",
-    "OptionsContext",
     "PipelineOptions",
     "StandardOptions",
     "host_of",
@@ -286,39 +283,3 @@ def host_of_environment() -> Host | None:
             f"the environment variable {HOST_VARIABLE} must be memory, local or spark, got {name!r}"
         )
     return None
-
-
-_set: ContextVar[tuple[dict[str, Any], ...]] = ContextVar("options", default=())
-
-
-class OptionsContext(ContextDecorator):
-    """Sets options of pipelines that are made in its block, or in a function that it decorates.
-
-        with OptionsContext(pipeline_type_check=False):
-            lengths = ["tea", "milk"] | beam.Map(len)
-
-    Args:
-        options: Values by name, in place of those of a pipeline.
-
-    Source: Beam ``OptionsContext``.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-        self._before: list[Token[tuple[dict[str, Any], ...]]] = []
-
-    def __enter__(self) -> None:
-        self._before.append(_set.set((*_set.get(), self.options)))
-
-    def __exit__(self, *_raised: Any) -> None:
-        _set.reset(self._before.pop())
-
-    def __call__(self, func: Callable[..., Any]) -> Any:
-        return super().__call__(func)
-
-    @classmethod
-    def augment_options(cls, options: PipelineOptions) -> PipelineOptions:
-        """Set in some options what the blocks around this call say, and return them."""
-        for values in _set.get():
-            options._values.update(values)
-        return options

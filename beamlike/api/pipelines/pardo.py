@@ -121,9 +121,8 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             main_tag: The name of the first output.
             dead_letter_tag: The name of the other.
             how: ``exc_class``, what is caught; ``partial``, whether what comes out before a
-                function raises counts; ``use_subprocess``, to outlive a crash; ``threshold``, the
-                share of elements that may fail in a window, and ``threshold_windowing``, of
-                which; ``timeout``, seconds for an element; ``error_handler``, what takes the
+                function raises counts; ``threshold``, the share of elements that may fail in a
+                window, and ``threshold_windowing``, of which; ``error_handler``, what takes the
                 failures in place of an output; ``on_failure_callback``, called with what was
                 raised and the element. A function with states and timers also needs
                 ``allow_unsafe_userstate_in_process=True``, as in Beam. Here what ``process`` has

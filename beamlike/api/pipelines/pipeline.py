@@ -12,7 +12,6 @@ from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import (
     Host,
-    OptionsContext,
     PipelineOptions,
     StandardOptions,
     host_of,
@@ -88,8 +87,7 @@ class Pipeline(Start):
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
         self._display_data = dict(display_data or {})
-        made = PipelineOptions(argv or []) if options is None else options
-        self.options = OptionsContext.augment_options(made)
+        self.options = PipelineOptions(argv or []) if options is None else options
         chosen = self.options.view_as(StandardOptions).runner if runner is None else runner
         self._host: Host = host_of(chosen) or "local"
         named = SparkRunner() if self._host == "spark" else DirectRunner()

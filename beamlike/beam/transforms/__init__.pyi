@@ -4,9 +4,7 @@ from typing import Union as Union
 
 from beamlike.api.pipelines.approximate import ApproximateQuantiles as ApproximateQuantiles
 from beamlike.api.pipelines.approximate import ApproximateUnique as ApproximateUnique
-from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
-from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
 from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.cogroups import Distinct as Distinct
 from beamlike.api.pipelines.cogroups import Distinct as _RemoveDuplicates

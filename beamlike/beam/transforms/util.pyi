@@ -1,8 +1,6 @@
 """Beam's ``apache_beam.transforms.util``: what is here of it."""
 
-from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
-from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
 from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.cogroups import Distinct as Distinct
 from beamlike.api.pipelines.cogroups import Distinct as _RemoveDuplicates
@@ -45,7 +43,6 @@ from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import window as window
 from beamlike.beam.typehints import trivial_inference as trivial_inference
-from beamlike.beam.utils import shared as shared
 from beamlike.beam.utils import windowed_value as windowed_value
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import Always as Always

@@ -2,4 +2,3 @@
 
 from beamlike.api.pipelines.runners import PrismRunner as PrismRunner
 from beamlike.beam.options import pipeline_options as pipeline_options
-from beamlike.beam.utils import shared as shared
