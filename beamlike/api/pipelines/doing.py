@@ -44,7 +44,6 @@ _STATE_HERE: Final = (
     "a DoFn may, in its process and in methods under @on_timer: write a class below DoFn and "
     "ParDo(...) of it"
 )
-_SOURCE_HERE: Final = "read with FromDataFrame(...), TestStream() or Create(...)"
 
 _MISSING: Final[Mapping[str, tuple[str, str]]] = {
     "StateParam": ("a state", _STATE_HERE),
@@ -52,8 +51,6 @@ _MISSING: Final[Mapping[str, tuple[str, str]]] = {
     "DynamicTimerTagParam": ("a timer", _STATE_HERE),
     "FireTimestampParam": ("a timer", _STATE_HERE),
     "BundleFinalizerParam": ("the end of a commit", "write what is to be done to finish_bundle"),
-    "RestrictionParam": ("a restriction", _SOURCE_HERE),
-    "WatermarkEstimatorParam": ("a watermark of its own", _SOURCE_HERE),
 }
 """What functions cannot ask for, or not everywhere: what it is, and what there is instead."""
 _OF_STATE: Final = ("StateParam", "TimerParam")
