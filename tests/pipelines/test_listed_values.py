@@ -2,6 +2,7 @@
 
 import sys
 from collections import namedtuple
+from datetime import UTC, date, datetime, timedelta, timezone
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ def sent(values: list[Any], wire: Wire = Wire()) -> Any:  # noqa: B008 (it never
 
 
 MAKE_ROW = row_maker(("user", "n"))
+NOON = datetime(2020, 1, 1, 12, 0, 0, 123_456, UTC)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,15 @@ MAKE_ROW = row_maker(("user", "n"))
         [],
         [1, 2.0, None],
         [(1, "a"), (2, "b")],
+        [(), ()],
+        [(NOON, 1), (NOON.replace(year=1, microsecond=7), 2)],
+        [(NOON, "a"), (None, "b")],
+        [(NOON, 1), (NOON, 1, 2)],
+        [(NOON.astimezone(timezone(timedelta(hours=2))),), (NOON,)],
+        [(NOON.replace(tzinfo=None), NOON)],
+        [(NOON.replace(fold=1), date(2020, 1, 1))],
+        [Point(NOON, NOON), Point(NOON.replace(year=9999), NOON)],
+        [MAKE_ROW((NOON, 1)), MAKE_ROW((NOON.replace(hour=3), 2))],
         [Point(1, 2), Point(3, None), Point(4, [Point(5, 6)])],
         [Point(1, 2), (1, 2)],
         [Book("Emma", "Austen"), Book("Ulysses", "Joyce")],
@@ -60,9 +71,7 @@ MAKE_ROW = row_maker(("user", "n"))
         [Row(user="joe", n=1), Row(user="ann", n=2)],
         [{"a": 1}, {"b": 2}],
     ],
-    ids=["none", "plain", "tuples", "named tuples", "two classes", "a field of any name",
-         "rows", "two kinds of rows", "rows with any column", "rows of Spark", "others"],
-)  # fmt: skip
+)
 def test_values_arrive_as_what_they_were(values: list[Any]) -> None:
     came = sent(values)
     assert type(came) is list
@@ -80,6 +89,22 @@ def test_what_an_object_has_besides_its_fields_arrives_too() -> None:
 def test_a_column_of_a_row_may_have_any_name() -> None:
     row = row_maker(("made_by", "n"))(("ann", 1))
     assert (row.made_by, row["made_by"], row.n) == ("ann", "ann", 1)
+
+
+@attrs.frozen
+class InstantCoder(Coder):
+    def encode(self, value: Any) -> bytes:
+        return value.isoformat().encode()
+
+    def decode(self, blob: bytes) -> Any:
+        return datetime.fromisoformat(blob.decode())
+
+
+def test_a_coder_of_instants_is_asked_for_those_in_rows() -> None:
+    coders = Coders({datetime: InstantCoder()}, {type_name(datetime): InstantCoder()})
+    blob = Wire(coders).dumps(Listed([(NOON, 1)]))
+    assert b"2020-01-01T12:00:00.123456" in blob
+    assert Wire(coders).loads(blob) == [(NOON, 1)]
 
 
 def test_rows_are_sent_as_tuples_with_their_names_once() -> None:

@@ -246,8 +246,11 @@ class Doing(Do):
         columns: list[Iterable[Any]] = [_column(it, bundle) for it in self.asked.values()]
         if self.takes_element:
             columns = [bundle.values, *columns]
-        if not self._in_place:
-            call = partial(_named, call, [*self.asked], self.takes_element, *self.arguments)
+        args, kwargs = self.arguments
+        if self.takes_element and not (self.asked or args):
+            call = partial(call, **kwargs) if kwargs else call
+        elif not self._in_place:
+            call = partial(_named, call, [*self.asked], self.takes_element, args, kwargs)
         return map(call, *columns)
 
     def _outputs(
