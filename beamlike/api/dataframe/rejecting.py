@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from beamlike.api.dataframe.branches import Inputs
+from beamlike.api.dataframe.inputs import Inputs
 from beamlike.errors import WindowingError
 from beamlike.machine.events import DropReason
 

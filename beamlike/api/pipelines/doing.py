@@ -141,8 +141,8 @@ class Doing(Do):
                 )
 
     @property
-    def keeps_one_pane(self) -> bool:
-        return getattr(self.fn, "_keeps_one_pane", False)
+    def pane_marks(self) -> frozenset[str]:
+        return getattr(self.fn, "_pane_marks", frozenset())
 
     @property
     def paces(self) -> bool:
