@@ -1,5 +1,6 @@
 """Values of one class of tuples on the wire: sent as plain tuples, they are what they were."""
 
+import subprocess
 import sys
 from collections import namedtuple
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -137,4 +138,37 @@ def test_named_tuples_of_what_a_class_has_become_since_are_refused() -> None:
         "a moved.Place was kept by an earlier run, or sent by another process, and cannot be made "
         "again here: its fields were x, y, and are y, x; bring them back, or write and declare a "
         "coder before fields change, or start the query with a new checkpoint"
+    )
+
+
+def test_a_generic_named_tuple_of_the_main_module_is_sent_with_what_it_needs(tmp_path: Any) -> None:
+    script = tmp_path / "job.py"
+    script.write_text(
+        """
+import subprocess
+import sys
+from typing import Generic, NamedTuple, TypeVar
+
+import beamlike.beam as beam
+from beamlike.runtime.graph.wire import Listed, Wire
+
+T = TypeVar("T")
+
+
+class Pair(NamedTuple, Generic[T]):
+    first: T
+    second: T
+
+
+blob = Wire().dumps([Pair(1, 2), Listed([Pair("a", "b")])])
+there = "import sys; from beamlike.runtime.graph.wire import Wire; "
+there += "print(Wire().loads(sys.stdin.buffer.read()))"
+subprocess.run([sys.executable, "-c", there], input=blob, check=True)
+beam.Pipeline() | beam.Create([1]) | beam.Map(lambda number: Pair[int](number, number))
+"""
+    )
+    shown = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (shown.stdout, shown.stderr) == (
+        "[Pair(first=1, second=2), [Pair(first='a', second='b')]]\n",
+        "",
     )

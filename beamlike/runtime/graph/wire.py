@@ -23,6 +23,7 @@ import cloudpickle
 from beamlike.errors import BeamlikeError, CoderError, StateError
 from beamlike.machine.equality import is_same
 from beamlike.model.coders import Coder, Coders, registry, type_name
+from beamlike.runtime.graph.sending import FunctionPickler
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
 _UNSENDABLE = (
@@ -316,7 +317,7 @@ def _named_maker(kind: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
     return partial(tuple.__new__, kind)
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+class _Pickler(FunctionPickler):
     """Hands values of some classes to their coders."""
 
     def __init__(self, sink: io.BytesIO, coders: Coders, *, checks: bool = True) -> None:
