@@ -22,7 +22,13 @@ from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, Node, in_order
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import DroppedElement, EdgeOutput, KeptEdges, PipelineRun
+from beamlike.runtime.graph.outputs import (
+    DroppedElement,
+    EdgeOutput,
+    KeptEdges,
+    LostElements,
+    PipelineRun,
+)
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.scripts import Step, steps_of
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
@@ -117,7 +123,7 @@ class _Run:
         """What came in parts to nodes that take a step as a whole."""
         self._metrics = Recorder()
         self._came: dict[Edge, EdgeOutput] = {}
-        self._lost: list[DroppedElement] = []
+        self._lost = LostElements()
         self._clock = 0
         self._behind = set[Node]()
         """The nodes that have not seen the clock of this step yet."""
@@ -145,8 +151,10 @@ class _Run:
             if self._records and isinstance(worker, Recorded)
         }
         graph = frozenset(self._workers)
-        lost = tuple(self._lost)
-        return PipelineRun(self._came, lost, self._metrics, recorded, self._kept, graph)
+        return PipelineRun(
+            *(self._came, self._lost.newest, self._metrics, recorded, self._kept, graph),
+            lost_counts=self._lost.counts,
+        )
 
     def _end(self, started: Sequence[Worker], has_ended: bool) -> None:
         """Let all that began come to its end, also if one of them fails there."""
@@ -172,7 +180,7 @@ class _Run:
                 self._take(position, passing, is_last=True)
                 before = [self._workers[edge.node].output_watermark for edge in node.sources]
                 self._pass_on(position, passing, lambda: worker.reached(before))  # noqa: B023
-            self._lost += (
+            self._lost.add(
                 DroppedElement(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )
         self._keep(passing)

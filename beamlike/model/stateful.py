@@ -96,6 +96,9 @@ class StatefulFn(ABC):
     """Whether it is called when a window expires."""
     sorts: bool = False
     """Whether it is given the elements of a key and window in order of event time."""
+    keeps_first: bool = False
+    """Whether all that it does is to bring out the first element of a key and window, as `first`
+    has it, until a timer forgets that there was one."""
     skew: int = 0
     """How far before its element, or its timer, an output may happen (ms)."""
 
@@ -111,6 +114,10 @@ class StatefulFn(ABC):
     @abstractmethod
     def process(self, given: UserStates, element: Windowed) -> Iterable[tuple[str, Windowed]]:
         """An element has come, in one window."""
+
+    def first(self, value: Any) -> Any:
+        """What the first element of a key becomes, where `keeps_first`."""
+        raise NotImplementedError
 
     @abstractmethod
     def fire(self, given: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:

@@ -97,7 +97,7 @@ class Tally:
         cls,
         elements: int,
         drops: Iterable[tuple[Any, Drop]],
-        panes: Iterable[PaneInfo] = (),
+        panes: Sequence[PaneInfo] = (),
         status: ShardStatus | None = None,
         jump: Jump | None = None,
     ) -> Self:
@@ -111,8 +111,9 @@ class Tally:
             jump: The jump that its watermark did, if it did one.
         """
         found: Counter[tuple[str, str]] = Counter()
-        for info, count in Counter(panes).items():
-            found["panes", info.timing.value] += count
+        objects = {id(pane): pane for pane in panes}
+        for address, count in Counter(map(id, panes)).items():  # one object for all of a firing
+            found["panes", objects[address].timing.value] += count
         example = None
         for key, drop in drops:
             found["dropped", drop.reason.value] += drop.count

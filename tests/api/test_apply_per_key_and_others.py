@@ -246,5 +246,6 @@ def test_the_plan_says_what_the_step_does_and_names_are_given() -> None:
         "  inputs: a grouping of 2 shards\n"
         "  shards: 2\n"
         "  buckets: 2\n"
-        "  hot key fanout: none"
+        "  hot key fanout: none\n"
+        "  reads: deduplicate"
     ]

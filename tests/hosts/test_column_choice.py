@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import beamlike as bl
-from beamlike.api.dataframe.stage_plan import StagePlan
+from beamlike.api.plan_text import plan_text
 from beamlike.errors import UnsupportedError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.checked import UserMade
@@ -183,7 +183,8 @@ def test_a_stage_is_reported_with_its_machine_and_all_that_its_state_depends_on(
         "words", bl.model.combine.Collect(), 2, ListColumn(pa.string()), pa.list_(pa.string())
     )
 
-    message = str(StagePlan.of(plan_of(bl.Sessions("10 minutes"), COUNT, words)))
+    plan = plan_of(bl.Sessions("10 minutes"), COUNT, words)
+    message = plan_text(plan, plan.identity)
 
     assert message.splitlines() == [
         "beamlike: columnar machine",
@@ -206,7 +207,8 @@ def test_a_stage_is_reported_with_its_machine_and_all_that_its_state_depends_on(
 
 
 def test_why_it_is_the_reference_machine_is_in_the_first_line() -> None:
-    message = str(StagePlan.of(attrs.evolve(plan_of(machine="reference"), name="visits")))
+    plan = attrs.evolve(plan_of(machine="reference"), name="visits")
+    message = plan_text(plan, plan.identity)
 
     assert message.splitlines()[0] == (
         'visits: reference machine, because machine="reference" is set'

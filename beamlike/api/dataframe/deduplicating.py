@@ -36,6 +36,7 @@ class FirstOfKey(StatefulFn):
     by_event_time: bool
     resolution: Resolution = MILLISECONDS
 
+    keeps_first: bool = attrs.field(init=False, default=True)
     states: Mapping[str, StateSpec] = attrs.field(init=False, factory=lambda: {_SEEN.name: _SEEN})
     timers: Mapping[str, TimerSpec] = attrs.field(init=False)
 
@@ -66,8 +67,11 @@ class FirstOfKey(StatefulFn):
         start = element.timestamp if self.by_event_time else timer.now
         end = start + self.within
         timer.set(end if timer.latest is None else min(end, timer.latest), holds=False)
-        first = attrs.evolve(element, value=element.value[len(self.rows.keys) :])
-        return self.rows.results([("", first)], given)
+        return [("", attrs.evolve(element, value=self.first(element.value)))]
+
+    def first(self, value: Any) -> Any:
+        # The columns of the result are those of the row, of the same types.
+        return value[len(self.rows.keys) :]
 
     def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
         given.state(_SEEN).clear()

@@ -14,16 +14,16 @@ from beamlike.api.arguments import (
     counted,
     positive_duration,
 )
-from beamlike.api.dataframe.branches import Branch, Inputs, own_columns
 from beamlike.api.dataframe.declared import TIMES
-from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
+from beamlike.api.dataframe.inputs import Inputs, own_columns
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
-from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
+from beamlike.api.dataframe.stage import given_columns, run_stage, stage_name
 from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import is_struct_type
-from beamlike.machine.clocks import StageClock
+from beamlike.machine.userstate.machine import StatefulParDo
+from beamlike.model.graph import StatefulParDoNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
@@ -261,23 +261,10 @@ class KeyedSteps(RowSteps):
             "pane" if inputs.are_panes and "pane" in columns else None,
             options,
         )
-        windows = [own_windows(branch, self.strategy, ()) for branch in inputs.branches]
         wake = positive_duration("wake_every", wake_every)
-        found, stage = run_stage(inputs, windows, plan, values, wake)
-        # A function that is given what panes repeat may bring it out again.
-        repeated = repeated_in(inputs.branches)
-        stages = {**inputs.stages, name: stage}
-        stamped = stamped_in(inputs.branches)
-        branch = Branch(
-            found,
-            StageClock(plan.shards),
-            repeated=repeated,
-            stages=stages,
-            stamped=stamped,
-            resolution=inputs.resolution,
-            wall_clock=inputs.wall_clock,
-        )
-        return self._with(Inputs((branch,)))
+        assert isinstance(plan.machine, StatefulParDo), "a function is called with rows"
+        node = StatefulParDoNode(name, inputs.edges, self.strategy, plan.machine.fn, plan=plan)
+        return self._with(Inputs((run_stage(inputs, node, self.strategy, (), values, wake),)))
 
 
 def _options(

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from beamlike.api.dataframe.branches import Inputs
-from beamlike.api.dataframe.regrouping import RETRACTION, one_of_each
+from beamlike.api.dataframe.inputs import RETRACTION, Inputs
 from beamlike.errors import WindowingError
 from beamlike.machine.events import DropReason
 from beamlike.runtime.pane_conditions import marks_of_all
@@ -50,7 +49,5 @@ def without_rejected(inputs: Inputs, reject: Reject | None) -> Inputs:
             )
     marked = inputs.each(lambda rows: inputs.frames.rejecting(rows, reject))
     # A condition that names it may part a pane from the row that withdraws it.
-    named = {RETRACTION} & {
-        mark for condition in reject.values() for mark in marks_of_all(condition)
-    }
-    return Inputs(tuple(one_of_each(branch, named) for branch in marked.branches))
+    named = {mark for condition in reject.values() for mark in marks_of_all(condition)}
+    return marked.after("reject", frozenset({RETRACTION} & named))

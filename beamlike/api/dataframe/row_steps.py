@@ -6,14 +6,13 @@ Source: Beam ``Filter``, ``Map``, ``FlatMapElements``.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Self
 
-from beamlike.api.dataframe.branches import Inputs
-from beamlike.api.dataframe.regrouping import one_of_each
+from beamlike.api.dataframe.inputs import Inputs
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.errors import ColumnError
 from beamlike.runtime.session_identity import check_renamed
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from beamlike.model.strategy import WindowingStrategy
 
@@ -36,8 +35,7 @@ class RowSteps:
         from beamlike.runtime.pane_conditions import marks_of_all
 
         left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
-        marks = marks_of_all(condition)
-        return self._with(Inputs(tuple(one_of_each(it, marks) for it in left.branches)))
+        return self._with(left.after("where", frozenset(marks_of_all(condition))))
 
     def reject(self, conditions: Reject) -> Self:
         """Without the rows for which a condition holds: the next step drops them with its reason.
@@ -78,7 +76,7 @@ class RowSteps:
         changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
         # The hidden column is the last one. Another of its name would be the user's.
         changed.frame_columns.check_free(changed.frame.columns[:-1], "select")
-        return self._with(changed)
+        return self._with(changed.after("select"))
 
     def with_columns(self, columns: Mapping[str, "Column"]) -> Self:
         """More columns, as ``DataFrame.withColumns``. Event time and window stay.
@@ -91,7 +89,8 @@ class RowSteps:
                 f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
             )
         self.inputs.frame_columns.check_free(columns, "with_columns")
-        return self._each(lambda rows: self.inputs.frames.with_columns(rows, columns))
+        changed = self.inputs.each(lambda rows: self.inputs.frames.with_columns(rows, columns))
+        return self._with(changed.after("with_columns"))
 
     def explode(self, column: "Column | str", as_: str) -> Self:
         """A row for each item of an array, in a column of this name.
@@ -109,10 +108,8 @@ class RowSteps:
         Source: Beam ``FlatMapElements``, Scio ``flatMap``.
         """
         self.inputs.frame_columns.check_free([as_], "as_")
-        return self._each(lambda rows: self.inputs.frames.explode(rows, column, as_))
-
-    def _each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
-        return self._with(self.inputs.each(change))
+        changed = self.inputs.each(lambda rows: self.inputs.frames.explode(rows, column, as_))
+        return self._with(changed.after("explode"))
 
     def _with(self, inputs: Inputs) -> Self:
         """The same strategy over other rows."""

@@ -14,7 +14,7 @@ from beamlike.api.arguments import (
     column_names,
     positive_duration,
 )
-from beamlike.api.dataframe.branches import Branch, Inputs
+from beamlike.api.dataframe.inputs import Inputs, Rows, Source
 from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.api.warning import warn_of_numbers
@@ -22,6 +22,7 @@ from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.aggregates import Aggregate
+from beamlike.model.graph import Edge, ReadNode, WindowNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.resolution import ResolutionLike, resolution_of
 from beamlike.model.strategy import WindowingStrategy
@@ -291,10 +292,11 @@ def windowed(
         options["source"] = SourceClock(delay, max_ahead=ahead)
     elif present is not None and present[0] == timestamp:
         options["source"] = SourceClock(present[1])
-    grouped, _ = group_rows(
-        without_rejected(
-            Inputs((Branch(rows, None, timestamp, resolution=unit, wall_clock=wall_clock),)), reject
-        ),
+    source = Source(timestamp, None, unit, wall_clock)
+    read = ReadNode(f"rows by {timestamp!r}", (), source, not df.isStreaming)
+    put = WindowNode("window", (Edge(read),), strategy.window_fn)
+    grouped = group_rows(
+        without_rejected(Inputs((Rows(rows, put),)), reject),
         strategy,
         key=keys,
         aggregate=wanted,
@@ -303,7 +305,7 @@ def windowed(
         wake_every_ms=wake,
         options=options,
     )
-    everything = frames.everything(grouped)
+    everything = frames.everything(grouped.frame)
     if output == "all":
         return cast("DataFrame", frames.result(everything))
     shown = frames.panes(everything) if output == "panes" else frames.split(everything)[1]

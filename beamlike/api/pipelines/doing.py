@@ -138,8 +138,8 @@ class Doing(Do):
                 )
 
     @property
-    def keeps_one_pane(self) -> bool:
-        return getattr(self.fn, "_keeps_one_pane", False)
+    def pane_marks(self) -> frozenset[str]:
+        return getattr(self.fn, "_pane_marks", frozenset())
 
     @property
     def paces(self) -> bool:
@@ -243,8 +243,11 @@ class Doing(Do):
         columns: list[Iterable[Any]] = [_column(it, bundle) for it in self.asked.values()]
         if self.takes_element:
             columns = [bundle.values, *columns]
-        if not self._in_place:
-            call = partial(_named, call, [*self.asked], self.takes_element, *self.arguments)
+        args, kwargs = self.arguments
+        if self.takes_element and not (self.asked or args):
+            call = partial(call, **kwargs) if kwargs else call
+        elif not self._in_place:
+            call = partial(_named, call, [*self.asked], self.takes_element, args, kwargs)
         return map(call, *columns)
 
     def _outputs(

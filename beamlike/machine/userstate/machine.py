@@ -3,8 +3,10 @@
 Source: Beam Java ``StatefulDoFnRunner``.
 """
 
+from collections.abc import Iterator
+
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent
+from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent, Pane
 from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
@@ -13,8 +15,9 @@ from beamlike.machine.userstate.running import Running, next_event
 from beamlike.machine.userstate.saved import of_state
 from beamlike.model.options import option
 from beamlike.model.stateful import StatefulFn
-from beamlike.model.time import DurationLike
+from beamlike.model.time import MIN_TIMESTAMP, DurationLike
 from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import Window
 
 
 class StatefulParDo:
@@ -105,6 +108,25 @@ class StatefulParDo:
                 if isinstance(effect, Drop):
                     on_event(effect)
         return state.after(watermark, clock, windows), tuple(running.effects)
+
+    def first_and_last_step(self, bundle: Bundle) -> Iterator[Effect]:
+        """What comes out of a key of which nothing is remembered, where time ends after a bundle,
+        of a function that keeps the first element.
+
+        Raises:
+            UserFunctionError: As `step`.
+        """
+        seen: set[Window] = set()
+        for element in elements_of(bundle, "a stateful function"):
+            assigned = windows_of(element, self.window_fn, self.on_error, MIN_TIMESTAMP)
+            if isinstance(assigned, Drop):
+                yield assigned
+                continue
+            value, pane = element.value
+            for window in assigned:
+                if window not in seen:
+                    seen.add(window)
+                    yield Pane(window, self.fn.first(value), element.timestamp, pane)
 
     def next_timers(self, state: KeyState) -> NextTimers:
         """The earliest instant that the watermark, or the clock, has to pass for something to

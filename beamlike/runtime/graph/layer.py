@@ -188,7 +188,7 @@ class Layer:
             if jump is not None:
                 log_jump(stage.plan.name, jump)
             drops, status = stepped.drops, stepped.status
-            panes = chain.from_iterable(bundle.panes for bundle in stepped.out.values())
+            panes = [pane for bundle in stepped.out.values() for pane in bundle.panes]
             report.count(at, Tally.of(stage.count(tables), drops, panes, status, jump))
             _log(stage.plan.name, stepped)
             report.lost += (NodeDrop(at, key, drop) for key, drop in drops)

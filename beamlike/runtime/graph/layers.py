@@ -14,23 +14,16 @@ from beamlike.model.bundle import Bundle
 from beamlike.model.graph import (
     Edge,
     FlattenNode,
-    GroupNode,
     Node,
     ReadNode,
-    SideInputNode,
-    StatefulParDoNode,
+    StatefulNode,
     WindowNode,
     in_order,
 )
-from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_message
-
-STAGED: Final = (GroupNode, SideInputNode, StatefulParDoNode, MachineNode)
-"""The nodes that keep state: each belongs to the stateful operator of its layer."""
-
 
 _PARTS: Final = ("nodes", "wanted", "clocks", "wire")
 
@@ -110,7 +103,7 @@ class Layers:
         A node that keeps state is sent them in another form, after the layer before its own.
         """
         return [
-            self._last(edge, self.depth, lambda node: isinstance(node, STAGED))
+            self._last(edge, self.depth, lambda node: isinstance(node, StatefulNode))
             for edge in self.edges
         ]
 
@@ -132,7 +125,7 @@ class Layers:
         found: list[int] = []
         for node in self.nodes:
             deepest = max((found[self.number[it.node]] for it in node.sources), default=0)
-            found.append(deepest + isinstance(node, STAGED))
+            found.append(deepest + isinstance(node, StatefulNode))
         return found
 
     @cached_property
@@ -158,7 +151,7 @@ class Layers:
         return [
             at
             for at, node in enumerate(self.nodes)
-            if isinstance(node, STAGED) and self.layer[at] == layer
+            if isinstance(node, StatefulNode) and self.layer[at] == layer
         ]
 
     def between(self, layer: int) -> list[int]:
@@ -166,7 +159,7 @@ class Layers:
         return [
             at
             for at, node in enumerate(self.nodes)
-            if not isinstance(node, (*STAGED, ReadNode)) and self.layer[at] == layer
+            if not isinstance(node, StatefulNode | ReadNode) and self.layer[at] == layer
         ]
 
     @cached_property
@@ -186,7 +179,7 @@ class Layers:
 
     def _origins_of(self, edge: Edge, origins: Sequence[tuple[int, ...]]) -> Sequence[int]:
         before = self.number[edge.node]
-        return (before,) if isinstance(edge.node, (*STAGED, ReadNode)) else origins[before]
+        return (before,) if isinstance(edge.node, StatefulNode | ReadNode) else origins[before]
 
     @cached_property
     def roots(self) -> Sequence[frozenset[int]]:

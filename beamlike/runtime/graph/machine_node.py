@@ -6,14 +6,14 @@ import attrs
 
 from beamlike.machine.events import Element, Pane
 from beamlike.model.bundle import Bundle, Windowed
-from beamlike.model.graph import Node
+from beamlike.model.graph import StatefulNode
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.script import Machine
 
 
 @attrs.frozen(eq=False)
-class MachineNode(Node):
+class MachineNode(StatefulNode):
     """Pairs of key and value, given to a machine.
 
     The machine assigns the windows of elements that are in the global window.

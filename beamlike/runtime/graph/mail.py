@@ -17,7 +17,7 @@ import pyarrow as pa
 from beamlike.machine.events import Drop
 from beamlike.machine.jumps import Delivered
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
-from beamlike.model.panes import PaneInfo
+from beamlike.model.panes import PaneInfo, numbered_panes
 from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.envelope import (
     Envelope,
@@ -238,15 +238,13 @@ _Columns = tuple[Any, Any, Any, list[int], list[PaneInfo]]
 
 def _columns(bundle: Bundle) -> _Columns:
     """Elements as their values, event times, windows by their bounds, and panes by number."""
-    panes = {pane: number for number, pane in enumerate(dict.fromkeys(bundle.panes))}
-    only = len(panes) == 1
-    numbers = [] if only else [panes[pane] for pane in bundle.panes]
+    panes, numbers = numbered_panes(bundle.panes)
     windows: Any = bundle.windows
     if isinstance(windows, Spans):
         spans: Any = np.array([windows.starts, windows.ends], np.int64).T
     else:
         spans = [tuple(map(bounds, each)) for each in windows]
-    return Listed(bundle.values), np.array(bundle.timestamps, np.int64), spans, numbers, list(panes)
+    return Listed(bundle.values), np.array(bundle.timestamps, np.int64), spans, numbers, panes
 
 
 def _bundle(columns: _Columns) -> Bundle:

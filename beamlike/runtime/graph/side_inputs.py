@@ -174,7 +174,6 @@ class SideInputWorker(Worker):
         self._is_set_up = False
         self._states = [KeyState.unseen(MIN_TIMESTAMP, 0) for _ in self.machines]
         self._latest = LatestPanes(self.machines)
-        self._drops: list[tuple[Any, Drop]] = []
 
     @property
     def output_watermark(self) -> int:
@@ -236,10 +235,6 @@ class SideInputWorker(Worker):
         self._states[number], effects = self.machines[number].step(self._states[number], event)
         self._drops += dropped(effects)
         return released(effects)
-
-    def dropped(self) -> Iterable[tuple[Any, Drop]]:
-        drops, self._drops = self._drops, []
-        return drops
 
     def look(self, batches_out: Iterable[tuple[Window, Batch]]) -> Tagged:
         """What the function makes of batches that have passed all machines."""

@@ -55,7 +55,6 @@ class StagedWorker(Worker, Recorded):
         self._stage = MemoryStage(machine)
         self._wire = Wire.declared()
         self._keys: dict[Hashable, Hashable] = {}
-        self._drops: list[tuple[Any, Drop]] = []
         self.folds = False
         """Whether parts of a step bring out the panes of the whole, see `folds_parts`."""
 
@@ -118,10 +117,6 @@ class StagedWorker(Worker, Recorded):
             known = key  # in this process it is what it is; it could not go to another one
         self._keys.setdefault(known, key)
         return known
-
-    def dropped(self) -> Iterable[tuple[Any, Drop]]:
-        drops, self._drops = self._drops, []
-        return drops
 
     def _play(self, step: ScriptStep) -> Tagged:
         self._stage.records = self.records

@@ -48,6 +48,7 @@ class Worker(ABC):
 
     def __init__(self, label: str) -> None:
         self.label = label
+        self._drops: list[tuple[Any, Drop]] = []
 
     @property
     def takes_parts(self) -> bool:
@@ -88,7 +89,8 @@ class Worker(ABC):
 
     def dropped(self) -> Iterable[tuple[Any, Drop]]:
         """What was dropped since the last call, by key."""
-        return ()
+        drops, self._drops = self._drops, []
+        return drops
 
     @contextmanager
     def blamed(self) -> Iterator[None]:

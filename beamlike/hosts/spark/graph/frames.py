@@ -23,11 +23,11 @@ from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge, Node, ReadNode
+from beamlike.model.graph import Edge, Node, ReadNode, StatefulNode
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layer import Layer
-from beamlike.runtime.graph.layers import STAGED, Layers
+from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.packing import Batches
@@ -164,9 +164,9 @@ def stream_messages(
     if _waits(layers, shards):
         entries.append(Entry(_ticked(spark, layers, wake_every_ms)))
     observed = [
-        Observed(at, node.label if names is None else names(node), isinstance(node, STAGED))
+        Observed(at, node.label if names is None else names(node), isinstance(node, StatefulNode))
         for at, node in enumerate(layers.nodes)
-        if isinstance(node, STAGED) or isinstance(getattr(node, "origin", None), Frame)
+        if isinstance(node, StatefulNode) or isinstance(getattr(node, "origin", None), Frame)
     ]
     return stepped_through(entries, layers, shards, BUCKETS, shows=shows, observed=observed)
 

@@ -1,10 +1,10 @@
 """Rows of a DataFrame as elements of a pipeline, on Spark's workers."""
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import compress
-from operator import itemgetter
 from typing import Any, Final
 
 import attrs
@@ -149,8 +149,13 @@ def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
     finds a column by its place. Pickled, they are rows like any other; see also
     `beamlike.runtime.graph.wire.Listed`.
     """
-    own = {name: property(itemgetter(at)) for at, name in enumerate(names)}
-    body: dict[str, Any] = {name: own[name] for name in names if not hasattr(Row, name)}
+    # Those of named tuples find a column in a quarter of the time that `Row` takes.
+    finders = vars(namedtuple("finders", [f"column_{place}" for place in range(len(names))]))
+    body: dict[str, Any] = {
+        name: finders[f"column_{place}"]
+        for place, name in enumerate(names)
+        if not hasattr(Row, name)
+    }
     body |= {"__fields__": list(names), "__slots__": (), MADE_BY: (row_maker, (names,))}
     kind = type("Row", (Row,), body)
     return partial(tuple.__new__, kind)
@@ -160,14 +165,14 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """The values of a column as Python's. Arrow takes seven times as long for instants."""
-    kind = column.type
-    if not pa.types.is_timestamp(kind) or kind.unit != "us" or kind.tz is None:
+    """The values of a column as Python's. Arrow takes twenty times as long for instants."""
+    dtype = column.type
+    if not pa.types.is_timestamp(dtype) or dtype.unit != "us" or dtype.tz is None:
         values: list[Any] = column.to_pylist()
         return values
-    return [*_instants(column)]
-
-
-def _instants(column: pa.Array) -> Iterator[datetime | None]:
-    for micros in column.cast(pa.int64()).to_pylist():
-        yield None if micros is None else _EPOCH + timedelta(microseconds=micros)
+    since_epoch = column.cast(pa.int64()).fill_null(0).to_numpy().astype("timedelta64[us]")
+    instants = [_EPOCH + length for length in since_epoch.tolist()]
+    if not column.null_count:
+        return instants
+    valid = column.is_valid().to_pylist()
+    return [instant if known else None for instant, known in zip(instants, valid, strict=True)]

@@ -1,8 +1,7 @@
 """A pipeline with DataFrames at its edges, run as one query."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -16,8 +15,9 @@ from beamlike.model.graph import Edge
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.mail import Mail, NodeDrop
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.outputs import DroppedElement, LostElements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,32 +44,12 @@ class Sink:
     label: str
 
 
-KEPT_LOST: Final = 10_000
-"""How many lost elements are kept: the newest."""
-
-
 @attrs.define
 class RunReport:
-    """What micro-batches reported besides their rows.
-
-    ``lost`` has the newest elements that were dropped, `KEPT_LOST` at most, and ``lost_counts`` how
-    many were dropped in all, by the number of the node and the reason.
-    """
+    """What micro-batches reported besides their rows."""
 
     metrics: Recorder = attrs.field(factory=Recorder)
-    lost: Sequence[NodeDrop] = ()
-    lost_counts: Mapping[tuple[int, str], int] = attrs.field(factory=dict)
-
-    def record_drops(self, lost: Sequence[NodeDrop]) -> None:
-        """Note elements that were dropped."""
-        if not lost:
-            return
-        # New objects, because another thread may be reading the old ones.
-        self.lost = (*self.lost, *lost)[-KEPT_LOST:]
-        counts = Counter(self.lost_counts)
-        for it in lost:
-            counts[it.node, it.drop.reason.value] += it.drop.count
-        self.lost_counts = counts
+    lost: LostElements = attrs.field(factory=LostElements)
 
 
 @attrs.frozen
@@ -175,7 +155,8 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
     try:
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
         report = Mail.opened(bytes(blob) for (blob,) in blobs).at_the_end(layers.wire)
-        found.record_drops(report.lost)
+        labels = [node.label for node in layers.nodes]
+        found.lost.add(DroppedElement(0, labels[it.node], it.key, it.drop) for it in report.lost)
         for node, of_node in report.metrics.by_step().items():
             found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for at, (sink, shown) in enumerate(rows):
