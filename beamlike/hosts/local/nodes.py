@@ -13,6 +13,7 @@ from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, Stage
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
+from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.folding import is_before_all_windows
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -64,6 +65,10 @@ class _OnlyShard(Worker, Recorded):
         self._drops: list[tuple[Any, Drop]] = []
         self._number = -1
         self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
+
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
+        self._output_watermark = self.watermark
 
     @cached_property
     def _stage(self) -> Stage:

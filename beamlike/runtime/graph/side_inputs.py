@@ -22,7 +22,6 @@ from beamlike.model.copies import own_copies
 from beamlike.model.graph import SideInputNode
 from beamlike.model.panes import PaneInfo
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.graph.functions import Contents, FunctionWorker
 from beamlike.runtime.graph.wire import Listed, Wire
@@ -172,7 +171,8 @@ class SideInputWorker(Worker):
         self._wire = Wire.declared()
         self._function = FunctionWorker(node.label, node.do)
         self._is_set_up = False
-        self._states = [KeyState.unseen(MIN_TIMESTAMP, 0) for _ in self.machines]
+        earliest = node.resolution.earliest
+        self._states = [KeyState.unseen(earliest, 0) for _ in self.machines]
         self._latest = LatestPanes(self.machines)
         self._drops: list[tuple[Any, Drop]] = []
 
