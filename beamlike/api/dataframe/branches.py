@@ -43,7 +43,7 @@ class Retracting:
     """Rows of which some withdraw others.
 
     Args:
-        lateness: How long after the end of a window that one corrects its results (ms).
+        lateness: How long after the end of a window that one corrects its results (us).
         render: How its corrections are shown.
         cut: A condition has left some of them out.
     """
@@ -56,7 +56,7 @@ class Retracting:
 
 @attrs.frozen
 class Stamped:
-    """Panes whose event time is the last millisecond of their window.
+    """Panes whose event time is the last instant of their window.
 
     Args:
         stage: The name of the grouping that they come from.

@@ -15,8 +15,8 @@ from beamlike.model.aggregates import Aggregate
 from beamlike.model.options import AccumulationMode, TimestampCombiner
 from beamlike.model.pane_times import loses_times
 from beamlike.model.repetition import repetition
+from beamlike.model.resolution import MICROSECONDS
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import show_duration
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import Render
 
@@ -28,7 +28,7 @@ def retracted_by(strategy: WindowingStrategy, stage: str, render: Render) -> Ret
     """What is to be known of the rows of a grouping; None: none withdraws another."""
     if strategy.accumulation is not AccumulationMode.RETRACTING:
         return None
-    return Retracting(stage, strategy.allowed_lateness, render)
+    return Retracting(stage, strategy.allowed_lateness * strategy.resolution.micros, render)
 
 
 def repeated_by(strategy: WindowingStrategy, stage: str, is_streaming: bool) -> Repeated | None:
@@ -122,11 +122,12 @@ def check_regroupable(
             f'as FixedWindows, or write accumulation="discarding" in {found.stage!r}'
         )
     lateness = max(it.retracting.lateness for it in branches if it.retracting is not None)
-    if strategy.allowed_lateness < lateness:
+    own = strategy.allowed_lateness * strategy.resolution.micros
+    if own < lateness:
         warn_user(
-            f"the grouping {name!r} allows lateness of {show_duration(strategy.allowed_lateness)}, "
-            f"and {found.stage!r} corrects its results for {show_duration(lateness)}: corrections "
-            "that come later are dropped; give both the same allowed_lateness",
+            f"the grouping {name!r} allows lateness of {MICROSECONDS.show_duration(own)}, "
+            f"and {found.stage!r} corrects its results for {MICROSECONDS.show_duration(lateness)}: "
+            "corrections that come later are dropped; give both the same allowed_lateness",
             UnwiseStrategyWarning,
         )
     return True
