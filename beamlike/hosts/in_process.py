@@ -20,6 +20,7 @@ from typing import Final
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, Node, in_order
+from beamlike.model.resolution import MILLISECONDS
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import (
@@ -65,6 +66,9 @@ def run_pipeline(
         UnsupportedError: A source has an origin that only Spark can read.
     """
     workers = {node: worker_of(node) for node in in_order(ends)}
+    for node, worker in workers.items():
+        if node.resolution is not MILLISECONDS:
+            worker.count_in(node.resolution)
     return _Run(workers, kept, records, part_size).play()
 
 

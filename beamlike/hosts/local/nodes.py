@@ -12,6 +12,7 @@ import pyarrow as pa
 from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, StageClock
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
+from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.folding import is_before_all_windows
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -90,6 +91,10 @@ class _OnlyShard(_Only, Recorded):
         self._clock, self._moved = 0, False
         self._number = -1
         self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
+
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
+        self._output_watermark = self.watermark
 
     @cached_property
     def _stage(self) -> Stage:

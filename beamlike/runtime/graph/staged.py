@@ -20,7 +20,8 @@ from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
 from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, StatefulParDoNode
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.resolution import Resolution
+from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow
 from beamlike.runtime.graph.folding import folds_parts, is_before_all_windows
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
@@ -57,6 +58,10 @@ class StagedWorker(Worker, Recorded):
         self._keys: dict[Hashable, Hashable] = {}
         self.folds = False
         """Whether parts of a step bring out the panes of the whole, see `folds_parts`."""
+
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
+        self._stage = MemoryStage(self.machine, watermark=resolution.earliest)
 
     @property
     def takes_parts(self) -> bool:
@@ -205,7 +210,7 @@ class GroupingWorker(StagedWorker):
         bundle, windows = self._pairs(given)
         columns = (bundle.values, bundle.timestamps, windows.windows())
         for (key, value), at, window in zip(*columns, strict=True):
-            is_assigned = not self._assigns or window != GLOBAL_WINDOW
+            is_assigned = not self._assigns or not isinstance(window, GlobalWindow)
             yield key, Element(value, at, window if is_assigned else None)
 
     def keyed(self, given: Sequence[Bundle]) -> Keyed:
@@ -214,7 +219,7 @@ class GroupingWorker(StagedWorker):
         values = [value for _, value in bundle.values]
         unassigned = None
         if self._assigns:
-            unassigned = [window == GLOBAL_WINDOW for window in windows.windows()]
+            unassigned = [isinstance(window, GlobalWindow) for window in windows.windows()]
         return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
 
     def _pairs(self, given: Sequence[Bundle]) -> tuple[Bundle, Spans]:

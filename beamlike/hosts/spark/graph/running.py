@@ -12,7 +12,6 @@ from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge
-from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
@@ -76,8 +75,8 @@ class Running:
 
     def _end(self, source: int) -> Reached:
         clock = self.layers.clocks[source]
-        delay = clock.delay if isinstance(clock, SourceClock) else 0
-        return Reached(source, 0, MAX_TIMESTAMP + delay)
+        delay, unit = clock.delay if isinstance(clock, SourceClock) else 0, self.layers.resolution
+        return Reached(source, 0, unit.end_of_time + unit.from_ms(delay))
 
 
 def start(
