@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from beamlike.api.plan_text import METADATA, node_text
 from beamlike.errors import ColumnError
 from beamlike.extras import needs
 from beamlike.model.graph import Node, StatefulNode
+from beamlike.runtime.options import PLAN_METADATA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,10 +51,10 @@ def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | Scio
 
 
 def _noted_on(frame: Any) -> str:
-    """What `beamlike.api.plan_text.explained` wrote on a frame."""
+    """What a grouping wrote on the column ``pane`` of its frame."""
     fields = {field.name: field for field in getattr(frame, "schema", ())}
     notes = (fields["pane"].metadata or {}) if "pane" in fields else {}
-    text = notes.get(METADATA, notes.get(METADATA.encode()))  # of Spark, of pyarrow
+    text = notes.get(PLAN_METADATA, notes.get(PLAN_METADATA.encode()))  # of Spark, of pyarrow
     if text is None:
         raise ColumnError(
             "explain_plan reads what windowed() wrote on the column 'pane', and this frame has no "
@@ -66,6 +66,8 @@ def _noted_on(frame: Any) -> str:
 
 def _texts(nodes: Sequence[Node]) -> Iterator[str]:
     """Each node that keeps state, in the order in which they were applied."""
+    from beamlike.runtime.stepping import node_text
+
     for node in nodes:
         if isinstance(node, StatefulNode):
             planned = node.plan is not None

@@ -34,7 +34,6 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_correction, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
-from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
@@ -111,7 +110,8 @@ class Shard:
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
-        is_all = saved is None and begin == index.at and to.watermark >= MAX_TIMESTAMP
+        ends = to.watermark >= self.plan.resolution.end_of_time
+        is_all = ends and saved is None and begin == index.at
         if is_all and isinstance(self.machine, StatefulParDo) and self.machine.fn.keeps_first:
             of_keys = [of_key for bucket in sorted(bundles) for of_key in bundles[bucket].items()]
             for key, items in of_keys:

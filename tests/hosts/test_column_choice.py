@@ -8,14 +8,13 @@ import pyarrow as pa
 import pytest
 
 import beamlike as bl
-from beamlike.api.plan_text import plan_text
 from beamlike.errors import UnsupportedError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
 from beamlike.runtime.look_up import LookUp
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.stepping import choose_machine, stepper_of
+from beamlike.runtime.stepping import choose_machine, plan_text, stepper_of
 from beamlike.runtime.values import reading
 from tests.support.machines.rows_of_plans import PARTS, VALUES
 

@@ -4,7 +4,7 @@ A query is a graph of `beamlike.model.graph`, as a pipeline is. What the next st
 rows follows from the nodes before them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
 import attrs
@@ -12,6 +12,7 @@ import attrs
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
 from beamlike.machine.clocks import SourceClock, StageClock
+from beamlike.machine.events import DropReason
 from beamlike.model.graph import (
     Do,
     Edge,
@@ -27,9 +28,10 @@ from beamlike.model.graph import (
 from beamlike.model.options import AccumulationMode
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import GlobalWindows, WindowFn
+from beamlike.runtime.pane_conditions import marks_of_all
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from beamlike.hosts.frames import Frames
     from beamlike.machine.clocks import Clocks, InputClock
@@ -40,6 +42,18 @@ OF_A_PANE: Final = ("window", "timestamp", "pane", "retraction")
 """Columns that a grouping adds. They describe an earlier pane, and are not joined."""
 RETRACTION: Final = "retraction"
 """The column that says which rows withdraw others."""
+
+
+Reject = Mapping[str, "Column | str"]
+"""Conditions by the reason for which rows are dropped that meet them."""
+
+_TAKEN: Final = frozenset(
+    (
+        *(reason.value for reason in DropReason),
+        *("null_key", "bad_key", "null_timestamp", "bad_timestamp", "far_future", "bad_value"),
+    )
+)
+_LONGEST: Final = 200
 
 
 @attrs.frozen
@@ -273,6 +287,36 @@ def stages_of(given: Iterable[Inputs]) -> dict[str, StatefulNode]:
                 'name, for example group(..., name="orders per hour")'
             )
     return stages
+
+
+def without_rejected(inputs: Inputs, reject: Reject | None) -> Inputs:
+    """The inputs, of whose rows those that are rejected are marked with the reason.
+
+    Raises:
+        WindowingError: ``reject`` is not a mapping of reasons to conditions.
+        ColumnError: A condition cannot be used.
+    """
+    if reject is None:
+        return inputs
+    if not isinstance(reject, Mapping) or not reject:
+        raise WindowingError(
+            'reject must map reasons to conditions, such as reject={"negative": "price < 0"}, got '
+            f"{reject!r}"
+        )
+    for reason in reject:
+        if not isinstance(reason, str) or not reason.strip() or len(reason) > _LONGEST:
+            raise WindowingError(
+                f"reject: a reason must be a text of 1 to {_LONGEST} characters, got {reason!r}"
+            )
+        if reason in _TAKEN:
+            raise WindowingError(
+                f"reject: {reason!r} is a reason that rows are dropped for anyway; give yours "
+                "another name"
+            )
+    marked = inputs.each(lambda rows: inputs.frames.rejecting(rows, reject))
+    # A condition that names it may part a pane from the row that withdraws it.
+    named = {mark for condition in reject.values() for mark in marks_of_all(condition)}
+    return marked.after("reject", frozenset({RETRACTION} & named))
 
 
 def own_columns(inputs: Inputs, keys: Sequence[str]) -> list[str]:

@@ -15,8 +15,7 @@ from beamlike.api.arguments import (
     positive_duration,
 )
 from beamlike.api.dataframe.declared import TIMES
-from beamlike.api.dataframe.inputs import Inputs, own_columns
-from beamlike.api.dataframe.rejecting import Reject, without_rejected
+from beamlike.api.dataframe.inputs import Inputs, Reject, own_columns, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
 from beamlike.api.dataframe.stage import given_columns, run_stage, stage_name
 from beamlike.api.warning import warn_of_numbers

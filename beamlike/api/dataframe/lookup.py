@@ -16,9 +16,16 @@ from beamlike.api.arguments import (
     positive_duration,
 )
 from beamlike.api.dataframe.flatten import check_streams
-from beamlike.api.dataframe.inputs import Inputs, Rows, RowStep, own_columns, stages_of
+from beamlike.api.dataframe.inputs import (
+    Inputs,
+    Reject,
+    Rows,
+    RowStep,
+    own_columns,
+    stages_of,
+    without_rejected,
+)
 from beamlike.api.dataframe.joins import KeyLike, check_both, keys_of, row_type
-from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import (
     check_read,
     given_columns,

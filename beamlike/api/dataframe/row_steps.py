@@ -6,8 +6,7 @@ Source: Beam ``Filter``, ``Map``, ``FlatMapElements``.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Self
 
-from beamlike.api.dataframe.inputs import Inputs
-from beamlike.api.dataframe.rejecting import Reject, without_rejected
+from beamlike.api.dataframe.inputs import Inputs, Reject, without_rejected
 from beamlike.errors import ColumnError
 from beamlike.runtime.session_identity import check_renamed
 

@@ -8,7 +8,6 @@ import attrs
 from beamlike.api.arguments import check_choice, check_name, checked_share, counted
 from beamlike.api.dataframe.inputs import Inputs, Rows
 from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
-from beamlike.api.plan_text import explained
 from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.machine.liftable import check_liftable
@@ -31,9 +30,11 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
-from beamlike.runtime.options import STAGE, MachineName, OnError, Render
+from beamlike.runtime.options import PLAN_METADATA, STAGE, MachineName, OnError, Render
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from beamlike.runtime.frame_columns import Input
     from beamlike.runtime.plan import Plan, PlanOptions
 
@@ -244,7 +245,17 @@ def run_stage(
         timestamp = None if rows.source is None else rows.source.timestamp
         columns = (plan, values, timestamp, assigned, hidden_columns, rows.by_part)
         packed.append(frames.packed(rows.frame, *columns))
-    return Rows(explained(frames.run(packed, plan, wake_every_ms), node), node)
+    return Rows(_explained(frames.run(packed, plan, wake_every_ms), node), node)
+
+
+def _explained(rows: "DataFrame", node: StatefulNode) -> "DataFrame":
+    """The same rows, which carry the explanation with them wherever the column ``pane`` goes."""
+    from beamlike.runtime.stepping import node_text
+
+    if "pane" not in rows.columns:
+        return rows
+    text = node_text(node, node.plan, node.plan.identity)
+    return rows.withMetadata("pane", {PLAN_METADATA: text})
 
 
 def check_zones(plan: "Plan") -> None:

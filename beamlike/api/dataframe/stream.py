@@ -22,11 +22,10 @@ from beamlike.api.arguments import (
     column_names,
     positive_duration,
 )
-from beamlike.api.dataframe.inputs import Inputs, Rows, Source
+from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_rejected
 from beamlike.api.dataframe.key_clocks import key_clock_of
 from beamlike.api.dataframe.keyed import KeyedSteps
 from beamlike.api.dataframe.regrouping import warn_of_times
-from beamlike.api.dataframe.rejecting import Reject, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError

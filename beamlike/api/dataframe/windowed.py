@@ -14,8 +14,7 @@ from beamlike.api.arguments import (
     column_names,
     positive_duration,
 )
-from beamlike.api.dataframe.inputs import Inputs, Rows, Source
-from beamlike.api.dataframe.rejecting import Reject, without_rejected
+from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError

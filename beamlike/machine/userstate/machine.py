@@ -15,7 +15,7 @@ from beamlike.machine.userstate.running import Running, next_event
 from beamlike.machine.userstate.saved import of_state
 from beamlike.model.options import option
 from beamlike.model.stateful import StatefulFn
-from beamlike.model.time import MIN_TIMESTAMP, DurationLike
+from beamlike.model.time import DurationLike
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
@@ -118,7 +118,7 @@ class StatefulParDo:
         """
         seen: set[Window] = set()
         for element in elements_of(bundle, "a stateful function"):
-            assigned = windows_of(element, self.window_fn, self.on_error, MIN_TIMESTAMP)
+            assigned = windows_of(element, self.window_fn, self.on_error, self.resolution.earliest)
             if isinstance(assigned, Drop):
                 yield assigned
                 continue

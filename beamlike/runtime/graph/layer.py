@@ -164,7 +164,9 @@ class Layer:
             stores: The state of each node.
             clock: Processing time (ms), if the mail has none.
         """
-        after = Mail(bundles=received.bundles, for_the_end=received.for_the_end)
+        after = Mail(
+            bundles=received.bundles, passing=received.passing, for_the_end=received.for_the_end
+        )
         if shard == 0:
             # All shards got the same; one of them hands it on.
             after.reached, after.delivered = [*received.reached], received.delivered
@@ -208,7 +210,9 @@ class Layer:
         self, shard: int, blobs: Iterable[bytes], stores: Mapping[int, Store], clock: int
     ) -> list[bytes]:
         """The same from batches to batches."""
-        return self.layers.sent(self.step(shard, Mail.opened(blobs), stores, clock), shard)
+        return self.layers.sent(
+            self.step(shard, Mail.opened(blobs, self.staged), stores, clock), shard
+        )
 
     def teardown(self) -> None:
         """Let what the functions of this copy have made come to its end."""

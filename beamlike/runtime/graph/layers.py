@@ -16,6 +16,7 @@ from beamlike.model.graph import (
     FlattenNode,
     Node,
     ReadNode,
+    SideInputNode,
     StatefulNode,
     WindowNode,
     in_order,
@@ -100,26 +101,28 @@ class Layers:
     @cached_property
     def read_until(self) -> Sequence[int]:
         """Of each edge the layer of the last node that reads it. The end of a query has its own."""
-        return [self._last(edge, self.depth + 1, lambda node: 0) for edge in self.edges]
+        layer_of: Callable[[Reader], int] = lambda reader: self.layer[reader.node]  # noqa: E731
+        return [self._last(edge, self.depth + 1, layer_of) for edge in self.edges]
 
     @cached_property
     def sent_until(self) -> Sequence[int]:
-        """Of each edge the layer up to which its elements are sent on as they are.
+        """Of each edge the layer up to which its elements are sent on as they are, see
+        `formed_after`."""
+        return [self._last(edge, self.depth, self.formed_after) for edge in self.edges]
 
-        A node that keeps state is sent them in another form, after the layer before its own.
+    def formed_after(self, reader: Reader) -> int:
+        """The layer after which elements are brought into the form in which a node takes them.
+
+        A node that keeps state takes them in another form, as they leave the layer before its own.
+        Those that look into side inputs take it at once, and pass the layers in between unopened.
         """
-        return [
-            self._last(edge, self.depth, lambda node: isinstance(node, StatefulNode))
-            for edge in self.edges
-        ]
+        node = self.nodes[reader.node]
+        if isinstance(node, SideInputNode) and reader.source == 0:
+            return self.layer[self.number[node.sources[0].node]]
+        return self.layer[reader.node] - isinstance(node, StatefulNode)
 
-    def _last(self, edge: Edge, end: int, before: Callable[[Node], int]) -> int:
-        if edge in self.wanted:
-            return end
-        return max(
-            self.layer[reader.node] - before(self.nodes[reader.node])
-            for reader in self.readers[edge]
-        )
+    def _last(self, edge: Edge, end: int, layer_of: Callable[[Reader], int]) -> int:
+        return end if edge in self.wanted else max(map(layer_of, self.readers[edge]))
 
     @cached_property
     def number(self) -> Mapping[Node, int]:

@@ -69,6 +69,10 @@ class Batch:
 def batches(bundle: Bundle) -> Iterator[tuple[Window, Batch]]:
     """The elements of a bundle by their windows, each in one; windows in order of arrival."""
     elements, spans = bundle.one_window_each()
+    if len(elements) and len(set(spans.starts)) == len(set(spans.ends)) == 1:
+        window = window_of(spans.starts[0], spans.ends[0])
+        yield window, Batch(elements.values, elements.timestamps, elements.panes)
+        return
     places: dict[tuple[int, int], list[int]] = {}
     for place, span in enumerate(zip(spans.starts, spans.ends, strict=True)):
         places.setdefault(span, []).append(place)

@@ -8,11 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.hosts.frames import Frames, How
-from beamlike.hosts.local.tables.bounded import table_of
 from beamlike.hosts.local.tables.frame import TableFrame, found
-from beamlike.hosts.local.tables.packer_rows import packer_table
-from beamlike.hosts.local.tables.query import PackedTable
-from beamlike.hosts.local.tables.sources import source_rows
+from beamlike.hosts.local.tables.query import PackedTable, table_of
+from beamlike.hosts.local.tables.sources import packer_table, source_rows
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime import ddl
