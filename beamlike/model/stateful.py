@@ -95,6 +95,9 @@ class StatefulFn(ABC):
     """Whether it is called when a window expires."""
     sorts: bool = False
     """Whether it is given the elements of a key and window in order of event time."""
+    outlasts_input: bool = False
+    """Whether a window stays beyond its expiry as long as a timer of it is set: for a function that
+    has its own work left after its input has ended."""
     skew: int = 0
     """How far before its element, or its timer, an output may happen (ms)."""
 

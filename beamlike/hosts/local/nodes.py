@@ -60,6 +60,7 @@ class _OnlyShard(Worker, Recorded):
         self._plan = plan
         self._store, self._clock, self._moved = DictStore(), 0, False
         self._output_watermark = self.watermark
+        self._wakes_at: int | None = None
         self._arrived: list[pa.Table] = []
         self._drops: list[tuple[Any, Drop]] = []
         self._number = -1
@@ -78,6 +79,14 @@ class _OnlyShard(Worker, Recorded):
     @property
     def output_watermark(self) -> int:
         return self._output_watermark
+
+    @property
+    def outlasts_input(self) -> bool:
+        return self._worker.outlasts_input
+
+    @property
+    def wakes_at(self) -> int | None:
+        return self._wakes_at
 
     @property
     def run(self) -> Run:
@@ -129,6 +138,7 @@ class _OnlyShard(Worker, Recorded):
         if self.records:
             self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
         self._output_watermark = stepped.output_watermark
+        self._wakes_at = stepped.status.clock_deadline
         self._drops += stepped.drops
         return stepped.out.items()
 
