@@ -3,8 +3,8 @@
 Read in this order: `sdk` (what of Beam is not public), `times`, `windows`, `strategies` (values of
 Beam as those of the graph), `keys`, `elements` (elements in both forms), `metrics`, `restrictions`,
 `steps` (functions as Beam's worker calls them), `stage`, `combines`, `stateful`, `splittable`,
-`side_inputs`, `sources` (the nodes of the graph), `translation` (a pipeline as nodes), `options`,
-`runner`.
+`side_inputs`, `sources` (the nodes of the graph), `translation` (a pipeline as nodes), `errors`,
+`options`, `on_spark`, `runner`.
 """
 
 from beamlike.extras import needs

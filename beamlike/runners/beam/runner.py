@@ -1,20 +1,18 @@
 """The runner, and what a run leaves behind."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from beamlike.errors import TransformError
+from beamlike.errors import PipelineError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
-from beamlike.runners.beam.metrics import Results
+from beamlike.runners.beam.errors import raising_causes
+from beamlike.runners.beam.on_spark import EndedResult, SparkSettings, run_on_spark
 from beamlike.runners.beam.options import BeamlikeOptions
 from beamlike.runners.beam.sdk import (
     PipelineResult,
     PipelineRunner,
-    PipelineState,
     PipelineVisitor,
     pipeline_proto,
     with_packed_combiners,
@@ -28,17 +26,6 @@ def wait_until(instant: int) -> int:
     while (now := wall_clock_ms()) <= instant:
         time.sleep((instant + 1 - now) / 1_000)
     return now
-
-
-@contextmanager
-def raising_causes() -> Iterator[None]:
-    """Raise what a user's function raised itself: Beam has said in which transform."""
-    try:
-        yield
-    except TransformError as error:
-        if error.__cause__ is None:
-            raise
-        raise error.__cause__ from error.__cause__.__cause__
 
 
 class _ByLabel(PipelineVisitor):  # type: ignore[misc]
@@ -65,40 +52,40 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
     def __init__(self, host: str | None = None, *, is_drain: bool = False) -> None:
         self._host, self._is_drain = host, is_drain
 
-    def run_pipeline(self, pipeline: Any, options: Any) -> "BeamlikeResult":
+    def run_pipeline(self, pipeline: Any, options: Any) -> PipelineResult:
         visitor = _ByLabel()
         pipeline.visit(visitor)
         return self._run(pipeline_proto(pipeline, options), visitor.transforms, options)
 
-    def run_portable_pipeline(self, pipeline: Any, options: Any) -> "BeamlikeResult":
+    def run_portable_pipeline(self, pipeline: Any, options: Any) -> PipelineResult:
         return self._run(pipeline, {}, options)
 
-    def _run(self, pipeline: Any, transforms: dict[str, Any], options: Any) -> "BeamlikeResult":
+    def _run(self, pipeline: Any, transforms: dict[str, Any], options: Any) -> PipelineResult:
         chosen = options.view_as(BeamlikeOptions)
         host = self._host or chosen.beamlike_host
-        translation = Translation(
-            with_packed_combiners(pipeline), transforms, is_drain=self._is_drain
-        )
+        packed = with_packed_combiners(pipeline)
+
+        def translated(is_drain: bool) -> Translation:
+            return Translation(packed, transforms, is_drain=is_drain, on_spark=host == "spark")
+
+        settings = SparkSettings(chosen.checkpoint, chosen.shards, chosen.trigger_interval)
+        if host == "spark":
+            return run_on_spark(translated, settings, is_drain=self._is_drain)
+        _refuse_options_of_spark(settings, host)
         workers = local_worker_of if host == "local" else worker_of
+        translation = translated(self._is_drain)
         with raising_causes():
             run = run_pipeline(
                 translation.nodes, workers, kept=frozenset(), records=False, wait=wait_until
             )
-        return BeamlikeResult(run)
+        return EndedResult([run.metrics])
 
 
-class BeamlikeResult(PipelineResult):  # type: ignore[misc]
-    """A run of a pipeline in this process: it is over."""
-
-    def __init__(self, run: Any) -> None:
-        super().__init__(PipelineState.DONE)
-        self._run = run
-
-    def wait_until_finish(self, duration: int | None = None) -> str:
-        return str(self._state)
-
-    def cancel(self) -> str:
-        return str(self._state)
-
-    def metrics(self) -> Results:
-        return Results([self._run.metrics])
+def _refuse_options_of_spark(settings: SparkSettings, host: str) -> None:
+    for name in ("checkpoint", "shards", "trigger_interval"):
+        value = getattr(settings, name)
+        if value is not None:
+            raise PipelineError(
+                f"--{name}={value} has no effect on the host {host}; leave it out, or add "
+                "--beamlike_host=spark"
+            )

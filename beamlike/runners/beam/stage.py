@@ -5,10 +5,12 @@ from typing import Any
 
 from beamlike.hosts.garbage import collect_young
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
-from beamlike.model.graph import MAIN, Do
+from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.runners.beam.elements import Form
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.steps import Opened, Step, opened
+from beamlike.runners.beam.times import nearest_ticks
+from beamlike.safe_text import USER_RAISED
 
 
 class Stage(Do):
@@ -76,7 +78,10 @@ class Stage(Do):
         receive, outputs = entry.receive, [*self._open.outputs.values()]
         with self._sampler:
             for element in elements:
-                receive(element)
+                try:
+                    receive(element)
+                except USER_RAISED as cause:
+                    raise RaisedFor(_shown(element)) from cause
                 for held in outputs:
                     if len(held) >= BUNDLE_SIZE:
                         return True
@@ -106,6 +111,11 @@ class Stage(Do):
             with self._sampler:
                 self._opened.teardown()
             self._opened = None
+
+
+def _shown(element: Any) -> Windowed:
+    """An element for the message of what was raised for it."""
+    return Windowed(element.value, nearest_ticks(element.timestamp_micros))
 
 
 class Untagged(Do):

@@ -68,7 +68,12 @@ class Translation:
         pipeline: The proto.
         transforms: Beam's transforms by their full labels, for those that are more than a proto.
         is_drain: Whether sources end where they are.
-        is_bounded: Whether the whole pipeline runs in one step.
+        on_spark: Whether it is to run there.
+
+    Attributes:
+        nodes: All of them.
+        sinks: Where elements go as rows.
+        has_script: Whether a test stream is played.
     """
 
     def __init__(
@@ -77,18 +82,26 @@ class Translation:
         transforms: Mapping[str, Any],
         *,
         is_drain: bool = False,
-        is_bounded: bool = False,
+        on_spark: bool = False,
     ) -> None:
         self._components = pipeline.components
         self._context = PipelineContext(pipeline.components)
         self._transforms, self._is_drain = transforms, is_drain
-        self._is_bounded = is_bounded
+        self._on_spark = on_spark
+        self.sinks: list[Any] = []
+        self.has_script = False
+        self.streams = self._has_streams()
         self._produced: dict[str, _Produced] = {}
         self._edges: dict[tuple[str, str], Edge] = {}
         self._strategies: dict[str, Strategy] = {}
         self.nodes: list[Node] = []
         for name in pipeline.root_transform_ids:
             self._visit(name)
+
+    def _has_streams(self) -> bool:
+        """Whether a source has no end of its own: a splittable function, or rows of a stream."""
+        unbounded = proto.IsBounded.UNBOUNDED
+        return any(it.is_bounded == unbounded for it in self._components.pcollections.values())
 
     # -- visiting --------------------------------------------------------------------------------
 
@@ -198,6 +211,7 @@ class Translation:
     def _test_stream(self, transform: Any) -> None:
         label = transform.unique_name
         stream = self._transforms.get(label)
+        self.has_script = True
         for tag, node in test_stream(transform, stream, self._context).items():
             collection = transform.outputs[tag]
             self._comes_from(collection, Edge(self._add(node)), self._form(collection, label))
@@ -303,7 +317,7 @@ class Translation:
             collection = transform.inputs[tag]
             side = self.strategy(collection, label)
             check_sides(label, main, side, data)
-            rules = side_strategy(main, side, data, all_at_once=self._is_bounded)
+            rules = side_strategy(main, side, data, all_at_once=not self.streams)
             name = f"{label}/Side {number}"
             items = ParDoNode(f"{name}/Key", (self._edge(collection, label),), OneKey())
             group = GroupNode(name, (Edge(self._add(items)),), rules, Collect())
@@ -336,7 +350,7 @@ class Translation:
 
     def _saves(self, signature: Any) -> bool:
         """Whether what a splittable function leaves is saved, and not done at once."""
-        return not self._is_bounded and signature.is_unbounded_per_element()
+        return bool(signature.is_unbounded_per_element())
 
     def _splittable(self, step: Step, sides: Sequence[tuple[str, Any]]) -> None:
         """A node that saves what its function leaves."""

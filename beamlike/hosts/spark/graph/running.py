@@ -12,10 +12,10 @@ from beamlike.hosts.spark.graph.frames import Shown, bounded_messages, stream_me
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge
+from beamlike.model.graph import Edge, Node
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.envelope import Reached
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import STAGED, Layers
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.metrics import Recorder
 
@@ -59,6 +59,8 @@ class RunReport:
     metrics: Recorder = attrs.field(factory=Recorder)
     lost: Sequence[NodeDrop] = ()
     lost_counts: Mapping[tuple[int, str], int] = attrs.field(factory=dict)
+    ended: set[tuple[int, int]] = attrs.field(factory=set)
+    """The shards of nodes whose output watermark is at the end of time."""
 
     def record_drops(self, lost: Sequence[NodeDrop]) -> None:
         """Note elements that were dropped."""
@@ -81,6 +83,20 @@ class Running:
     layers: Layers
     _checkpoint: Checkpoint
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing can come out any more: all sources have ended, and all windows."""
+        keep_state = [number for number, node in enumerate(self.layers.nodes) if _stays(node)]
+        everywhere = {
+            (node, shard) for node in keep_state for shard in range(self._checkpoint.shards)
+        }
+        return everywhere <= self.report.ended
+
+    def end_sources(self) -> None:
+        """Say that nothing comes from streams any more: what does is late."""
+        ends = [self._end(at) for at in self.layers.clocks]
+        self._checkpoint.send([Mail(reached=ends)])
+
     def drain(self) -> None:
         """Let every window come to its end with what has arrived, and stop.
 
@@ -89,8 +105,7 @@ class Running:
         # A micro-batch may hold the end without what came before it: where a source is read a few
         # files at a time, or was looked at before the file came that this one was written after.
         self.query.processAllAvailable()
-        ends = [self._end(at) for at in self.layers.clocks]
-        self._checkpoint.send([Mail(reached=ends)])
+        self.end_sources()
         self.query.processAllAvailable()
         self.query.stop()
 
@@ -157,6 +172,10 @@ def run_bounded(
     return found
 
 
+def _stays(node: Node) -> bool:
+    return isinstance(node, STAGED)
+
+
 Rows = Sequence[tuple[Sink, Shown]]
 """Each sink, and the rows that it takes."""
 
@@ -174,7 +193,9 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
     kept = left.persist()
     try:
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
-        report = Mail.opened(bytes(blob) for (blob,) in blobs).at_the_end(layers.wire)
+        mail = Mail.opened(bytes(blob) for (blob,) in blobs)
+        report = mail.at_the_end(layers.wire)
+        found.ended |= {(it.node, it.shard) for it in mail.reached}
         found.record_drops(report.lost)
         for node, of_node in report.metrics.by_step().items():
             found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
