@@ -47,6 +47,12 @@ class Do(ABC):
         return frozenset()
 
     @property
+    def changes_elements(self) -> bool:
+        """Whether it may change the objects that it is given, and so gets copies of those that
+        something else holds, too."""
+        return True
+
+    @property
     def paces(self) -> bool:
         """Whether each of its outputs goes through what follows before it makes the next one."""
         return False

@@ -89,6 +89,7 @@ class _OnlyShard(_Only, Recorded):
         self._seen = SeenKeys()
         self._plan = plan
         self._clock, self._moved = 0, False
+        self._wakes_at: int | None = None
         self._number = -1
         self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
 
@@ -99,6 +100,14 @@ class _OnlyShard(_Only, Recorded):
     @cached_property
     def _stage(self) -> Stage:
         return Stage(self._worker, self._plan, self._wire, notes=self.records, seen=self._seen)
+
+    @property
+    def outlasts_input(self) -> bool:
+        return self._worker.outlasts_input
+
+    @property
+    def wakes_at(self) -> int | None:
+        return self._wakes_at
 
     @property
     def run(self) -> Run:
@@ -149,6 +158,7 @@ class _OnlyShard(_Only, Recorded):
         )
         if self.records:
             self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
+        self._wakes_at = stepped.status.clock_deadline
         return self._come_of(stepped)
 
 

@@ -72,6 +72,10 @@ class StagedWorker(Worker, Recorded):
         return self._stage.output_watermark
 
     @property
+    def wakes_at(self) -> int | None:
+        return self._stage.wakes_at
+
+    @property
     def run(self) -> Run:
         run = self._stage.run
         return Run(
@@ -204,6 +208,7 @@ class GroupingWorker(StagedWorker):
         failing = OnFailure.DROP if node.drops_failures else OnFailure.FAIL
         super().__init__(node.label, Grouping(node.strategy, node.combine, failing))
         self._declared, self._assigns = node.value_type, node.assigns
+        self._combine = node.combine
         self.folds = folds_parts(node)
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
@@ -221,6 +226,9 @@ class GroupingWorker(StagedWorker):
         if self._assigns:
             unassigned = [isinstance(window, GlobalWindow) for window in windows.windows()]
         return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
+
+    def teardown(self) -> None:
+        self._combine.teardown()
 
     def _pairs(self, given: Sequence[Bundle]) -> tuple[Bundle, Spans]:
         """The elements, each in one window, and their windows; all are pairs.
@@ -273,6 +281,10 @@ class StatefulParDoWorker(StagedWorker):
             tagged=node.tagged,
         )
         super().__init__(node.label, machine)
+
+    @property
+    def outlasts_input(self) -> bool:
+        return self._fn.outlasts_input
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         key_of = self._fn.key_of

@@ -70,6 +70,17 @@ class Worker(ABC):
         """Only what is late comes out with an event time (ms) before it."""
         return self.watermark
 
+    @property
+    def outlasts_input(self) -> bool:
+        """See `beamlike.model.stateful.StatefulFn.outlasts_input`."""
+        return False
+
+    @property
+    def wakes_at(self) -> int | None:
+        """The processing time (ms) that the clock has to pass for something to happen; None if
+        nothing waits for it."""
+        return None
+
     @abstractmethod
     def take(self, given: Sequence[Bundle]) -> Tagged:
         """A bundle of elements from each source."""
