@@ -15,7 +15,7 @@ VALUES = {
     "whole": ("int", "-2147483648"),
     "large": ("bigint", "9223372036854775807"),
     "small_real": ("float", "float('0.1')"),
-    "real": ("double", "double('5e-324')"),
+    "real": ("double", "double('1e-300')"),
     "nan": ("double", "double('NaN')"),
     "infinite": ("double", "double('-Infinity')"),
     "exact": ("decimal(38,18)", "-99999999999999999999.999999999999999999"),

@@ -96,7 +96,7 @@ def rows_of(spark: Any, dtype: str) -> Any:
         f"select '{key}' k, {place} n, timestamp'2024-01-01 {hour}:00:00Z' "
         f"+ make_dt_interval(0, 0, 0, {place} * 0.000001) at, cast({value} as {dtype}) v"
         for hour in ("00", "01")
-        for key, of_key in (("a", [*values, *values[:1]]), ("b", ["null", "null"]))
+        for key, of_key in (("a", [*TYPES[dtype][-1:], *values]), ("b", ["null", "null"]))
         for place, value in enumerate(of_key)
     ]
     return spark.sql(" union all ".join(texts))
