@@ -5,6 +5,8 @@ with `beamlike.testing.TestStream` for scenarios. Pipelines of Python functions 
 words of Beam, ``import beamlike.beam as beam``, or of Scio, ``from beamlike.scio import ...``.
 Importing beamlike does not import pyspark; the first use of a Spark host does.
 
+Pipelines of the Apache Beam SDK itself run with ``--runner=beamlike.BeamlikeRunner``.
+
 What is public is what ``__all__`` of these modules names. Everything else may change.
 
 =========================  =====================================================================
@@ -25,8 +27,8 @@ To read the code, go from the ground up: `safe_text` (users' values as text), `e
 (packages that only some parts need), `model` (values), `machine` (the rules), `runtime` (shards
 that keep state), `hosts` (where they run), `api` (what users call; `beam`, `scio`, `combine_fns`
 and `tables` are names of what there is), `palette` (how all figures look), `inspect` (what queries
-do and have saved), `dialects` (other systems' windows by name), `viz` and `testing`, `demo`,
-`playground`, `cli`.
+do and have saved), `dialects` (other systems' windows by name), `runners`, `viz` and `testing`,
+`demo`, `playground`, `cli`.
 """
 
 import sys
@@ -241,6 +243,8 @@ if not TYPE_CHECKING:  # or type checkers would find every name
     def __getattr__(name: str) -> Any:
         if name in _ON_DEMAND:
             return import_module(f"beamlike.{name}")
+        if name == "BeamlikeRunner":  # Beam finds it by --runner=beamlike.BeamlikeRunner
+            return import_module("beamlike.runners.beam").BeamlikeRunner
         if name == "local_session":  # without Spark the rest is there
             return import_module("beamlike.hosts.spark.session").local_session
         raise AttributeError(no_such_name(name, __all__), name=name, obj=sys.modules[__name__])

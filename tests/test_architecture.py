@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -39,6 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("palette",),
     ("inspect",),
     ("dialects",),
+    ("runners",),
     # "" is the package itself, which gathers the names for its users.
     ("viz", "testing", ""),
     ("demo", "playground"),
@@ -137,6 +139,31 @@ def test_rooms_do_not_import_one_another():
         if room_of(module, rooms) and room_of(imported, rooms) not in (None, room_of(module, rooms))
     ]
     assert through_walls == []
+
+
+def test_nothing_imports_the_runner_of_beams_own_pipelines():
+    """Beam's SDK is not among what beamlike needs: the names of the package find it by a text."""
+    importing = [
+        f"{module}:{line} imports {imported}"
+        for module, path in MODULES.items()
+        if not f"{module}.".startswith("beamlike.runners.")
+        for line, imported in imports_of(path)
+        if imported.startswith("beamlike.runners") or imported.split(".")[0] == "apache_beam"
+    ]
+    assert importing == []
+
+
+def test_what_is_internal_to_beam_is_imported_in_one_module():
+    public = ("apache_beam.options", "apache_beam.transforms", "apache_beam.utils.timestamp")
+    public += ("apache_beam.testing.test_stream", "apache_beam.metrics.cells")
+    internal = [
+        f"{module}:{line} imports {imported}"
+        for module, path in MODULES.items()
+        if module.startswith("beamlike.runners.beam.") and module != "beamlike.runners.beam.sdk"
+        for line, imported in imports_of(path)
+        if imported.startswith("apache_beam.") and not imported.startswith(public)
+    ]
+    assert internal == []
 
 
 def test_queries_know_their_hosts_by_their_port_alone():
@@ -364,6 +391,7 @@ def test_all_stands_where_something_reads_it() -> None:
     """Packages, public modules, and modules of which Beam's tree or a test takes every name."""
     read = {*PUBLIC, *(it for entry in HERE.values() for it in entry.split())}
     read |= {"beamlike.model.triggers", "beamlike.model.options"}
+    read |= {"beamlike.runners.beam.sdk"}  # what it hands on of Beam's
     read |= {f"beamlike.testing.assertions.{name}" for name in ("matchers", "values")}
     having = {
         name
@@ -398,8 +426,10 @@ def test_the_examples_in_the_documentation_are_true(module: str):
 
 
 def test_every_module_can_be_imported_and_says_what_it_is_for():
+    # The Beam SDK is in an environment of its own, where tests/beam_runner imports all of these.
+    absent = ("beamlike.runners.beam",) if find_spec("apache_beam") is None else ()
     for name in MODULES:
-        if not name.endswith("__main__"):
+        if not name.endswith("__main__") and not name.startswith(absent):
             importlib.import_module(name)
     trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
     assert [name for name, tree in trees.items() if not ast.get_docstring(tree)] == []

@@ -17,9 +17,11 @@ from itertools import chain
 from sys import maxsize
 from typing import Final
 
+from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, Node, in_order
+from beamlike.model.resolution import MILLISECONDS
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import (
@@ -32,6 +34,9 @@ from beamlike.runtime.graph.outputs import (
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.scripts import Step, steps_of
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
+
+Wait = Callable[[int], int]
+"""Waits until processing time is past an instant (ms), and says what it is then."""
 
 _NOTHING: Final = Bundle()
 _DEEPEST: Final = 50
@@ -46,6 +51,7 @@ def run_pipeline(
     kept: KeptEdges | None = None,
     records: bool = True,
     part_size: int = BUNDLE_SIZE,
+    wait: Wait | None = None,
 ) -> PipelineRun:
     """Run these nodes and all that they read, from the beginning of time to its end.
 
@@ -58,6 +64,8 @@ def run_pipeline(
         kept: The edges whose elements are kept; None: all of them.
         records: Whether it is recorded what happens inside of nodes that keep state.
         part_size: How many elements of a step go through the graph together.
+        wait: What waits for processing time where a function has work left after its input has
+            ended; None: such a function is refused.
 
     Raises:
         TransformError: A function of the user's raised.
@@ -65,7 +73,10 @@ def run_pipeline(
         UnsupportedError: A source has an origin that only Spark can read.
     """
     workers = {node: worker_of(node) for node in in_order(ends)}
-    return _Run(workers, kept, records, part_size).play()
+    for node, worker in workers.items():
+        if node.resolution is not MILLISECONDS:
+            worker.count_in(node.resolution)
+    return _Run(workers, kept, records, part_size, wait).play()
 
 
 class _Passing:
@@ -108,8 +119,9 @@ class _Run:
         kept: KeptEdges | None,
         records: bool,
         part_size: int,
+        wait: Wait | None,
     ) -> None:
-        self._workers, self._order = workers, list(workers)
+        self._workers, self._order, self._wait = workers, list(workers), wait
         self._kept, self._records, self._part_size = kept, records, part_size
         for worker in workers.values():
             worker.shares_elements = True  # with other nodes, or the record of what came out
@@ -142,6 +154,7 @@ class _Run:
             for step in steps_of(self._workers):
                 with paused_gc():
                     self._play(step)
+            self._play_on()
             has_ended = True
         finally:
             self._end(started, has_ended)
@@ -155,6 +168,27 @@ class _Run:
             *(self._came, self._lost.newest, self._metrics, recorded, self._kept, graph),
             lost_counts=self._lost.counts,
         )
+
+    def _play_on(self) -> None:
+        """Let time pass while functions have work left that does not depend on their input.
+
+        Raises:
+            UnsupportedError: Nothing waits for processing time here.
+        """
+        while True:
+            going = [it for it in self._workers.values() if it.outlasts_input]
+            left = [worker for worker in going if worker.wakes_at is not None]
+            if not left:
+                return
+            if self._wait is None:
+                raise UnsupportedError(
+                    f"{left[0].label!r} has work left after its input has ended, and this run has "
+                    "no clock for it; run it where processing time passes"
+                )
+            instants = (worker.wakes_at for worker in self._workers.values())
+            clock = self._wait(min(it for it in instants if it is not None))
+            with paused_gc():
+                self._play(Step(None, (), clock))
 
     def _end(self, started: Sequence[Worker], has_ended: bool) -> None:
         """Let all that began come to its end, also if one of them fails there."""

@@ -35,7 +35,7 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike
 from beamlike.model.triggers import DefaultTrigger, Trigger
-from beamlike.model.windowfns import GlobalWindows, WindowFn
+from beamlike.model.windowfns import GlobalWindows, MappingWindowFn, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, expiry
 from beamlike.safe_text import USER_RAISED
 
@@ -163,7 +163,8 @@ class SideInputs:
         resolution: Resolution = MILLISECONDS,
     ) -> None:
         side_trigger.latest_first_firing(GLOBAL_WINDOW)  # raises if it is not known
-        if side_window_fn.is_merging or isinstance(main_window_fn, GlobalWindows):
+        maps = isinstance(side_window_fn, MappingWindowFn)
+        if not maps and (side_window_fn.is_merging or isinstance(main_window_fn, GlobalWindows)):
             side_input_window(GLOBAL_WINDOW, side_window_fn)  # raises if they do not go together
         if join not in get_args(Join):
             choices = " or ".join(f'"{choice}"' for choice in get_args(Join))
@@ -242,6 +243,9 @@ class SideInputs:
 
     def last_look(self, side_window: Window) -> int:
         """The last watermark of both at which an element may look into a side window."""
+        fn = self.side_window_fn
+        if isinstance(fn, MappingWindowFn) and fn.looks_back:
+            return self.resolution.end_of_time - 1
         return expiry(side_window, self.allowed_lateness, self.resolution)
 
 

@@ -13,6 +13,7 @@ import attrs
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import MAX_FAILURES
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
@@ -44,6 +45,12 @@ class Do(ABC):
         See `beamlike.model.repetition.Repetition`.
         """
         return frozenset()
+
+    @property
+    def changes_elements(self) -> bool:
+        """Whether it may change the objects that it is given, and so gets copies of those that
+        something else holds, too."""
+        return True
 
     @property
     def paces(self) -> bool:
@@ -105,10 +112,13 @@ class Node(ABC):
     Args:
         label: Its full name in the pipeline, unique there.
         sources: What it reads, in order.
+        resolution: What its times count. All nodes of a graph count the same: their windows,
+            strategies, scripts and elements, too.
     """
 
     label: str
     sources: tuple["Edge", ...] = attrs.field(repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, kw_only=True, repr=False)
 
 
 @attrs.frozen
@@ -133,7 +143,8 @@ class ReadNode(Node):
 
     def __getstate__(self) -> dict[str, Any]:
         # What the driver reads from stays with it: workers are sent the elements.
-        return {"label": self.label, "sources": (), "origin": None, "bounded": self.bounded}
+        kept = {"label": self.label, "bounded": self.bounded, "resolution": self.resolution}
+        return {**kept, "sources": (), "origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():

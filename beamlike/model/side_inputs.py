@@ -4,7 +4,13 @@ Source: Beam Java, ``WindowFn.getDefaultWindowMappingFn`` and its overrides.
 """
 
 from beamlike.errors import WindowingError
-from beamlike.model.windowfns import GlobalWindows, SlidingWindows, WindowFn, window_at
+from beamlike.model.windowfns import (
+    GlobalWindows,
+    MappingWindowFn,
+    SlidingWindows,
+    WindowFn,
+    window_at,
+)
 from beamlike.model.windows import GLOBAL_WINDOWS, GlobalWindow, Window
 
 
@@ -12,7 +18,8 @@ def side_input_window(main_window: Window, window_fn: WindowFn) -> Window:
     """The window of a side input for an element in ``main_window``.
 
     It is the side window that contains the last instant of the main window; of several
-    sliding ones the earliest. Where sliding windows leave a gap there, it is the next one.
+    sliding ones the earliest. Where sliding windows leave a gap there, it is the next one. A
+    `MappingWindowFn` says itself which window it is.
 
     Args:
         main_window: The window of the main input's element.
@@ -32,6 +39,8 @@ def side_input_window(main_window: Window, window_fn: WindowFn) -> Window:
             "belongs to depends on the other elements; window the side input with FixedWindows, "
             "SlidingWindows or GlobalWindows"
         )
+    if isinstance(window_fn, MappingWindowFn):
+        return window_fn.side_window(main_window)
     if isinstance(window_fn, GlobalWindows):
         return GLOBAL_WINDOWS[window_fn.resolution]
     if isinstance(main_window, GlobalWindow):

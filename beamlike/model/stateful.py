@@ -99,6 +99,9 @@ class StatefulFn(ABC):
     keeps_first: bool = False
     """Whether all that it does is to bring out the first element of a key and window, as `first`
     has it, until a timer forgets that there was one."""
+    outlasts_input: bool = False
+    """Whether a window stays beyond its expiry as long as a timer of it is set: for a function that
+    has its own work left after its input has ended."""
     skew: int = 0
     """How far before its element, or its timer, an output may happen (ms)."""
 

@@ -116,6 +116,25 @@ class Reassigning(WindowFn):
         """
 
 
+class MappingWindowFn(WindowFn):
+    """The window function of a side input that says itself which of its windows an element sees."""
+
+    @abstractmethod
+    def side_window(self, main_window: Window) -> Window:
+        """The window that the elements of a main window look into.
+
+        Source: Beam Java, ``WindowMappingFn.getSideInputWindow``.
+        """
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether elements may look into a window long after its end. Then none is forgotten.
+
+        Source: Beam Java, ``WindowMappingFn.maximumLookback``.
+        """
+        return True
+
+
 class MergingWindowFn(WindowFn):
     """A window function whose windows grow together as data arrives.
 

@@ -10,7 +10,7 @@ import attrs
 
 from beamlike.errors import WindowError
 from beamlike.model.readable import Readable
-from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution
+from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution, rescaled
 from beamlike.model.time import InstantLike, instant_ms, show_instant
 
 
@@ -79,14 +79,13 @@ class IntervalWindow(metaclass=Readable):
 class GlobalWindow(metaclass=Readable):
     """All of event time. It ends one day before time does, so that it can still fire.
 
-    Args:
-        resolution: What its bounds count.
+    ``resolution`` says what its bounds count.
 
     >>> GLOBAL_WINDOW == GlobalWindow()
     True
     """
 
-    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False, order=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False, order=False)
 
     @property
     def start(self) -> int:
@@ -108,7 +107,7 @@ Window = IntervalWindow | GlobalWindow
 GLOBAL_WINDOW = GlobalWindow()
 """The global window of what counts milliseconds."""
 
-GLOBAL_WINDOWS: Final = {each: GlobalWindow(each) for each in Resolution}
+GLOBAL_WINDOWS: Final = {each: rescaled(GLOBAL_WINDOW, each) for each in Resolution}
 """The global window by what is counted."""
 
 bounds = attrgetter("start", "end")

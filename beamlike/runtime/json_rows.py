@@ -62,6 +62,8 @@ def _json(value: pa.Scalar) -> str:
         return f'"{_with_year(str(instant))}{"" if dtype.tz is None else "Z"}"'
     if is_a.is_date32(dtype):
         return f'"{_with_year(str(np.datetime64(value.value, "D")))}"'
+    if is_a.is_float32(dtype):  # with no more digits than tell it from its neighbours
+        return _double(float(str(np.float32(value.as_py()))))
     if is_a.is_duration(dtype):
         return _quoted(_interval(value.value))
     return _plain_json(value.as_py())

@@ -85,6 +85,14 @@ class MemoryStage:
         return self._reached if self._correctable_for is None else self._passed_on
 
     @property
+    def wakes_at(self) -> int | None:
+        """The processing time (ms) that the clock has to pass for something to happen; None if
+        nothing waits for it."""
+        timers = map(self._machine.next_timers, self._states.values())
+        instants = (it.clock for it in timers if it.clock is not None)
+        return min(instants, default=None)
+
+    @property
     def _reached(self) -> int:
         # Every key saw every clock move; one that has not come yet will start at the watermark.
         output_watermarks = (state.output_watermark for state in self._states.values())

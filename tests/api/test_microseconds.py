@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from beamlike.errors import TimeError, WindowingError
+from beamlike.errors import StateError, TimeError, WindowingError
 from beamlike.testing import QueryTest
 
 MACHINES = ("columnar", "reference")
@@ -123,7 +123,7 @@ def test_what_is_finer_than_the_resolution_is_refused_by_name() -> None:
         query(bl.FixedWindows("1500 us"), resolution="milliseconds")
     with pytest.raises(TimeError, match="must be whole microseconds, got "):
         bl.Sessions(_HalfAMicrosecond())
-    with pytest.raises(WindowingError, match="must be .milliseconds. or .microseconds., got 's'"):
+    with pytest.raises(WindowingError, match=r"must be .milliseconds. or .microseconds., got 's'"):
         query(GAP, resolution="s")
 
 
@@ -133,3 +133,81 @@ class _HalfAMicrosecond:
     @property
     def duration_ms(self) -> Any:
         return Fraction(1, 2_000)
+
+
+# -- restarts --------------------------------------------------------------------------------------
+
+
+def sessions_of(**more: Any) -> Any:
+    def job(df: Any) -> Any:
+        rows = bl.stream(df, timestamp="at", watermark="0 s", **more)
+        sessions = rows.window(GAP, allowed_lateness="1 minute", accumulation="discarding")
+        first = sessions.group("k", {"n": bl.count()}, name="first")
+        return first.group("k", {"sessions": bl.count(), "n": bl.sum("n")}, name="second")
+
+    return job
+
+
+def test_a_query_goes_on_in_the_milliseconds_of_its_checkpoint() -> None:
+    with QueryTest(sessions_of(resolution="milliseconds"), COLUMNS) as test:
+        test.send(*rows_at(999))
+        test.restart(sessions_of())
+        test.send(*rows_at(10_000_500))
+        panes = test.advance_watermark_to_infinity()
+    # In microseconds these would be two sessions of 10 seconds, and begin elsewhere.
+    assert [(pane["window"]["start"], pane["window"]["end"], pane["n"]) for pane in panes] == [
+        (noon(0), noon(20_000_000), 2)
+    ]
+
+
+@pytest.mark.parametrize("how", [{"hot_key_fanout": 2}, {"lift": True}, {"record": 10_000}])
+@pytest.mark.parametrize("machine", MACHINES)
+def test_so_does_one_that_combines_rows_before_or_records_them(how: Any, machine: Any) -> None:
+    def job(df: Any, **more: Any) -> Any:
+        return bl.windowed(
+            df,
+            key="k",
+            timestamp="at",
+            watermark="0 s",
+            window=bl.FixedWindows("1 minute"),
+            aggregate={"n": bl.count(), "last": bl.last("v")},
+            machine=machine,
+            **how,
+            **more,
+        )
+
+    with QueryTest(lambda df: job(df, resolution="milliseconds"), COLUMNS) as test:
+        test.send(*rows_at(1_001))
+        test.restart(job)
+        test.send(*rows_at(59_999_999))
+        panes = test.advance_watermark_to("2024-01-01 12:01:00")
+    assert shown(panes, "n", "timestamp") == [(2, noon(59_999_000))]
+
+
+def test_a_checkpoint_of_microseconds_is_refused_by_a_query_of_milliseconds() -> None:
+    with QueryTest(sessions_of(), COLUMNS) as test:
+        test.send(*rows_at(999))
+        test.restart(sessions_of(resolution="milliseconds"))
+        with pytest.raises(StateError) as refused:
+            test.send(*rows_at(10_000_500))
+    said = "resolution: the checkpoint has 'microseconds', the query has 'milliseconds'"
+    assert said in str(refused.value)
+
+
+def test_a_checkpoint_of_milliseconds_is_refused_by_a_finer_window() -> None:
+    def job(window: bl.WindowFn, **more: Any) -> Any:
+        return lambda df: bl.windowed(
+            df,
+            key="k",
+            timestamp="at",
+            watermark="0 s",
+            window=window,
+            aggregate={"n": bl.count()},
+            **more,
+        )
+
+    with QueryTest(job(bl.FixedWindows("1 ms"), resolution="milliseconds"), COLUMNS) as test:
+        test.send(*rows_at(999))
+        test.restart(job(bl.FixedWindows("1500 us")))
+        with pytest.raises(StateError, match="the checkpoint counts milliseconds: FixedWindows si"):
+            test.send(*rows_at(10_000_500))

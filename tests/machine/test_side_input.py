@@ -37,7 +37,12 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
+from beamlike.model.windowfns import (
+    FixedWindows,
+    GlobalWindows,
+    MappingWindowFn,
+    SlidingWindows,
+)
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive, Output, ScriptStep
@@ -619,3 +624,25 @@ def test_a_side_window_that_cannot_be_had_drops_the_element_from_its_main_window
     assert isinstance(dropped, Drop)
     assert dropped.error is not None
     assert dropped.error.startswith("FixedWindows(10ms).assign raised TypeError")
+
+
+class Before(MappingWindowFn):
+    """Elements see the window of ten before their own."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        return TENS.assign(timestamp)
+
+    def side_window(self, main_window: Window) -> Window:
+        (window,) = self.assign(main_window.start - 1)
+        return window
+
+
+def test_a_window_that_is_seen_long_after_its_end_is_not_forgotten():
+    machine = SideInputs(TENS, Before(), join="view")
+    script = [
+        Arrive((("k", Element(Side(("seen",)), 9, W(0, 10))),)),
+        AdvanceWatermark(1_000, 1_000),
+        Arrive((("k", main("late", 15, W(10, 20))),)),
+    ]
+    (pane,) = run_in_memory(machine, tuple(script)).panes
+    assert pane.effect.value == ("late", ["seen"])

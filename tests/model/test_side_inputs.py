@@ -8,8 +8,14 @@ from beamlike.errors import WindowingError
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.sessions import Sessions
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.model.windowfns import (
+    FixedWindows,
+    GlobalWindows,
+    MappingWindowFn,
+    SlidingWindows,
+    WindowFn,
+)
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 
 W = IntervalWindow
 DAY = 86_400_000
@@ -88,3 +94,21 @@ def test_a_window_function_of_ones_own_must_have_a_window_there():
         "Odd() has no window at 00:00:00.039, the last instant of [00:00:00, 00:00:00.040); use a "
         "window function for the side input that leaves no gaps"
     )
+
+
+class Before(MappingWindowFn):
+    """Elements see the window of ten before their own; from the global window the first."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        return FixedWindows(10).assign(timestamp)
+
+    def side_window(self, main_window: Window) -> Window:
+        if main_window == GLOBAL_WINDOW:
+            return W(0, 10)
+        (window,) = self.assign(main_window.start - 1)
+        return window
+
+
+def test_a_side_input_may_say_itself_which_window_is_seen():
+    assert side_input_window(W(20, 30), Before()) == W(10, 20)
+    assert side_input_window(GLOBAL_WINDOW, Before()) == W(0, 10)

@@ -186,10 +186,12 @@ RUNS: Final[dict[str, Differs]] = {
     "windowed.hot_key_fanout": per(windowed, hot_key_fanout=2),
     "windowed.machine": per(windowed, machine="reference"),
     "windowed.record": per(windowed, record=1000),
+    "windowed.resolution": per(windowed, resolution="milliseconds"),
     "stream.watermark": Differs(silent, lambda: silent(watermark="10 minutes")),
     "stream.max_ahead": per(silent, max_ahead=None),
     "stream.idle_after": per(silent, idle_after="1 minute"),
     "stream.idle": per(silent, {"idle_after": "1 minute"}, idle="advance"),
+    "stream.resolution": per(silent, resolution="milliseconds"),
     "stream.watermark_by": per(silent, {"idle_after": "1 minute"}, watermark_by="user"),
     "Stream.window.window": Differs(grouped, lambda: grouped(window=BY_TIME)),
     "Stream.window.strategy": Differs(

@@ -30,7 +30,8 @@ def test_an_extra_installs_what_the_code_says_that_it_does(extra: str) -> None:
 
 
 def test_what_is_here_is_not_missed() -> None:
-    for extra in EXTRAS:
+    # The Beam SDK wants older versions of some packages: it is in an environment of its own.
+    for extra in EXTRAS.keys() - {"beam"}:
         needs("this", extra)
 
 

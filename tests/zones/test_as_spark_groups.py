@@ -77,14 +77,14 @@ def test_windows_of_random_times_are_those_of_spark(
 ) -> None:
     in_zone(zone)
     rows = rows_of(spark, dtype, seed=7).cache()
-    windows = {
-        F.window("at", "1 hour"): bl.FixedWindows("1 hour"),
-        F.window("at", "10 minutes", "4 minutes"): bl.SlidingWindows("10 minutes", "4 minutes"),
-        F.window("at", "1500 microseconds"): bl.FixedWindows("1500 us"),
-        F.session_window("at", "5 minutes"): bl.Sessions("5 minutes", merge_touching=True),
-        F.session_window("at", "1000 microseconds"): bl.Sessions("1000 us", merge_touching=True),
-    }
-    for spark_window, window in windows.items():
+    windows: list[tuple[Any, bl.WindowFn]] = [
+        (F.window("at", "1 hour"), bl.FixedWindows("1 hour")),
+        (F.window("at", "10 minutes", "4 minutes"), bl.SlidingWindows("10 minutes", "4 minutes")),
+        (F.window("at", "1500 microseconds"), bl.FixedWindows("1500 us")),
+        (F.session_window("at", "5 minutes"), bl.Sessions("5 minutes", merge_touching=True)),
+        (F.session_window("at", "1 millisecond"), bl.Sessions("1 ms", merge_touching=True)),
+    ]
+    for spark_window, window in windows:
         panes = bl.windowed(
             rows, key="k", timestamp="at", window=window, aggregate=_AGGREGATES, **SMALL
         )

@@ -13,8 +13,8 @@ from beamlike.model.graph import GroupNode, Node, ways_back
 from beamlike.model.options import TimestampCombiner
 from beamlike.model.pane_times import loses_times
 from beamlike.model.repetition import repetition
+from beamlike.model.resolution import MICROSECONDS
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import show_duration
 from beamlike.model.windowfns import WindowFn
 
 
@@ -44,6 +44,10 @@ def _stamps_ends(node: Node) -> bool:
     if not isinstance(node, GroupNode):
         return False
     return node.strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
+
+
+def _lateness_us(strategy: WindowingStrategy) -> int:
+    return strategy.allowed_lateness * strategy.resolution.micros
 
 
 def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) -> bool:
@@ -76,12 +80,12 @@ def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) ->
             "merged session cannot be taken apart again; give it windows that do not merge, such "
             f'as FixedWindows, or write accumulation="discarding" in {first.label!r}'
         )
-    lateness = max(node.strategy.allowed_lateness for node in retracting)
-    if strategy.allowed_lateness < lateness:
+    lateness = max(_lateness_us(node.strategy) for node in retracting)
+    if (own := _lateness_us(strategy)) < lateness:
         warn_user(
-            f"the grouping {name!r} allows lateness of {show_duration(strategy.allowed_lateness)}, "
-            f"and {first.label!r} corrects its results for {show_duration(lateness)}: corrections "
-            "that come later are dropped; give both the same allowed_lateness",
+            f"the grouping {name!r} allows lateness of {MICROSECONDS.show_duration(own)}, "
+            f"and {first.label!r} corrects its results for {MICROSECONDS.show_duration(lateness)}: "
+            "corrections that come later are dropped; give both the same allowed_lateness",
             UnwiseStrategyWarning,
         )
     return True

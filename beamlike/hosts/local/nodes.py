@@ -12,6 +12,7 @@ import pyarrow as pa
 from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, StageClock
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
+from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.folding import is_before_all_windows
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -88,12 +89,25 @@ class _OnlyShard(_Only, Recorded):
         self._seen = SeenKeys()
         self._plan = plan
         self._clock, self._moved = 0, False
+        self._wakes_at: int | None = None
         self._number = -1
         self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
+
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
+        self._output_watermark = self.watermark
 
     @cached_property
     def _stage(self) -> Stage:
         return Stage(self._worker, self._plan, self._wire, notes=self.records, seen=self._seen)
+
+    @property
+    def outlasts_input(self) -> bool:
+        return self._worker.outlasts_input
+
+    @property
+    def wakes_at(self) -> int | None:
+        return self._wakes_at
 
     @property
     def run(self) -> Run:
@@ -144,6 +158,7 @@ class _OnlyShard(_Only, Recorded):
         )
         if self.records:
             self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
+        self._wakes_at = stepped.status.clock_deadline
         return self._come_of(stepped)
 
 

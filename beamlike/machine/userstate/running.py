@@ -56,7 +56,9 @@ def next_event(
 ) -> int:
     """The instant of event time that the watermark has to pass for the window to be asked."""
     last = expiry(window, lateness, unit)
-    event = min([last + GC_DELAY, *saved.instants(fn.timers, event_time=True)])
+    # No watermark is past the end of time.
+    event = unit.end_of_time if fn.outlasts_input and saved.timers else last + GC_DELAY
+    event = min([event, *saved.instants(fn.timers, event_time=True)])
     turn = _turn(saved.waiting, last, lateness)
     return event if turn is None else min(event, turn)
 
@@ -184,7 +186,8 @@ class Running:
         start, end = window.start, window.end
         if turn is not None and turn < self._watermark:
             heappush(self._by_watermark, _Due(turn, turn, "", "", start, end, _TURN))
-        if live.expiry + GC_DELAY < self._watermark:
+        outlasts = self._fn.outlasts_input and live.timers.known
+        if live.expiry + GC_DELAY < self._watermark and not outlasts:
             at, output = live.expiry + GC_DELAY, window.max_timestamp
             heappush(self._by_watermark, _Due(at, output, "", "", start, end, _END))
 
@@ -204,7 +207,8 @@ class Running:
             return  # it was cleared, or set to another instant
         del known[name]
         spec = self._fn.timers[due.name]
-        if not spec.is_event_time and live.expiry < self._watermark:
+        is_over = live.expiry < self._watermark and not self._fn.outlasts_input
+        if not spec.is_event_time and is_over:
             return  # its window has expired
         timer = DueTimer(spec, due.tag, due.at, due.output)
         has_no_end = self._calls_at(due) > MOST_CALLS

@@ -94,6 +94,9 @@ class CombineFn(metaclass=ReadableABC):
         """The pane's value. By default the accumulator itself."""
         return accumulator
 
+    def teardown(self) -> None:
+        """After the last call of this copy: release what it holds."""
+
     def for_type(self, kind: type) -> "CombineFn":
         """What does the same for values of one type; by default this function itself."""
         return self

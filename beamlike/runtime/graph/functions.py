@@ -36,7 +36,7 @@ class FunctionWorker(Worker):
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
         (bundle,) = given
-        if self.shares_elements:
+        if self.shares_elements and self._do.changes_elements:
             bundle = bundle.with_values(own_copies(bundle.values))
         return self.run([((), bundle)])
 

@@ -293,6 +293,7 @@ class LayerWork(Work):
     ) -> list[tuple[Any, ...]]:
         of_nodes = {at: stores(at) for at in self._layer.staged}
         shard = self._ids.index(group)
+        clock = self._layer.layers.resolution.from_ms(clock)
         return [(blob,) for blob in self._layer.stepped(shard, blobs, of_nodes, clock)]
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from beamlike.model.graph import (
     WindowNode,
     in_order,
 )
+from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
@@ -76,6 +77,11 @@ class Layers:
         # Raise here what is wrong with a function: Spark hides it in an error of its own.
         _ = layers.packed
         return layers
+
+    @cached_property
+    def resolution(self) -> Resolution:
+        """What the times of its nodes count."""
+        return max((node.resolution for node in self.nodes), key=lambda each: each.per_ms)
 
     @cached_property
     def sources(self) -> Sequence[ReadNode]:

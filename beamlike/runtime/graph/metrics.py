@@ -6,7 +6,7 @@ Source: Beam Python ``metrics.metricbase``, ``metrics.cells``.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 
@@ -62,6 +62,13 @@ class DistributionData:
         )
 
 
+class Combinable(Protocol):
+    """A part of a metric."""
+
+    def combine(self, other: Any, /) -> "Combinable":
+        """This part and a later one together."""
+
+
 @attrs.define
 class Recorder:
     """The metrics of one run."""
@@ -69,6 +76,8 @@ class Recorder:
     counters: dict[MetricKey, int] = attrs.field(factory=dict)
     distributions: dict[MetricKey, DistributionData] = attrs.field(factory=dict)
     gauges: dict[MetricKey, Any] = attrs.field(factory=dict)
+    cells: dict[MetricKey, Combinable] = attrs.field(factory=dict)
+    """Metrics of any other kind, which say themselves how two become one."""
 
     @contextmanager
     def step(self, label: str) -> Iterator[None]:
@@ -87,11 +96,13 @@ class Recorder:
             known = self.distributions.get(key)
             self.distributions[key] = data if known is None else known.merged(data)
         self.gauges |= other.gauges
+        for key, cell in other.cells.items():
+            self.combine(key, cell)
 
     def by_step(self) -> "dict[str, Recorder]":
         """The metrics of each step apart."""
         found: dict[str, Recorder] = {}
-        for part in ("counters", "distributions", "gauges"):
+        for part in ("counters", "distributions", "gauges", "cells"):
             for key, value in getattr(self, part).items():
                 getattr(found.setdefault(key.step, Recorder()), part)[key] = value
         return found
@@ -106,6 +117,7 @@ class Recorder:
             {named(key): count for key, count in self.counters.items()},
             {named(key): data for key, data in self.distributions.items()},
             {named(key): value for key, value in self.gauges.items()},
+            {named(key): cell for key, cell in self.cells.items()},
         )
 
     def add(self, key: MetricKey, by: int) -> None:
@@ -121,6 +133,11 @@ class Recorder:
     def set(self, key: MetricKey, value: Any) -> None:
         """The value that a gauge has now."""
         self.gauges[key] = value
+
+    def combine(self, key: MetricKey, cell: Combinable) -> None:
+        """One more part of a metric that is neither of these."""
+        known = self.cells.get(key)
+        self.cells[key] = cell if known is None else known.combine(cell)
 
 
 _current: ContextVar[tuple[Recorder, str] | None] = ContextVar("metrics", default=None)

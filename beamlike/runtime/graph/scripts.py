@@ -18,7 +18,8 @@ from beamlike.runtime.script import Script, ScriptStep
 class Step:
     """What happens to one source, and what all clocks say after it."""
 
-    source: ReadNode
+    source: ReadNode | None
+    """None: only time passes."""
     events: tuple[ScriptStep, ...]
     clock: int
     """Processing time (ms), which all sources share."""

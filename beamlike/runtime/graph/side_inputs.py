@@ -21,8 +21,8 @@ from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.copies import own_copies
 from beamlike.model.graph import SideInputNode
 from beamlike.model.panes import PaneInfo
+from beamlike.model.resolution import Span
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.graph.functions import Contents, FunctionWorker
 from beamlike.runtime.graph.wire import Listed, Wire
@@ -87,11 +87,12 @@ def machines_of(node: SideInputNode) -> tuple[SideInputs, ...]:
         SideInputs(
             node.main.window_fn,
             side.window_fn,
-            node.main.allowed_lateness,
+            Span(node.main.allowed_lateness, node.main.resolution),
             join="view",
             on_error=OnFailure.FAIL,
             side_trigger=side.trigger,
-            side_allowed_lateness=side.allowed_lateness,
+            side_allowed_lateness=Span(side.allowed_lateness, side.resolution),
+            resolution=node.resolution,
         )
         for side in node.sides
     )
@@ -176,7 +177,8 @@ class SideInputWorker(Worker):
         self._wire = Wire.declared()
         self._function = FunctionWorker(node.label, node.do)
         self._is_set_up = False
-        self._states = [KeyState.unseen(MIN_TIMESTAMP, 0) for _ in self.machines]
+        earliest = node.resolution.earliest
+        self._states = [KeyState.unseen(earliest, 0) for _ in self.machines]
         self._latest = LatestPanes(self.machines)
 
     @property

@@ -20,7 +20,8 @@ from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
 from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, StatefulParDoNode
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.resolution import Resolution
+from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow
 from beamlike.runtime.graph.folding import folds_parts, is_before_all_windows
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
@@ -58,6 +59,10 @@ class StagedWorker(Worker, Recorded):
         self.folds = False
         """Whether parts of a step bring out the panes of the whole, see `folds_parts`."""
 
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
+        self._stage = MemoryStage(self.machine, watermark=resolution.earliest)
+
     @property
     def takes_parts(self) -> bool:
         return not self.records and self.folds and is_before_all_windows(self.watermark)
@@ -65,6 +70,10 @@ class StagedWorker(Worker, Recorded):
     @property
     def output_watermark(self) -> int:
         return self._stage.output_watermark
+
+    @property
+    def wakes_at(self) -> int | None:
+        return self._stage.wakes_at
 
     @property
     def run(self) -> Run:
@@ -199,13 +208,14 @@ class GroupingWorker(StagedWorker):
         failing = OnFailure.DROP if node.drops_failures else OnFailure.FAIL
         super().__init__(node.label, Grouping(node.strategy, node.combine, failing))
         self._declared, self._assigns = node.value_type, node.assigns
+        self._combine = node.combine
         self.folds = folds_parts(node)
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         bundle, windows = self._pairs(given)
         columns = (bundle.values, bundle.timestamps, windows.windows())
         for (key, value), at, window in zip(*columns, strict=True):
-            is_assigned = not self._assigns or window != GLOBAL_WINDOW
+            is_assigned = not self._assigns or not isinstance(window, GlobalWindow)
             yield key, Element(value, at, window if is_assigned else None)
 
     def keyed(self, given: Sequence[Bundle]) -> Keyed:
@@ -214,8 +224,11 @@ class GroupingWorker(StagedWorker):
         values = [value for _, value in bundle.values]
         unassigned = None
         if self._assigns:
-            unassigned = [window == GLOBAL_WINDOW for window in windows.windows()]
+            unassigned = [isinstance(window, GlobalWindow) for window in windows.windows()]
         return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
+
+    def teardown(self) -> None:
+        self._combine.teardown()
 
     def _pairs(self, given: Sequence[Bundle]) -> tuple[Bundle, Spans]:
         """The elements, each in one window, and their windows; all are pairs.
@@ -268,6 +281,10 @@ class StatefulParDoWorker(StagedWorker):
             tagged=node.tagged,
         )
         super().__init__(node.label, machine)
+
+    @property
+    def outlasts_input(self) -> bool:
+        return self._fn.outlasts_input
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         key_of = self._fn.key_of

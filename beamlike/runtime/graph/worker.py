@@ -19,6 +19,7 @@ from beamlike.errors import (
 )
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
+from beamlike.model.resolution import Resolution
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.keys import UnfitKeyError
 from beamlike.runtime.script import Run, ScriptStep
@@ -50,6 +51,10 @@ class Worker(ABC):
         self.label = label
         self._drops: list[tuple[Any, Drop]] = []
 
+    def count_in(self, resolution: Resolution) -> None:
+        """Begin before all times, in the ticks of a resolution. Before anything has happened."""
+        self.watermark = resolution.earliest
+
     @property
     def takes_parts(self) -> bool:
         """Whether the elements of a step may come in several bundles, and the same comes out."""
@@ -64,6 +69,17 @@ class Worker(ABC):
     def output_watermark(self) -> int:
         """Only what is late comes out with an event time (ms) before it."""
         return self.watermark
+
+    @property
+    def outlasts_input(self) -> bool:
+        """See `beamlike.model.stateful.StatefulFn.outlasts_input`."""
+        return False
+
+    @property
+    def wakes_at(self) -> int | None:
+        """The processing time (ms) that the clock has to pass for something to happen; None if
+        nothing waits for it."""
+        return None
 
     @abstractmethod
     def take(self, given: Sequence[Bundle]) -> Tagged:

@@ -19,8 +19,8 @@ from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coder
 from beamlike.model.graph import MAIN
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.time import MIN_TIMESTAMP, show_instant
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.time import show_instant
+from beamlike.model.windows import GLOBAL_WINDOWS
 from beamlike.runtime.canonical import canonical
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
@@ -78,7 +78,8 @@ class Reader:
         known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False))).to_numpy(
             zero_copy_only=False
         )
-        times = at.fill_null(MIN_TIMESTAMP).to_numpy()
+        unit = self.layers.resolution
+        times = at.fill_null(unit.earliest).to_numpy()
         lost = [
             self._untimely(dict(zip(names, rows[row], strict=True)), is_ahead=ahead[row].as_py())
             for row in np.nonzero(~known)[0].tolist()
@@ -87,7 +88,7 @@ class Reader:
             rows = [*compress(rows, known.tolist())]
             times = times[known]
         if self.streaming:
-            greatest = int(times.max(initial=MIN_TIMESTAMP))
+            greatest = int(times.max(initial=unit.earliest))
             mail.reached.append(Reached(self.node, 0, greatest))
             if rows:
                 mail.delivered.append(self._delivered(names, rows, times))
@@ -97,7 +98,7 @@ class Reader:
             times = np.delete(times, [*unreadable])
         count = len(values)
         bundle = Bundle(
-            values, times.tolist(), Spans.all_in(GLOBAL_WINDOW, count), [NO_FIRING] * count
+            values, times.tolist(), Spans.all_in(GLOBAL_WINDOWS[unit], count), [NO_FIRING] * count
         )
         self.layers.put(mail, self.node, MAIN, bundle)
         mail.report.lost += (NodeDrop(self.node, None, drop) for drop in lost)

@@ -11,8 +11,7 @@ from beamlike.hosts.spark.graph.frames import Shown, bounded_messages, stream_me
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge
-from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.graph import Edge, StatefulNode
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
@@ -50,6 +49,8 @@ class RunReport:
 
     metrics: Recorder = attrs.field(factory=Recorder)
     lost: LostElements = attrs.field(factory=LostElements)
+    ended: set[tuple[int, int]] = attrs.field(factory=set)
+    """The shards of nodes whose output watermark is at the end of time."""
 
 
 @attrs.frozen
@@ -61,6 +62,21 @@ class Running:
     layers: Layers
     _checkpoint: Checkpoint
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing can come out any more: all sources have ended, and all windows."""
+        nodes = enumerate(self.layers.nodes)
+        keep_state = [number for number, node in nodes if isinstance(node, StatefulNode)]
+        everywhere = {
+            (node, shard) for node in keep_state for shard in range(self._checkpoint.shards)
+        }
+        return everywhere <= self.report.ended
+
+    def end_sources(self) -> None:
+        """Say that nothing comes from streams any more: what does is late."""
+        ends = [self._end(at) for at in self.layers.clocks]
+        self._checkpoint.send([Mail(reached=ends)])
+
     def drain(self) -> None:
         """Let every window come to its end with what has arrived, and stop.
 
@@ -69,15 +85,14 @@ class Running:
         # A micro-batch may hold the end without what came before it: where a source is read a few
         # files at a time, or was looked at before the file came that this one was written after.
         self.query.processAllAvailable()
-        ends = [self._end(at) for at in self.layers.clocks]
-        self._checkpoint.send([Mail(reached=ends)])
+        self.end_sources()
         self.query.processAllAvailable()
         self.query.stop()
 
     def _end(self, source: int) -> Reached:
         clock = self.layers.clocks[source]
-        delay = clock.delay if isinstance(clock, SourceClock) else 0
-        return Reached(source, 0, MAX_TIMESTAMP + delay)
+        delay, unit = clock.delay if isinstance(clock, SourceClock) else 0, self.layers.resolution
+        return Reached(source, 0, unit.end_of_time + unit.from_ms(delay))
 
 
 def start(
@@ -154,7 +169,9 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
     kept = left.persist()
     try:
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
-        report = Mail.opened(bytes(blob) for (blob,) in blobs).at_the_end(layers.wire)
+        mail = Mail.opened(bytes(blob) for (blob,) in blobs)
+        report = mail.at_the_end(layers.wire)
+        found.ended |= {(it.node, it.shard) for it in mail.reached}
         labels = [node.label for node in layers.nodes]
         found.lost.add(DroppedElement(0, labels[it.node], it.key, it.drop) for it in report.lost)
         for node, of_node in report.metrics.by_step().items():

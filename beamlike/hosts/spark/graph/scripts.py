@@ -44,6 +44,7 @@ def _mails(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Mail]:
     workers = {source: worker_of(source) for source in sources}
     for step in steps_of(workers):
         before = {source: worker.output_watermark for source, worker in workers.items()}
+        assert step.source is not None, "a script is of a source"
         with workers[step.source].blamed():
             found = list(workers[step.source].happen(step.events))
         mail = Mail(

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.model.graph import GroupNode
+from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.graph.between import Between, EarlyCombining
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
@@ -165,8 +166,11 @@ def output_stage(
                 left.bundles.pop(edge, None)
             report = left.at_the_end(layers.wire)
             tallies, report.tallies = report.tallies, {}
-            left = Mail(bundles=left.bundles, report=report)
+            ended = [it for it in left.reached if it.watermark >= MAX_TIMESTAMP]
+            left = Mail(bundles=left.bundles, reached=ended, report=report)
             rows += ((None, blob) for blob in layers.handed_on(left))
+            if ended:
+                rows += ((None, blob) for blob in left.news(0))
         if tallied and tallies and not rows:
             rows.append((None, None))
         if rows:

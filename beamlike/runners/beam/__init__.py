@@ -1,0 +1,17 @@
+"""A runner of pipelines that are written with the Apache Beam SDK for Python.
+
+Read in this order: `sdk` (what of Beam is not public), `times`, `windows`, `strategies` (values of
+Beam as those of the graph), `keys`, `elements` (elements in both forms), `metrics`, `restrictions`,
+`steps` (functions as Beam's worker calls them), `stage`, `combines`, `stateful`, `splittable`,
+`side_inputs`, `sources` (the nodes of the graph), `translation` (a pipeline as nodes), `errors`,
+`options`, `on_spark`, `runner`.
+"""
+
+from beamlike.extras import needs
+
+needs("BeamlikeRunner", "beam")
+
+from beamlike.runners.beam.options import BeamlikeOptions  # noqa: E402
+from beamlike.runners.beam.runner import BeamlikeRunner  # noqa: E402
+
+__all__ = ["BeamlikeOptions", "BeamlikeRunner"]

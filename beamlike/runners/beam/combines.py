@@ -1,0 +1,85 @@
+"""Combine functions of Beam as those of the graph."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from beamlike.model.combine import CombineFn
+from beamlike.model.copies import own_copies, own_copy
+from beamlike.runners.beam.metrics import Sampler
+from beamlike.runners.beam.sdk import pickler
+
+Result = TypeVar("Result")
+
+
+class Combining(CombineFn):
+    """A combine function of Beam's.
+
+    Beam lets it change accumulators, and those of the graph stay as they are: each call is given
+    copies. Beam gives an accumulator that was stored to `merge_accumulators` alone; so does this.
+    None is the accumulator of no elements.
+
+    Args:
+        fn: The function. It travels by Beam's pickler, and is set up where it is first called.
+        label: The transform, which saved state knows it by.
+    """
+
+    def __init__(self, fn: Any, label: str) -> None:
+        self._given, self._label, self._is_set_up = fn, label, False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (pickler.dumps(self._given), self._label)
+
+    @property
+    def _fn(self) -> Any:
+        if not self._is_set_up:
+            self._is_set_up = True
+            self._sampler = Sampler()
+            self._state = self._sampler.state(self._label)
+            self._given.setup()
+        return self._given
+
+    def _counted(self, call: Callable[[Any], Result]) -> Result:
+        """What a call of the function answers. What it counts belongs to this transform."""
+        fn = self._fn
+        with self._sampler, self._state:
+            answer = call(fn)
+        self._sampler.flush_if_counted(self._label)
+        return answer
+
+    def teardown(self) -> None:
+        if self._is_set_up:
+            self._is_set_up = False
+            self._given.teardown()
+
+    def create(self) -> Any:
+        return None
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        added = self._counted(lambda fn: fn.add_inputs(fn.create_accumulator(), values))
+        return self.merge(accumulator, added)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        if first is None or second is None:
+            return second if first is None else first
+        both = own_copies([first, second])
+        return self._counted(lambda fn: fn.merge_accumulators(both))
+
+    def compact(self, accumulator: Any) -> Any:
+        if accumulator is None:
+            return None
+        return self._counted(lambda fn: fn.compact(own_copy(accumulator)))
+
+    def extract(self, accumulator: Any) -> Any:
+        def extracted(fn: Any) -> Any:
+            parts = [] if accumulator is None else [own_copy(accumulator)]
+            whole = fn.merge_accumulators(parts) if parts else fn.create_accumulator()
+            return fn.extract_output(whole)
+
+        return self._counted(extracted)
+
+    def __str__(self) -> str:
+        return f"{type(self._given).__name__} of {self._label}"
+
+
+def _unpickled(blob: bytes, label: str) -> Combining:
+    return Combining(pickler.loads(blob), label)

@@ -1,0 +1,178 @@
+"""Elements in the form of the graph, in bundles, and in the form of Beam, as windowed values.
+
+An edge of the graph has a `Form`. Elements of windows that are objects are pairs of the bytes of
+the window and the value; before a grouping, pairs have keys as `Keys` makes them.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+import attrs
+
+from beamlike.model.bundle import Bundle, Spans, Windowed
+from beamlike.model.panes import NO_FIRING
+from beamlike.model.windows import bounds, window_of
+from beamlike.runners.beam.keys import Keys
+from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, windowed_value
+from beamlike.runners.beam.strategies import last_instant
+from beamlike.runners.beam.times import LIMIT, ticks_of
+from beamlike.runners.beam.windows import (
+    ObjectWindows,
+    Span,
+    Windows,
+    pane_from_beam,
+    pane_to_beam,
+)
+
+_KEPT: Final = 100_000
+
+
+@attrs.frozen(slots=False)
+class Form:
+    """How the elements of an edge are in the graph.
+
+    Args:
+        windows: How their windows travel.
+        keys: How the keys of pairs are; None: elements are as Beam has them.
+    """
+
+    windows: Windows
+    keys: Keys | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived values stay behind.
+        return {"windows": self.windows, "keys": self.keys}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    # -- out of the graph --------------------------------------------------------------------
+
+    def values(self, bundle: Bundle) -> Iterator[Any]:
+        """The elements of a bundle as windowed values of Beam."""
+        if not isinstance(bundle.windows, Spans) and not self.windows.carries_object:
+            return map(self._in_several, bundle)
+        elements, spans = bundle.one_window_each()
+        values: Sequence[Any] = elements.values
+        if isinstance(self.windows, ObjectWindows):
+            return self._in_objects(elements, spans, self.windows)
+        if self.keys is not None:
+            decode = self.keys.decode
+            values = [(decode(key), value) for key, value in values]
+        return self._in_bounds(values, elements, spans)
+
+    def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
+        known: dict[Span, tuple[Any]] = {}
+        times, panes = elements.timestamps, elements.panes
+        is_exact = min(times, default=0) > -LIMIT and max(times, default=0) < LIMIT
+        pane, shown = NO_FIRING, PANE_INFO_UNKNOWN
+        for value, time, start, end, of_element in zip(
+            values, times, spans.starts, spans.ends, panes, strict=True
+        ):
+            span = start, end
+            windows = known.get(span)
+            if windows is None:
+                windows = known[span] = (self.windows.window(span),)
+            if of_element is not pane:
+                pane, shown = of_element, pane_to_beam(of_element)
+            micros = time if is_exact else last_instant(self.windows, span, time)
+            yield windowed_value(value, micros, windows, shown)
+
+    def _in_several(self, element: Windowed) -> Any:
+        """An element that may be in several windows."""
+        spans = [*map(bounds, element.windows)]
+        windows = tuple(map(self.windows.window, spans))
+        micros = max((last_instant(self.windows, it, element.timestamp) for it in spans), default=0)
+        return windowed_value(element.value, micros, windows, pane_to_beam(element.pane))
+
+    def _in_objects(self, elements: Bundle, spans: Spans, objects: ObjectWindows) -> Iterator[Any]:
+        keys = self.keys
+        for value, time, start, end, pane in zip(
+            elements.values,
+            elements.timestamps,
+            spans.starts,
+            spans.ends,
+            elements.panes,
+            strict=True,
+        ):
+            if keys is None:
+                encoded, value = value
+            else:
+                (encoded, key), value = value
+                value = keys.decode(key), value
+            micros = last_instant(objects, (start, end), time)
+            windows = _decoded_window(objects, encoded)
+            yield windowed_value(value, micros, windows, pane_to_beam(pane))
+
+    # -- into the graph ----------------------------------------------------------------------
+
+    def bundle(self, elements: Sequence[Any]) -> Bundle:
+        """Windowed values of Beam as a bundle."""
+        values = [element.value for element in elements]
+        windows = [element.windows for element in elements]
+        micros = [element.timestamp_micros for element in elements]
+        exact = min(micros, default=0) > -LIMIT and max(micros, default=0) < LIMIT
+        times = micros if exact else [*map(ticks_of, micros)]
+        panes = [element.pane_info for element in elements]
+        distinct_panes = dict(zip(map(id, panes), panes, strict=True))
+        by_pane = {number: pane_from_beam(it) for number, it in distinct_panes.items()}
+        shown = [*map(by_pane.__getitem__, map(id, panes))]
+        in_one = all(len(it) == 1 for it in windows)
+        if isinstance(self.windows, ObjectWindows) or (self.keys is not None and not in_one):
+            return self._by_window(values, times, windows, shown)
+        if self.keys is not None:
+            encode = self.keys.encode
+            values = [(encode(key), value) for key, value in values]
+        if not in_one:
+            several = [tuple(window_of(*self._span(it)) for it in of_one) for of_one in windows]
+            return Bundle(values, times, several, shown)
+        distinct = dict(zip(map(id, windows), windows, strict=True))
+        spans = {number: self._span(it[0]) for number, it in distinct.items()}
+        of_each = [*map(spans.__getitem__, map(id, windows))]
+        starts, ends = [start for start, _ in of_each], [end for _, end in of_each]
+        return Bundle(values, times, Spans(starts, ends), shown)
+
+    def _by_window(
+        self, values: list[Any], times: list[int], windows: list[Any], panes: list[Any]
+    ) -> Bundle:
+        """Each element once for each of its windows."""
+        places = [place for place, it in enumerate(windows) for _ in it]
+        flat = [window for it in windows for window in it]
+        exploded = [values[place] for place in places]
+        encoded: list[bytes] = []
+        objects = self.windows if isinstance(self.windows, ObjectWindows) else None
+        if objects is not None:
+            encoded = [objects.coder.encode(window) for window in flat]
+            pairs = zip(encoded, flat, strict=True)
+            spans = [objects.span_of_bytes(blob, window) for blob, window in pairs]
+        else:
+            spans = [*map(self._span, flat)]
+        if self.keys is not None:
+            encode = self.keys.encode
+            keyed = [(encode(key), value) for key, value in exploded]
+            if objects is not None:
+                keyed = [((it, key), v) for it, (key, v) in zip(encoded, keyed, strict=True)]
+            exploded = keyed
+        elif objects is not None:
+            exploded = [*zip(encoded, exploded, strict=True)]
+        starts, ends = [start for start, _ in spans], [end for _, end in spans]
+        times = [times[place] for place in places]
+        return Bundle(exploded, times, Spans(starts, ends), [panes[place] for place in places])
+
+    @cached_property
+    def _spans(self) -> dict[Any, Span]:
+        return {}
+
+    def _span(self, window: Any) -> Span:
+        span = self._spans.get(window)
+        if span is None:
+            if len(self._spans) >= _KEPT:
+                self._spans.clear()
+            span = self._spans[window] = self.windows.span(window)
+        return span
+
+
+@lru_cache(maxsize=_KEPT)
+def _decoded_window(objects: ObjectWindows, encoded: bytes) -> tuple[Any]:
+    return (objects.coder.decode(encoded),)

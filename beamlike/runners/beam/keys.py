@@ -1,0 +1,73 @@
+"""Keys of Beam as those of the graph, and the coders of Beam."""
+
+from typing import Any
+
+import attrs
+import cloudpickle
+
+from beamlike.model.coders import Coder
+from beamlike.runners.beam.sdk import coders
+
+
+class BeamCoder(Coder):
+    """A coder of Beam's."""
+
+    def __init__(self, coder: Any) -> None:
+        self.coder = coder
+
+    def encode(self, value: Any) -> bytes:
+        encoded: bytes = self.coder.encode(value)
+        return encoded
+
+    def decode(self, encoded: bytes) -> Any:
+        return self.coder.decode(encoded)
+
+    def is_deterministic(self) -> bool:
+        return bool(self.coder.is_deterministic())
+
+    def __str__(self) -> str:
+        return str(self.coder)
+
+
+class PickleCoder(Coder):
+    """Any values, as cloudpickle has them."""
+
+    def encode(self, value: Any) -> bytes:
+        blob: bytes = cloudpickle.dumps(value)
+        return blob
+
+    def decode(self, encoded: bytes) -> Any:
+        return cloudpickle.loads(encoded)
+
+    def __str__(self) -> str:
+        return "pickles"
+
+
+@attrs.frozen
+class Keys:
+    """Keys by their coder: texts and whole numbers as they are, all others as its bytes.
+
+    Two keys are one if their coder gives them the same bytes, as Beam has it.
+    """
+
+    coder: Any
+
+    @classmethod
+    def of(cls, coder: Any) -> "Keys":
+        """The keys of a collection of pairs.
+
+        Beam has made sure that equal keys have equal bytes, unless its options let it.
+
+        Args:
+            coder: That of the pairs.
+        """
+        return cls(coder.key_coder() if coder.is_kv_coder() else coders.FastPrimitivesCoder())
+
+    def encode(self, key: Any) -> Any:
+        """A key as the graph has it."""
+        cls = type(key)
+        return key if cls is str or cls is int else self.coder.encode(key)
+
+    def decode(self, key: Any) -> Any:
+        """A key of the graph as it was."""
+        return self.coder.decode(key) if type(key) is bytes else key

@@ -1,0 +1,266 @@
+"""A pipeline on Spark: a batch job for data that ends, a query for streams, scripts by steps."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from beamlike.errors import PipelineError, UnsupportedError
+from beamlike.extras import needs
+from beamlike.hosts.failed_starts import advising
+from beamlike.model.graph import Node, ReadNode
+from beamlike.model.time import duration_ms
+from beamlike.runners.beam.errors import raising_causes
+from beamlike.runners.beam.metrics import Results
+from beamlike.runners.beam.sdk import PipelineResult, PipelineState
+from beamlike.runners.beam.translation import Translation
+from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.options import SHARDS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from beamlike.hosts.spark.graph.running import Running
+
+_LOOKS_EVERY: Final = 0.2
+"""How often it is looked whether a stream has come to its end (s)."""
+WAKE_EVERY_MS: Final = 1_000
+"""How often a query that waits on processing time gets a micro-batch without data."""
+
+
+@attrs.frozen
+class SparkSettings:
+    """How a pipeline runs on Spark.
+
+    Args:
+        checkpoint: The folder that a stream restarts from; None: one that goes with the process.
+        shards: The groups that share the keys of a grouping.
+        trigger_interval: How often a micro-batch starts, as Spark writes it; None: when there is
+            data.
+    """
+
+    checkpoint: str | None
+    shards: int | None
+    trigger_interval: str | None
+
+    @property
+    def groups(self) -> int:
+        """The groups that share the keys of a grouping."""
+        if self.shards is None:
+            return SHARDS
+        if self.shards < 1:
+            raise PipelineError(f"--shards={self.shards} is no number of groups; give 1 or more")
+        return self.shards
+
+    @property
+    def trigger(self) -> Mapping[str, Any]:
+        """When micro-batches start, as Spark's ``trigger`` takes it."""
+        interval = self.trigger_interval or "0 seconds"
+        duration_ms(interval, "--trigger_interval")
+        return {"processingTime": interval}
+
+
+def run_on_spark(
+    translated: Callable[[bool], Translation], settings: SparkSettings, *, is_drain: bool
+) -> PipelineResult:
+    """Run a pipeline.
+
+    Args:
+        translated: Makes its nodes; the argument says whether its sources end where they are.
+        settings: How it runs.
+        is_drain: Whether they do from the beginning.
+
+    Raises:
+        PipelineError: An option has no effect on such a pipeline, or a value that it cannot have.
+        StateError: The checkpoint is that of another pipeline.
+        Exception: What a user's function raised.
+    """
+    needs("the host spark", "spark")
+    from pyspark.sql import SparkSession
+
+    from beamlike.hosts.spark.session import local_session
+
+    translation = translated(is_drain)
+    spark = SparkSession.getActiveSession() or local_session()
+    if translation.has_script:
+        _refuse_options_of_streams(settings, "plays a TestStream")
+        return EndedResult([_play(spark, translation.nodes, settings)])
+    if not translation.streams:
+        _refuse_options_of_streams(settings, "ends by itself")
+        return EndedResult([_run_bounded(spark, translation, settings)])
+    return StreamResult(spark, translated, settings, is_drain=is_drain)
+
+
+def _refuse_options_of_streams(settings: SparkSettings, why: str) -> None:
+    for name in ("checkpoint", "trigger_interval"):
+        value = getattr(settings, name)
+        if value is not None:
+            raise PipelineError(
+                f"--{name}={value} is for a stream, and this pipeline {why}; leave it out"
+            )
+
+
+def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> Recorder:
+    from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
+
+    frames = [
+        node.label
+        for node in nodes
+        if isinstance(node, ReadNode) and not isinstance(node.origin, tuple)
+    ]
+    if frames:
+        raise UnsupportedError(
+            f"{frames[0]!r} reads a DataFrame, and a TestStream is beside it, which only a "
+            "pipeline without DataFrames can play; leave out one of them"
+        )
+    shards = {} if settings.shards is None else {"shards": settings.groups}
+    with raising_causes():
+        (run,) = run_pipelines_on_spark([Scripted(nodes, (), frozenset())], spark, **shards)
+    return run.metrics
+
+
+def _run_bounded(
+    spark: "SparkSession", translation: Translation, settings: SparkSettings
+) -> Recorder:
+    from beamlike.hosts.spark.graph.frames import clock_of
+    from beamlike.hosts.spark.graph.running import run_bounded
+    from beamlike.hosts.spark.worker_errors import as_raised
+    from beamlike.runtime.graph.layers import Layers
+
+    sinks = translation.sinks
+    with raising_causes(), as_raised():
+        layers = Layers.of(translation.nodes, [sink.edge for sink in sinks], clock_of)
+        report = run_bounded(spark, layers, sinks, shards=settings.groups)
+    return report.metrics
+
+
+class EndedResult(PipelineResult):  # type: ignore[misc]
+    """A run that is over when it is returned."""
+
+    def __init__(self, recorders: list[Recorder]) -> None:
+        super().__init__(PipelineState.DONE)
+        self._recorders = recorders
+
+    def wait_until_finish(self, duration: int | None = None) -> str:
+        """Nothing is left to wait for."""
+        return str(self._state)
+
+    def cancel(self) -> str:
+        """Nothing is left to cancel."""
+        return str(self._state)
+
+    def drain(self) -> str:
+        """Nothing is left to drain."""
+        return str(self._state)
+
+    def metrics(self) -> Results:
+        """What functions counted."""
+        return Results(self._recorders)
+
+
+class StreamResult(PipelineResult):  # type: ignore[misc]
+    """A stream, which runs until its sources end or it is stopped.
+
+    ``query`` is Spark's own.
+    """
+
+    def __init__(
+        self,
+        spark: "SparkSession",
+        translated: Callable[[bool], Translation],
+        settings: SparkSettings,
+        *,
+        is_drain: bool,
+    ) -> None:
+        super().__init__(PipelineState.RUNNING)
+        self._spark, self._translated, self._settings = spark, translated, settings
+        self._recorders: list[Recorder] = []
+        self._ended: str | None = None
+        self._checkpoint = settings.checkpoint or self._scratch()
+        self._running = self._start(is_drain=is_drain)
+
+    @staticmethod
+    def _scratch() -> str:
+        from beamlike.hosts.spark.scratch import scratch_folder
+
+        return str(scratch_folder("beam"))
+
+    def _start(self, *, is_drain: bool) -> "Running":
+        from beamlike.hosts.spark.graph.frames import clock_of
+        from beamlike.hosts.spark.graph.running import start
+        from beamlike.runtime.graph.layers import Layers
+
+        translation = self._translated(is_drain)
+        sinks = translation.sinks
+        layers = Layers.of(translation.nodes, [sink.edge for sink in sinks], clock_of)
+        running = start(
+            self._spark,
+            layers,
+            sinks,
+            checkpoint=self._checkpoint,
+            trigger=self._settings.trigger,
+            shards=self._settings.groups,
+            wake_every_ms=WAKE_EVERY_MS,
+        )
+        self._recorders.append(running.report.metrics)
+        return running
+
+    @property
+    def query(self) -> Any:
+        """The query."""
+        return self._running.query
+
+    @property
+    def state(self) -> str:
+        """How far the pipeline is."""
+        query = self.query
+        if query.isActive and self._ended is None and self._running.has_ended:
+            self._ended = PipelineState.DONE
+            query.stop()
+        if query.isActive:
+            return str(PipelineState.RUNNING)
+        if query.exception() is not None:
+            return str(PipelineState.FAILED)
+        return str(self._ended or PipelineState.DONE)
+
+    def wait_until_finish(self, duration: int | None = None) -> str:
+        """Wait until the pipeline has ended, or for so long (ms); the state then.
+
+        Raises:
+            Exception: What a user's function raised, or why the query failed.
+        """
+        from beamlike.hosts.spark.worker_errors import as_raised
+
+        until = None if duration is None else time.monotonic() + duration / 1_000
+        while self.state == PipelineState.RUNNING:
+            if until is not None and time.monotonic() >= until:
+                return str(PipelineState.RUNNING)
+            with raising_causes(), as_raised(), advising():
+                self.query.awaitTermination(_LOOKS_EVERY)
+        with raising_causes(), as_raised(), advising():
+            self.query.awaitTermination(_LOOKS_EVERY)
+        return self.state
+
+    def cancel(self) -> str:
+        """End the query. Another run continues from its checkpoint."""
+        if self.query.isActive:
+            self._ended = PipelineState.CANCELLED
+            self.query.stop()
+        return self.state
+
+    def drain(self) -> str:
+        """Let sources end where they are and every window come to its end, and end the query."""
+        if self.state != PipelineState.RUNNING:
+            return self.state
+        self.query.processAllAvailable()
+        self.query.stop()
+        self._running = self._start(is_drain=True)
+        self._running.end_sources()
+        self.wait_until_finish()
+        self._ended = PipelineState.DRAINED
+        return self.state
+
+    def metrics(self) -> Results:
+        """What functions counted so far."""
+        return Results(self._recorders)

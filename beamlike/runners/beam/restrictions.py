@@ -1,0 +1,118 @@
+"""The parts of an element that a splittable function is called for, and what is left of them."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+from apache_beam.utils.timestamp import Duration, Timestamp
+
+from beamlike.runners.beam.sdk import DoFnSignature, pickler, windowed_value
+from beamlike.runners.beam.windows import pane_from_beam, pane_to_beam
+
+
+@attrs.frozen
+class Rest:
+    """What is left of an element, in plain values.
+
+    Args:
+        value: Its value.
+        restriction: The part of it that is left.
+        estimator: The state of the watermark estimator.
+        micros: Its timestamp (us).
+        windows: Its windows.
+        pane: Its pane.
+    """
+
+    value: Any
+    restriction: Any
+    estimator: Any
+    micros: int
+    windows: tuple[Any, ...]
+    pane: Any
+
+    @property
+    def sized(self) -> Any:
+        """What Beam's operation takes."""
+        value = (self.value, (self.restriction, self.estimator)), 1.0
+        return windowed_value(value, self.micros, self.windows, pane_to_beam(self.pane))
+
+    @classmethod
+    def of_residual(cls, residual: Any) -> "Rest":
+        """What a call has left."""
+        windowed = residual.residual_value
+        (value, (restriction, estimator)), _ = windowed.value
+        pane = pane_from_beam(windowed.pane_info)
+        micros = windowed.timestamp_micros
+        return cls(value, restriction, estimator, micros, tuple(windowed.windows), pane)
+
+
+def delay_ms(residual: Any) -> int:
+    """How long a function wants to wait before it is called for the rest (ms)."""
+    due = residual.deferred_timestamp
+    if due is None:
+        return 0
+    if isinstance(due, Timestamp):
+        due = due - Timestamp.now()
+    return max(0, int(Duration.of(due).micros // 1_000))
+
+
+@attrs.frozen
+class Restrictions:
+    """What a splittable function says of the parts of an element.
+
+    Args:
+        signature: Beam's ``DoFnSignature``.
+        is_drain: Whether parts end where they are.
+    """
+
+    signature: Any
+    is_drain: bool
+
+    def parts(self, windowed: Any) -> Iterator[Rest]:
+        """The parts of an element before anything of it is done."""
+        provider = self.signature.get_restriction_provider()
+        estimators = self.signature.get_watermark_estimator_provider()
+        value, pane = windowed.value, pane_from_beam(windowed.pane_info)
+        place = windowed.timestamp_micros, tuple(windowed.windows), pane
+        for part in provider.split(value, provider.initial_restriction(value)):
+            state = estimators.initial_estimator_state(value, part)
+            yield Rest(value, part, state, *place)
+
+    def left(self, rest: Rest) -> Rest | None:
+        """What is to be done of a part now; None: nothing."""
+        if not self.is_drain:
+            return rest
+        part = self.signature.get_restriction_provider().truncate(rest.value, rest.restriction)
+        if part is None:
+            return None
+        return attrs.evolve(rest, restriction=getattr(part, "restriction", part))
+
+
+def restrictions_of(pickled: bytes, *, is_drain: bool) -> Restrictions:
+    """Those of a splittable function.
+
+    Args:
+        pickled: It and its arguments, by Beam's pickler.
+        is_drain: Whether parts end where they are.
+    """
+    fn, *_ = pickler.loads(pickled)
+    return Restrictions(DoFnSignature(fn), is_drain)
+
+
+def run_to_its_end(
+    operation: Any, deferred: Any, restrictions: Restrictions, windowed: Any
+) -> None:
+    """Give an element to a splittable function until nothing is left of it."""
+    todo = [*restrictions.parts(windowed)]
+    while todo:
+        rest = restrictions.left(todo.pop(0))
+        if rest is None:
+            continue
+        operation.process(rest.sized)
+        if operation.needs_finalization():
+            operation.finalize_bundle()
+        for _, residual in deferred.delayed_applications:
+            time.sleep(delay_ms(residual) / 1_000)
+            todo.append(Rest.of_residual(residual))
+        deferred.delayed_applications.clear()

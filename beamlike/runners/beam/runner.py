@@ -1,0 +1,91 @@
+"""The runner, and what a run leaves behind."""
+
+import time
+from typing import Any
+
+from beamlike.errors import PipelineError
+from beamlike.hosts.clock import wall_clock_ms
+from beamlike.hosts.in_process import run_pipeline
+from beamlike.hosts.local.nodes import local_worker_of
+from beamlike.runners.beam.errors import raising_causes
+from beamlike.runners.beam.on_spark import EndedResult, SparkSettings, run_on_spark
+from beamlike.runners.beam.options import BeamlikeOptions
+from beamlike.runners.beam.sdk import (
+    PipelineResult,
+    PipelineRunner,
+    PipelineVisitor,
+    pipeline_proto,
+    with_packed_combiners,
+)
+from beamlike.runners.beam.translation import Translation
+from beamlike.runtime.graph.nodes import worker_of
+
+
+def wait_until(instant: int) -> int:
+    """Sleep until processing time is past an instant (ms); what it is then."""
+    while (now := wall_clock_ms()) <= instant:
+        time.sleep((instant + 1 - now) / 1_000)
+    return now
+
+
+class _ByLabel(PipelineVisitor):  # type: ignore[misc]
+    """The transforms of a pipeline by their full labels."""
+
+    def __init__(self) -> None:
+        self.transforms: dict[str, Any] = {}
+
+    def visit_transform(self, transform_node: Any) -> None:
+        self.transforms[transform_node.full_label] = transform_node.transform
+
+    def enter_composite_transform(self, transform_node: Any) -> None:
+        self.visit_transform(transform_node)
+
+
+class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
+    """Runs pipelines of the Beam SDK on beamlike: in this process, or on Spark.
+
+    Args:
+        host: ``"local"``, ``"memory"`` or ``"spark"``; None: what the options say.
+        is_drain: Whether sources end where they are.
+    """
+
+    def __init__(self, host: str | None = None, *, is_drain: bool = False) -> None:
+        self._host, self._is_drain = host, is_drain
+
+    def run_pipeline(self, pipeline: Any, options: Any) -> PipelineResult:
+        visitor = _ByLabel()
+        pipeline.visit(visitor)
+        return self._run(pipeline_proto(pipeline, options), visitor.transforms, options)
+
+    def run_portable_pipeline(self, pipeline: Any, options: Any) -> PipelineResult:
+        return self._run(pipeline, {}, options)
+
+    def _run(self, pipeline: Any, transforms: dict[str, Any], options: Any) -> PipelineResult:
+        chosen = options.view_as(BeamlikeOptions)
+        host = self._host or chosen.beamlike_host
+        packed = with_packed_combiners(pipeline)
+
+        def translated(is_drain: bool) -> Translation:
+            return Translation(packed, transforms, is_drain=is_drain, on_spark=host == "spark")
+
+        settings = SparkSettings(chosen.checkpoint, chosen.shards, chosen.trigger_interval)
+        if host == "spark":
+            return run_on_spark(translated, settings, is_drain=self._is_drain)
+        _refuse_options_of_spark(settings, host)
+        workers = local_worker_of if host == "local" else worker_of
+        translation = translated(self._is_drain)
+        with raising_causes():
+            run = run_pipeline(
+                translation.nodes, workers, kept=frozenset(), records=False, wait=wait_until
+            )
+        return EndedResult([run.metrics])
+
+
+def _refuse_options_of_spark(settings: SparkSettings, host: str) -> None:
+    for name in ("checkpoint", "shards", "trigger_interval"):
+        value = getattr(settings, name)
+        if value is not None:
+            raise PipelineError(
+                f"--{name}={value} has no effect on the host {host}; leave it out, or add "
+                "--beamlike_host=spark"
+            )

@@ -1,0 +1,232 @@
+"""Splittable functions, as steps that run an element to its end, and as nodes that save the rest.
+
+A node keeps of each element the restriction and the state of the watermark estimator that a call
+has left, and calls the function again when it asked for that. Until then the output watermark
+waits where the estimator stands.
+
+Source: Beam Java ``SplittableParDoViaKeyedWorkItems`` and
+``OutputAndTimeBoundedSplittableProcessElementInvoker``.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+from zlib import crc32
+
+import attrs
+from apache_beam.utils.timestamp import Timestamp
+
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import MAIN, Do
+from beamlike.model.state_specs import ReadModifyWriteStateSpec, TimeDomain, TimerSpec
+from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.keys import PickleCoder
+from beamlike.runners.beam.metrics import Sampler
+from beamlike.runners.beam.restrictions import Rest, Restrictions, delay_ms, restrictions_of
+from beamlike.runners.beam.sdk import pickler
+from beamlike.runners.beam.stateful import ANY_SKEW
+from beamlike.runners.beam.steps import Opened, Output, Step, opened
+from beamlike.runners.beam.times import nearest_ticks
+
+MOST_OUTPUTS: Final = 10_000
+LONGEST_CALL: Final = 1.0
+"""A call of a function ends after so many outputs, or so many seconds: what is left comes later."""
+_KEYS: Final = 1 << 30
+
+
+def _restrictions_of(step: Step) -> Restrictions:
+    assert step.pickled is not None
+    return restrictions_of(step.pickled, is_drain=step.is_drain)
+
+
+class Splitting(Do):
+    """Elements as the parts of them that a splittable function is called for."""
+
+    def __init__(self, step: Step, takes: Form) -> None:
+        self._step, self._takes = step, takes
+
+    def setup(self) -> None:
+        self._restrictions = _restrictions_of(self._step)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_step": self._step, "_takes": self._takes}
+
+    @property
+    def changes_elements(self) -> bool:
+        return False  # as Beam has it
+
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        raise AssertionError("bundles are run")
+
+    def run(self, bundle: Bundle) -> Iterator[tuple[str, Bundle]]:
+        out = Bundle()
+        for windowed in self._takes.values(bundle):
+            for rest in self._restrictions.parts(windowed):
+                out.append(Windowed(rest, nearest_ticks(rest.micros)))
+        if out:
+            yield MAIN, out
+
+
+class _Limited(Output):
+    """Keeps what comes out of a call, and asks the function to leave the rest after a while."""
+
+    def __init__(self, fn: "SplittableFn", sampler: Any, label: str) -> None:
+        super().__init__(sampler, label)
+        self._fn = fn
+        self.process = self._add
+
+    def _add(self, element: Any) -> None:
+        self.elements.append(element)
+        self._fn.came_out()
+
+
+class SplittableFn(StatefulFn):
+    """A splittable function, called for one part of an element after the other.
+
+    Args:
+        step: The function.
+        outputs: The forms of its collections.
+    """
+
+    skew = ANY_SKEW
+    outlasts_input = True
+
+    def __init__(self, step: Step, outputs: Mapping[str, Form]) -> None:
+        self._step, self._forms = step, outputs
+        self._opened: Opened | None = None
+        self._is_started = False
+        self._declare()
+
+    def _declare(self) -> None:
+        self._rests = ReadModifyWriteStateSpec("rests", PickleCoder())
+        self._resume = TimerSpec("resume", TimeDomain.REAL_TIME)
+        self.states, self.timers = {"rests": self._rests}, {"resume": self._resume}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_step": self._step, "_forms": self._forms}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _opened=None, _is_started=False)
+        self._declare()
+
+    @property
+    def words(self) -> str:
+        return self._step.label
+
+    def key_of(self, value: Any) -> Any:
+        # Parts that have a key in common are kept beside each other.
+        return crc32(pickler.dumps((value.value, value.restriction))) % _KEYS
+
+    def shown(self, value: Any) -> Any:
+        return value.value
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def setup(self) -> None:
+        if self._opened is not None:
+            return
+        self._sampler = Sampler()
+        self._restrictions = _restrictions_of(self._step)
+        outs = {name: _Limited(self, self._sampler, name) for name in self._step.outputs.values()}
+        step = attrs.evolve(self._step, saves_the_rest=True)
+        with self._sampler:
+            self._opened = opened([step], step.source, outs, self._sampler, outputs=outs)
+
+    @property
+    def _open(self) -> Opened:
+        assert self._opened is not None, "it is set up before"
+        return self._opened
+
+    def start_bundle(self) -> None:
+        self.setup()
+        if not self._is_started:
+            self._is_started = True
+            with self._sampler:
+                self._open.start_bundle()
+
+    def process(self, given: UserStates, element: Windowed) -> list[tuple[str, Windowed]]:
+        value: Rest = element.value
+        return self._go_on(given, value, None, element.timestamp)
+
+    def fire(self, given: UserStates, timer: DueTimer) -> list[tuple[str, Windowed]]:
+        rests: dict[str, Rest] = given.state(self._rests).read() or {}
+        return self._go_on(given, rests[timer.tag], timer.tag, timer.output_timestamp)
+
+    def _go_on(
+        self, given: UserStates, rest: Rest, tag: str | None, hold: int
+    ) -> list[tuple[str, Windowed]]:
+        """Call the function for what is left, and save what is left then."""
+        cell = given.state(self._rests)
+        rests: dict[str, Rest] = cell.read() or {}
+        if tag is not None:
+            del rests[tag]
+        control = given.timer(self._resume)
+        residuals = self._called(rest)
+        for residual in residuals:
+            name = str(max(map(int, rests), default=-1) + 1)
+            rests[name] = Rest.of_residual(residual)
+            watermark = residual.current_watermark
+            if watermark is not None:
+                hold = max(hold, nearest_ticks(Timestamp.of(watermark).micros))
+            control.set(control.now + delay_ms(residual), name, min(hold, _latest(given)))
+        if rests:
+            cell.write(rests)
+        else:
+            cell.clear()
+        return self._taken()
+
+    def _called(self, rest: Rest) -> Sequence[Any]:
+        """Call the function once; what it leaves."""
+        now = self._restrictions.left(rest)
+        if now is None:
+            return []
+        self._count, self._until = 0, time.monotonic() + LONGEST_CALL
+        self._split: list[Any] = []
+        deferred = self._open.deferred
+        with self._sampler:
+            self._open.first.process(now.sized)
+        residuals = [residual for _, residual in (*self._split, *deferred.delayed_applications)]
+        deferred.delayed_applications.clear()
+        return residuals
+
+    def came_out(self) -> None:
+        """Count an output of the call; end it if it takes too long."""
+        self._count += 1
+        if not self._split and (self._count >= MOST_OUTPUTS or time.monotonic() > self._until):
+            split = self._open.first.try_split(0.0)
+            if split:
+                _, residuals = split
+                self._split = [*residuals]
+
+    def _taken(self) -> list[tuple[str, Windowed]]:
+        taken = []
+        for collection, elements in self._open.outputs.items():
+            if elements:
+                bundle = self._forms[collection].bundle(elements)
+                taken += [(collection, element) for element in bundle]
+                elements.clear()
+        return taken
+
+    def finish_bundle(self) -> list[tuple[str, Windowed]]:
+        if not self._is_started:
+            return []
+        self._is_started = False
+        with self._sampler:
+            self._open.finish_bundle()
+        kept = self._taken()
+        with self._sampler:
+            self._open.finalize()
+        self._sampler.flush()
+        return kept
+
+    def teardown(self) -> None:
+        if self._opened is not None:
+            with self._sampler:
+                self._opened.teardown()
+            self._opened = None
+
+
+def _latest(given: UserStates) -> int:
+    """The last instant where the output watermark can wait."""
+    return given.window.max_timestamp

@@ -1,0 +1,144 @@
+"""Steps that follow each other without a grouping, as one function of the graph."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from beamlike.hosts.garbage import collect_young
+from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
+from beamlike.model.graph import MAIN, Do, RaisedFor
+from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.metrics import Sampler
+from beamlike.runners.beam.steps import Opened, Step, opened
+from beamlike.runners.beam.times import nearest_ticks
+from beamlike.safe_text import USER_RAISED
+
+
+class Stage(Do):
+    """Steps as one function. What comes out of it goes by collection and form.
+
+    Args:
+        label: Of the first step.
+        takes: The form of the elements that come.
+        source: The collection that they are.
+    """
+
+    @property
+    def changes_elements(self) -> bool:
+        return False  # as Beam has it
+
+    def __init__(self, label: str, takes: Form, source: str) -> None:
+        self.label, self._takes, self._source = label, takes, source
+        self.steps: list[Step] = []
+        self._wanted: dict[str, tuple[str, Form]] = {}
+        self._opened: Opened | None = None
+        self._contents: Sequence[Sequence[Any]] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was opened belongs to this process.
+        return {**vars(self), "_opened": None, "_contents": ()}
+
+    def output(self, collection: str, form: Form, suffix: str = "") -> str:
+        """The tag under which a collection leaves it in a form."""
+        tag = collection + suffix
+        self._wanted[tag] = collection, form
+        return tag
+
+    def setup(self) -> None:
+        self._sampler = Sampler()
+        collections = dict.fromkeys(collection for collection, _ in self._wanted.values())
+        with self._sampler:
+            self._opened = opened(self.steps, self._source, collections, self._sampler)
+
+    def start_bundle(self) -> None:
+        with self._sampler:
+            self._open.start_bundle()
+
+    @property
+    def _open(self) -> Opened:
+        assert self._opened is not None, "it is set up before"
+        return self._opened
+
+    def see(self, contents: Sequence[Sequence[Any]]) -> None:
+        for side, items in zip(self._open.sides, contents, strict=True):
+            side.items = items
+
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        raise AssertionError("bundles are run")
+
+    def run(self, bundle: Bundle) -> Iterator[tuple[str, Bundle]]:
+        elements = self._takes.values(bundle)
+        while self._receive(elements):
+            yield from self._taken()
+            collect_young()
+        yield from self._taken()
+
+    def _receive(self, elements: Iterator[Any]) -> bool:
+        """Take elements until much has come out; whether some may be left."""
+        entry = self._open.entry
+        receive, outputs = entry.receive, [*self._open.outputs.values()]
+        with self._sampler:
+            for element in elements:
+                try:
+                    receive(element)
+                except USER_RAISED as cause:
+                    raise RaisedFor(_shown(element)) from cause
+                for held in outputs:
+                    if len(held) >= BUNDLE_SIZE:
+                        return True
+            entry.flush()  # what comes later may see other side inputs
+        return False
+
+    def _taken(self) -> Iterator[tuple[str, Bundle]]:
+        """What came out since the last call."""
+        outputs = self._open.outputs
+        for tag, (collection, form) in self._wanted.items():
+            if outputs[collection]:
+                yield tag, form.bundle(outputs[collection])
+        for elements in outputs.values():
+            elements.clear()
+
+    def finish_bundle(self) -> list[tuple[str, Windowed]]:
+        with self._sampler:
+            self._open.finish_bundle()
+        kept = [(tag, element) for tag, bundle in self._taken() for element in bundle]
+        with self._sampler:
+            self._open.finalize()
+        self._sampler.flush()
+        return kept
+
+    def teardown(self) -> None:
+        if self._opened is not None:
+            with self._sampler:
+                self._opened.teardown()
+            self._opened = None
+
+
+def _shown(element: Any) -> Windowed:
+    """An element for the message of what was raised for it."""
+    return Windowed(element.value, nearest_ticks(element.timestamp_micros))
+
+
+class Untagged(Do):
+    """Pairs of a tag and a value, each at the output of its tag."""
+
+    @property
+    def changes_elements(self) -> bool:
+        return False  # as Beam has it
+
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        tag, value = element.value
+        return ((tag, Windowed(value, element.timestamp, element.windows, element.pane)),)
+
+
+class OneKey(Do):
+    """Elements as pairs that all have one key."""
+
+    @property
+    def changes_elements(self) -> bool:
+        return False  # as Beam has it
+
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        raise AssertionError("bundles are run")
+
+    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
+        return [(MAIN, bundle.with_values([((), value) for value in bundle.values]))]

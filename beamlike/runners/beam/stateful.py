@@ -1,0 +1,286 @@
+"""Functions with states and timers as functions of the graph."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from apache_beam.transforms import userstate
+from apache_beam.utils.timestamp import Timestamp
+
+from beamlike.errors import UnsupportedError
+from beamlike.model import state_specs
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import Do
+from beamlike.model.stateful import DueTimer, StatefulFn, TimerControl, UserStates
+from beamlike.model.windows import bounds
+from beamlike.runners.beam.combines import Combining
+from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.keys import BeamCoder, Keys
+from beamlike.runners.beam.metrics import Sampler
+from beamlike.runners.beam.sdk import (
+    PANE_INFO_UNKNOWN,
+    FiredTimer,
+    get_dofn_specs,
+    pickler,
+)
+from beamlike.runners.beam.steps import Opened, Step, opened
+from beamlike.runners.beam.strategies import last_instant
+from beamlike.runners.beam.times import clock_ms, nearest_ticks, timestamp_of
+from beamlike.runners.beam.windows import ObjectWindows
+
+ANY_SKEW = 2**62
+"""An output may happen at any time: what is late is Beam's business, and not that of states."""
+
+
+class _OrderedList(state_specs.OrderedListStateSpec):
+    def millis(self, at: Any) -> int:
+        return nearest_ticks(Timestamp.of(at).micros)
+
+    def shown(self, millis: int) -> Any:
+        return timestamp_of(millis)
+
+
+def state_spec_of(spec: Any, label: str) -> state_specs.StateSpec:
+    """A state of Beam's as one of the graph.
+
+    Raises:
+        UnsupportedError: It is of a type that is not known.
+    """
+    match spec:
+        case userstate.CombiningValueStateSpec():
+            # The spec may be an attribute of a class: its function is shared by all that use it.
+            fn = Combining(deepcopy(spec.combine_fn), f"{label}, {spec.name}")
+            return state_specs.CombiningValueStateSpec(spec.name, BeamCoder(spec.coder), fn)
+        case userstate.BagStateSpec():
+            return state_specs.BagStateSpec(spec.name, BeamCoder(spec.coder))
+        case userstate.SetStateSpec():
+            return state_specs.SetStateSpec(spec.name, BeamCoder(spec.coder))
+        case userstate.OrderedListStateSpec():
+            return _OrderedList(spec.name, BeamCoder(spec.coder))
+        case userstate.ReadModifyWriteStateSpec():
+            return state_specs.ReadModifyWriteStateSpec(spec.name, BeamCoder(spec.coder))
+    raise UnsupportedError(
+        f"{label!r} declares the state {spec!r}, which BeamlikeRunner does not know"
+    )
+
+
+class _Timer(userstate.BaseTimer):  # type: ignore[misc]
+    """A timer as a function sets it."""
+
+    def __init__(self, control: TimerControl) -> None:
+        self._control = control
+
+    def set(
+        self, timestamp: Any, dynamic_timer_tag: str = "", output_timestamp: Any = None
+    ) -> None:
+        """Call back at this time."""
+        control, latest = self._control, self._control.latest
+        instant = Timestamp.of(timestamp)
+        at = nearest_ticks(instant.micros) if control.spec.is_event_time else clock_ms(instant)
+        output = None
+        if output_timestamp is not None:
+            output = nearest_ticks(Timestamp.of(output_timestamp).micros)
+        # Beam lets a timer stand at the bound of its window, too.
+        control.set(at if latest is None else min(at, latest), dynamic_timer_tag, output)
+
+    def clear(self, dynamic_timer_tag: str = "") -> None:
+        """Do not call back."""
+        self._control.clear(dynamic_timer_tag)
+
+
+class _UserState(userstate.UserStateContext):  # type: ignore[misc]
+    """Gives a function the states and timers of the key and window that it is called for."""
+
+    def __init__(self, fn: "BeamStatefulFn") -> None:
+        self.fn = fn
+        self.states: UserStates | None = None
+
+    def get_state(self, state_spec: Any, key: Any, window: Any) -> Any:
+        """A state."""
+        assert self.states is not None, "a function is called"
+        return self.states.state(self.fn.states[state_spec.name])
+
+    def get_timer(self, spec: Any, key: Any, window: Any, timestamp: Any, pane: Any) -> Any:
+        """A timer."""
+        assert self.states is not None, "a function is called"
+        return _Timer(self.states.timer(self.fn.timers[spec.name]))
+
+    def commit(self) -> None:
+        """Nothing: the graph keeps what has changed."""
+
+    def reset(self) -> None:
+        """Nothing, likewise."""
+
+
+class BeamStatefulFn(StatefulFn):
+    """A ``DoFn`` with states and timers.
+
+    Args:
+        step: The function.
+        keys: Its keys.
+        takes: The form of what comes.
+        outputs: The forms of its collections.
+    """
+
+    skew = ANY_SKEW
+
+    def __init__(self, step: Step, keys: Keys, takes: Form, outputs: Mapping[str, Form]) -> None:
+        self._step, self._keys, self._takes, self._forms = step, keys, takes, outputs
+        self._opened: Opened | None = None
+        self._is_started = False
+        self._declare()
+
+    def _declare(self) -> None:
+        assert self._step.pickled is not None
+        fn, *_ = pickler.loads(self._step.pickled)
+        states, timers = get_dofn_specs(fn)
+        label = self._step.label
+        self.states = {spec.name: state_spec_of(spec, label) for spec in states}
+        self.timers = {
+            spec.name: state_specs.TimerSpec(spec.name, spec.time_domain) for spec in timers
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The function travels once, by Beam's pickler.
+        names = ("_step", "_keys", "_takes", "_forms")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _opened=None, _is_started=False)
+        self._declare()
+
+    @property
+    def words(self) -> str:
+        return self._step.label
+
+    # -- elements --------------------------------------------------------------------------------
+
+    def attaching(self) -> "Attaching":
+        """What gives each element the side inputs that it sees, before it comes."""
+        return Attaching(self._step.label)
+
+    def _seen(self, value: Any) -> tuple[Any, Sequence[Any]]:
+        """An element, and the side inputs that it sees."""
+        if self._step.sides:
+            value, contents = value
+            return value, contents
+        return value, ()
+
+    def key_of(self, value: Any) -> Any:
+        value, _ = self._seen(value)
+        encode = self._keys.encode
+        if self._takes.windows.carries_object:
+            window, (key, _) = value
+            return window, encode(key)
+        key, _ = value
+        return encode(key)
+
+    def shown(self, value: Any) -> Any:
+        value, _ = self._seen(value)
+        return value[1] if self._takes.windows.carries_object else value
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def setup(self) -> None:
+        if self._opened is not None:
+            return
+        self._sampler = Sampler()
+        self._user_state = _UserState(self)
+        wanted = self._step.outputs.values()
+        steps, source = [self._step], self._step.source
+        with self._sampler:
+            self._opened = opened(steps, source, wanted, self._sampler, self._user_state)
+
+    @property
+    def _open(self) -> Opened:
+        assert self._opened is not None, "it is set up before"
+        return self._opened
+
+    def start_bundle(self) -> None:
+        self.setup()
+        if not self._is_started:
+            self._is_started = True
+            with self._sampler:
+                self._open.start_bundle()
+
+    def process(self, given: UserStates, element: Windowed) -> list[tuple[str, Windowed]]:
+        self._user_state.states = given
+        value, contents = self._seen(element.value)
+        for side, items in zip(self._open.sides, contents, strict=True):
+            side.items = items
+        bundle = Bundle.of([Windowed(value, element.timestamp, element.windows, element.pane)])
+        for windowed in self._takes.values(bundle):
+            with self._sampler:
+                self._open.first.process(windowed)
+        return self._taken()
+
+    def fire(self, given: UserStates, timer: DueTimer) -> list[tuple[str, Windowed]]:
+        self._user_state.states = given
+        key, windows, span = given.key, self._takes.windows, bounds(given.window)
+        window: Any
+        if isinstance(windows, ObjectWindows):
+            encoded, key = key
+            window = windows.coder.decode(encoded)
+        else:
+            window = windows.window(span)
+        stamp = Timestamp(micros=last_instant(windows, span, timer.output_timestamp))
+        due = FiredTimer(
+            user_key=self._keys.decode(key),
+            dynamic_timer_tag=timer.tag,
+            windows=(window,),
+            clear_bit=False,
+            fire_timestamp=stamp,
+            hold_timestamp=stamp,
+            paneinfo=PANE_INFO_UNKNOWN,
+        )
+        with self._sampler:
+            self._open.first.process_timer(timer.spec.name, due)
+        return self._taken()
+
+    def _taken(self) -> list[tuple[str, Windowed]]:
+        taken = []
+        for collection, elements in self._open.outputs.items():
+            if elements:
+                bundle = self._forms[collection].bundle(elements)
+                taken += [(collection, element) for element in bundle]
+                elements.clear()
+        return taken
+
+    def finish_bundle(self) -> list[tuple[str, Windowed]]:
+        if not self._is_started:
+            return []
+        self._is_started = False
+        with self._sampler:
+            self._open.finish_bundle()
+        kept = self._taken()
+        with self._sampler:
+            self._open.finalize()
+        self._sampler.flush()
+        return kept
+
+    def teardown(self) -> None:
+        if self._opened is not None:
+            with self._sampler:
+                self._opened.teardown()
+            for spec in self.states.values():
+                if isinstance(spec, state_specs.CombiningValueStateSpec):
+                    spec.combine_fn.teardown()
+            self._opened = None
+
+
+class Attaching(Do):
+    """Gives each element the side inputs that it sees."""
+
+    def __init__(self, tag: str) -> None:
+        self._tag = tag
+        self._contents: tuple[Any, ...] = ()
+
+    def see(self, contents: Sequence[Sequence[Any]]) -> None:
+        self._contents = tuple(contents)
+
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        raise AssertionError("bundles are run")
+
+    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
+        seen = self._contents
+        return [(self._tag, bundle.with_values([(value, seen) for value in bundle.values]))]

@@ -1,0 +1,270 @@
+"""ParDos and window transforms as operations of Beam's own worker, which call users' functions.
+
+A `Step` travels to workers as bytes of Beam's pickler. `opened` makes the operations of several
+steps that follow one another, joined by Beam's consumer sets, so that an element goes through all
+of them in compiled code.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+from apache_beam.transforms.window import WindowFn
+from apache_beam.utils.timestamp import Timestamp
+
+from beamlike.runners.beam.metrics import Sampler
+from beamlike.runners.beam.restrictions import restrictions_of, run_to_its_end
+from beamlike.runners.beam.sdk import (
+    ExecutionContext,
+    NameContext,
+    coders,
+    operation_specs,
+    operations,
+    pickler,
+    windowed_value,
+)
+
+_NO_SPEC: Final = operation_specs.WorkerFlatten(None, [])
+
+
+@attrs.frozen
+class Step:
+    """A transform of single elements.
+
+    Args:
+        label: Its full name.
+        source: The collection that it reads.
+        outputs: Its collections by their tags; the main one has the tag ``"None"``, or is alone.
+        pickled: Of a ParDo: function, arguments, views and the windowing, by Beam's pickler.
+        assigns: Of a window transform: its window function, by Beam's pickler.
+        sides: How many side inputs it looks into.
+        splits: Whether it is splittable.
+        is_drain: Whether it is to end where it is, if it is splittable.
+        saves_the_rest: Whether it is given elements with restrictions, and leaves what is left.
+    """
+
+    label: str
+    source: str
+    outputs: Mapping[str, str]
+    pickled: bytes | None = None
+    assigns: bytes | None = None
+    sides: int = 0
+    splits: bool = False
+    is_drain: bool = False
+    saves_the_rest: bool = False
+
+
+class Output(operations.Operation):  # type: ignore[misc]
+    """Keeps what comes out of a stage, as windowed values."""
+
+    def __init__(self, sampler: Sampler, label: str) -> None:
+        super().__init__(NameContext(label), _NO_SPEC, sampler.counters, sampler.states)
+        self.elements: list[Any] = []
+        self.process = self.elements.append  # without a call in between
+
+
+class _Windowing(operations.Operation):  # type: ignore[misc]
+    """Puts elements into windows."""
+
+    def __init__(self, step: Step, sampler: Sampler) -> None:
+        super().__init__(NameContext(step.label), _NO_SPEC, sampler.counters, sampler.states)
+        assert step.assigns is not None
+        self._fn = pickler.loads(step.assigns)
+        self._known: dict[Any, tuple[Any, ...]] = {}
+
+    def process(self, element: Any) -> None:
+        value, micros, fn = element.value, element.timestamp_micros, self._fn
+        timestamp = Timestamp(micros=micros)
+        for window in element.windows:
+            context = WindowFn.AssignContext(timestamp, value, window)
+            windows = tuple(fn.assign(context))
+            # One object for equal windows: what follows looks at each once.
+            windows = self._known.setdefault(windows, windows)
+            if windows:
+                out = windowed_value(value, micros, windows, element.pane_info)
+                self.receivers[0].receive(out)
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+
+
+_MOST_KNOWN: Final = 100_000
+
+
+@attrs.define
+class Side:
+    """A side input as Beam's invoker asks for it: that of the elements which are processed now.
+
+    Args:
+        data: Beam's ``SideInputData``.
+        keys: The coder of its keys, where it is asked for the values of a key.
+    """
+
+    data: Any
+    keys: Any = None
+    items: Sequence[Any] = ()
+    _view: Any = None
+    _viewed: Any = None
+
+    def __getitem__(self, window: Any) -> Any:
+        if self._viewed is not self.items:
+            self._viewed = self.items
+            raw = self.items if self.keys is None else _ByKey(self.items, self.keys)
+            self._view = self.data.view_fn(raw)
+        return self._view
+
+    def is_globally_windowed(self) -> bool:
+        """Never: an invoker would keep what it has seen first."""
+        return False
+
+    def reset(self) -> None:
+        """Nothing: what is seen is set before."""
+
+
+class _ByKey:
+    """Pairs as the values of each key, which is known by its bytes."""
+
+    def __init__(self, pairs: Iterable[tuple[Any, Any]], coder: Any) -> None:
+        self._encode: Callable[[Any], bytes] = coder.encode
+        self._values: dict[bytes, list[Any]] = defaultdict(list)
+        for key, value in pairs:
+            self._values[self._encode(key)].append(value)
+
+    def __getitem__(self, key: Any) -> list[Any]:
+        return self._values.get(self._encode(key), [])
+
+
+@attrs.define
+class Opened:
+    """Steps in the process that runs them.
+
+    Args:
+        entry: Beam's consumer set that elements enter.
+        first: The operation of the first step.
+        ordered: All operations, each after the one that it reads from.
+        sides: The side inputs of the first.
+        outputs: What came out, by collection.
+        deferred: Where splittable functions leave what they have not done.
+    """
+
+    entry: Any
+    first: Any
+    ordered: Sequence[Any]
+    sides: Sequence[Side]
+    outputs: Mapping[str, list[Any]]
+    deferred: ExecutionContext
+
+    def start_bundle(self) -> None:
+        for operation in reversed(self.ordered):
+            operation.start()
+
+    def finish_bundle(self) -> None:
+        self.entry.flush()
+        for operation in self.ordered:
+            operation.finish()
+
+    def finalize(self) -> None:
+        """Call what was registered for the time after the bundle. As in Beam that is best effort:
+        what it raises is logged by Beam, or passed over."""
+        for operation in self.ordered:
+            if operation.needs_finalization():
+                operation.finalize_bundle()
+
+    def teardown(self) -> None:
+        for operation in self.ordered:
+            operation.teardown()
+
+
+class _ToItsEnd(operations.Operation):  # type: ignore[misc]
+    """Gives elements to a splittable function until nothing is left of them."""
+
+    def __init__(self, step: Step, sampler: Sampler, operation: Any, deferred: Any) -> None:
+        super().__init__(NameContext(step.label), _NO_SPEC, sampler.counters, sampler.states)
+        self._operation, self._deferred = operation, deferred
+        assert step.pickled is not None
+        self._restrictions = restrictions_of(step.pickled, is_drain=step.is_drain)
+
+    def process(self, element: Any) -> None:
+        run_to_its_end(self._operation, self._deferred, self._restrictions, element)
+
+
+def opened(
+    steps: Sequence[Step],
+    source: str,
+    wanted: Iterable[str],
+    sampler: Sampler,
+    user_state: Any = None,
+    outputs: Mapping[str, Output] | None = None,
+) -> Opened:
+    """The operations of steps, set up.
+
+    Args:
+        steps: Each after the one that it reads from.
+        source: The collection that enters them.
+        wanted: The collections that leave them.
+        sampler: Where metrics are counted.
+        user_state: Of a stateful function: gives it its states and timers.
+        outputs: What keeps them, where that is not `Output`.
+    """
+    if outputs is None:
+        outputs = {name: Output(sampler, name) for name in wanted}
+    consumers: dict[str, list[Any]] = {name: [out] for name, out in outputs.items()}
+    deferred, sides, found = ExecutionContext(), list[Side](), list[Any]()
+    first: Any = None
+    for step in reversed(steps):
+        if step.assigns is not None:
+            operation: Any = _Windowing(step, sampler)
+            tags = list(step.outputs)
+        else:
+            sides, operation = _pardo(step, sampler, user_state)
+            tags = list(operation.spec.output_tags)
+        operation.execution_context = deferred
+        operation.receivers = [
+            _receiver(operation, number, consumers.get(step.outputs[tag], []))
+            for number, tag in enumerate(tags)
+        ]
+        operation.setup()
+        sampler.add(step.label, operation.metrics_container)
+        found.append(operation)
+        first = operation
+        if step.splits and not step.saves_the_rest:
+            first = _ToItsEnd(step, sampler, operation, deferred)
+        consumers.setdefault(step.source, []).insert(0, first)
+    found.reverse()
+    held = {name: out.elements for name, out in outputs.items()}
+    entering = consumers.get(source, [])
+    entry = operations.ConsumerSet.create(sampler.counters, source, 0, entering, None, {}, None)
+    return Opened(entry, first, found, sides, held, deferred)
+
+
+def _pardo(step: Step, sampler: Sampler, user_state: Any) -> tuple[list[Side], Any]:
+    assert step.pickled is not None
+    fn, args, kwargs, views, windowing = pickler.loads(step.pickled)
+    spec = operation_specs.WorkerDoFn(
+        serialized_fn=pickler.dumps((fn, args, kwargs, None, windowing)),
+        output_tags=list(step.outputs),
+        input=None,
+        side_inputs=None,
+        output_coders=None,
+    )
+    sides = [Side(data, keys) for data, keys in views]
+    name = NameContext(step.label, step.label)
+    cls = operations.SdfProcessSizedElements if step.splits else operations.DoOperation
+    return sides, cls(name, spec, sampler.counters, sampler.states, sides, user_state)
+
+
+def _receiver(operation: Any, number: int, consumers: list[Any]) -> Any:
+    hints = operation._get_runtime_performance_hints()
+    # Elements are measured, and their types checked, only where the options ask for it.
+    coder = None
+    if hints:
+        coder = coders.WindowedValueCoder(coders.FastPrimitivesCoder())
+    return operations.ConsumerSet.create(
+        operation.counter_factory,
+        operation.name_context.logging_name(),
+        number,
+        consumers,
+        coder,
+        hints,
+        operation.get_output_batch_converter(),
+    )

@@ -1,0 +1,204 @@
+"""Windowing strategies of Beam as those of the graph: window functions, triggers, pane rules."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import attrs
+from apache_beam.transforms import window as beam_windows
+
+from beamlike.errors import UnsupportedError
+from beamlike.model import sessions, triggers, windowfns
+from beamlike.model.options import AccumulationMode, TimestampCombiner
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.windows import IntervalWindow, Window, bounds, window_of
+from beamlike.runners.beam.sdk import Windowing, proto
+from beamlike.runners.beam.times import duration_ticks, micros_of, timestamp_of
+from beamlike.runners.beam.windows import Windows, windows_of
+
+_COMBINERS: Final = {
+    proto.OutputTime.END_OF_WINDOW: TimestampCombiner.END_OF_WINDOW,
+    proto.OutputTime.EARLIEST_IN_PANE: TimestampCombiner.EARLIEST,
+    proto.OutputTime.LATEST_IN_PANE: TimestampCombiner.LATEST,
+}
+
+
+@attrs.frozen
+class Assigned(windowfns.WindowFn):
+    """Stands for a window function that has assigned the windows before: elements come in them.
+
+    Args:
+        fn: The function, of Beam.
+        windows: How its windows travel.
+    """
+
+    fn: Any
+    windows: Windows
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
+        context = beam_windows.WindowFn.AssignContext(timestamp_of(timestamp), value)
+        assigned = self.fn.assign(context)
+        return tuple(dict.fromkeys(window_of(*self.windows.span(it)) for it in assigned))
+
+    def __str__(self) -> str:
+        return type(self.fn).__name__
+
+
+@attrs.frozen
+class Merging(windowfns.MergingWindowFn):
+    """A merging window function of a user's own."""
+
+    fn: Any
+    windows: Windows
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        context = beam_windows.WindowFn.AssignContext(timestamp_of(timestamp), value)
+        spans = map(self.windows.span, self.fn.assign(context))
+        return tuple(dict.fromkeys(IntervalWindow(*span) for span in spans))
+
+    def merge(self, windows: Iterable[IntervalWindow]) -> tuple[windowfns.Merge, ...]:
+        merged: dict[Any, tuple[Any, ...]] = {}
+
+        class Context(beam_windows.WindowFn.MergeContext):  # type: ignore[misc]
+            def merge(self, to_be_merged: Iterable[Any], merge_result: Any) -> None:
+                sources: dict[Any, None] = {}
+                for window in to_be_merged:
+                    # A window that an earlier merge made stands for what went into it.
+                    sources.update(dict.fromkeys(merged.pop(window, (window,))))
+                merged[merge_result] = (*merged.pop(merge_result, ()), *sources)
+
+        self.fn.merge(Context([self.windows.window(bounds(it)) for it in windows]))
+        return tuple(
+            windowfns.Merge(tuple(map(self._interval, sources)), self._interval(into))
+            for into, sources in merged.items()
+            if sources != (into,)
+        )
+
+    def _interval(self, window: Any) -> IntervalWindow:
+        return IntervalWindow(*self.windows.span(window))
+
+    def __str__(self) -> str:
+        return type(self.fn).__name__
+
+
+def window_fn_of(fn: Any) -> windowfns.WindowFn:
+    """A window function of Beam's as one of the graph."""
+    cls = type(fn)
+    if cls is beam_windows.GlobalWindows:
+        return windowfns.GlobalWindows()
+    if cls is beam_windows.FixedWindows:
+        return windowfns.FixedWindows(fn.size.micros, fn.offset.micros)
+    if cls is beam_windows.SlidingWindows:
+        return windowfns.SlidingWindows(fn.size.micros, fn.period.micros, fn.offset.micros)
+    if cls is beam_windows.Sessions:
+        return sessions.Sessions(fn.gap_size.micros)
+    windows = windows_of(fn)
+    return Merging(fn, windows) if fn.is_merging() else Assigned(fn, windows)
+
+
+def trigger_of(trigger: Any, label: str) -> triggers.Trigger:
+    """A trigger of Beam's, as its proto has it, as one of the graph.
+
+    Args:
+        trigger: The proto.
+        label: The transform that windows the collection, for messages.
+
+    Raises:
+        UnsupportedError: It is not known.
+    """
+
+    def all_of(parts: Iterable[Any]) -> list[triggers.Trigger]:
+        return [trigger_of(part, label) for part in parts]
+
+    name = trigger.WhichOneof("trigger")
+    fields: Any = getattr(trigger, name) if name else None
+    match name:
+        case "default":
+            return triggers.DefaultTrigger()
+        case "after_end_of_window":
+            early, late = (
+                trigger_of(getattr(fields, f"{part}_firings"), label)
+                if fields.HasField(f"{part}_firings")
+                else None
+                for part in ("early", "late")
+            )
+            return triggers.AfterWatermark(early, late)
+        case "after_processing_time":
+            delays = (it.delay.delay_millis for it in fields.timestamp_transforms)
+            return triggers.AfterProcessingTime(sum(delays))
+        case "after_synchronized_processing_time":
+            return triggers.AfterSynchronizedProcessingTime()
+        case "element_count":
+            return triggers.AfterCount(fields.element_count)
+        case "repeat":
+            return triggers.Repeatedly(trigger_of(fields.subtrigger, label))
+        case "or_finally":
+            parts = trigger_of(fields.main, label), trigger_of(getattr(fields, "finally"), label)
+            return triggers.OrFinally(*parts)
+        case "after_any":
+            return triggers.AfterFirst(*all_of(fields.subtriggers))
+        case "after_all":
+            return triggers.AfterAll(*all_of(fields.subtriggers))
+        case "after_each":
+            return triggers.AfterEach(*all_of(fields.subtriggers))
+        case "always":
+            return triggers.Always()
+        case "never":
+            return triggers.Never()
+    raise UnsupportedError(f"{label!r}: the trigger {name or trigger!r} is not known")
+
+
+@attrs.frozen(eq=False)
+class Strategy:
+    """The windowing of a collection.
+
+    Args:
+        beam: Beam's ``Windowing``.
+        windows: How its windows travel through the graph.
+        rules: The strategy of the graph.
+    """
+
+    beam: Any
+    windows: Windows
+    rules: WindowingStrategy
+
+    @property
+    def is_merging(self) -> bool:
+        """Whether its window function merges windows."""
+        return bool(self.beam.windowfn.is_merging())
+
+
+def strategy_of(strategy: Any, context: Any, label: str) -> Strategy:
+    """The windowing that a proto says.
+
+    Args:
+        strategy: The ``WindowingStrategy`` of Beam's proto.
+        context: The ``PipelineContext`` that it is in.
+        label: A transform that has it, for messages.
+
+    Raises:
+        UnsupportedError: A part of it is not known.
+    """
+    beam = Windowing.from_runner_api(strategy, context)
+    combiner = _COMBINERS.get(strategy.output_time)
+    if combiner is None:
+        raise UnsupportedError(f"{label!r}: the output time {strategy.output_time} is not known")
+    accumulates = strategy.accumulation_mode == proto.AccumulationMode.ACCUMULATING
+    lateness = duration_ticks(beam.allowed_lateness)
+    rules = WindowingStrategy(
+        window_fn_of(beam.windowfn),
+        trigger_of(strategy.trigger, label),
+        AccumulationMode.ACCUMULATING if accumulates else AccumulationMode.DISCARDING,
+        min(lateness, MAX_TIMESTAMP),
+        combiner,
+    )
+    return Strategy(beam, windows_of(beam.windowfn), rules)
+
+
+def last_instant(windows: Windows, span: tuple[int, int], ticks: int) -> int:
+    """An instant of an element in a window as Beam's (us).
+
+    Near the ends of time the graph is coarser than Beam, where the last instant of a window is to
+    be Beam's all the same.
+    """
+    return windows.last_micros(span) if ticks == span[1] - 1 else micros_of(ticks)

@@ -1,0 +1,159 @@
+"""Windows and panes of Beam as those of the graph, and back.
+
+The graph knows a window by its bounds. Beam's own window functions need no more. Windows of a
+user's own functions may be objects of any class, also without any length, so they travel with
+the element as bytes, see `ObjectWindows`; their bounds in the graph then only say when they end.
+"""
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Final
+
+import attrs
+from apache_beam.transforms import window as beam_windows
+
+from beamlike.errors import UnsupportedError
+from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
+from beamlike.model.windows import GLOBAL_WINDOW, bounds
+from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, PaneInfoTiming
+from beamlike.runners.beam.sdk import PaneInfo as BeamPane
+from beamlike.runners.beam.times import micros_of, ticks_of, timestamp_of
+
+Span = tuple[int, int]
+"""The bounds of a window of the graph: its first instant, and the first one after it."""
+
+GLOBAL: Final[Span] = bounds(GLOBAL_WINDOW)
+_KEPT: Final = 100_000
+_BY_BOUNDS: Final = frozenset(
+    (
+        beam_windows.GlobalWindows,
+        beam_windows.FixedWindows,
+        beam_windows.SlidingWindows,
+        beam_windows.Sessions,
+    )
+)
+"""The window functions whose windows are all that their bounds say."""
+
+
+class Windows(ABC):
+    """How the windows of a collection travel through the graph."""
+
+    carries_object: bool
+    """Whether the value of an element in the graph is a pair of its window and its value."""
+
+    @abstractmethod
+    def span(self, window: Any) -> Span:
+        """The bounds of a window of Beam's in the graph."""
+
+    @abstractmethod
+    def window(self, span: Span) -> Any:
+        """The window of Beam's that has these bounds, as far as they say it."""
+
+    def last_micros(self, span: Span) -> int:
+        """The last instant of the window with these bounds, as Beam has it (us)."""
+        return int(self.window(span).max_timestamp().micros)
+
+
+@attrs.frozen
+class BoundWindows(Windows):
+    """Windows that are their bounds. ``owner`` is the window function, for messages."""
+
+    owner: str
+    carries_object = False
+
+    def span(self, window: Any) -> Span:
+        if isinstance(window, beam_windows.GlobalWindow):
+            return GLOBAL
+        if type(window) is not beam_windows.IntervalWindow:
+            raise UnsupportedError(
+                f"{self.owner} merges windows of the class {type(window).__name__}, and merged "
+                "windows are kept by their bounds alone; let it assign IntervalWindow"
+            )
+        start, end = ticks_of(window.start.micros), ticks_of(window.end.micros)
+        if start >= end:
+            raise UnsupportedError(
+                f"{self.owner} merges windows, and gave {window}, which is empty; let it assign "
+                "windows that end after they start"
+            )
+        return start, end
+
+    def window(self, span: Span) -> Any:
+        return _interval(*span)
+
+
+@lru_cache(maxsize=_KEPT)
+def _interval(start: int, end: int) -> Any:
+    if (start, end) == GLOBAL:
+        return beam_windows.GlobalWindow()
+    return beam_windows.IntervalWindow(timestamp_of(start), timestamp_of(end))
+
+
+@attrs.frozen
+class ObjectWindows(Windows):
+    """Windows of any class, which have a coder.
+
+    Two that end together have different bounds in the graph all the same: how long the one of
+    the graph is, follows from the bytes of the window.
+    """
+
+    coder: Any
+    carries_object = True
+
+    def span(self, window: Any) -> Span:
+        return self.span_of_bytes(self.coder.encode(window), window)
+
+    def span_of_bytes(self, encoded: bytes, window: Any) -> Span:
+        """The bounds in the graph of a window with these bytes."""
+        end = ticks_of(window.max_timestamp().micros) + 1
+        digest = int.from_bytes(blake2b(encoded, digest_size=5).digest())
+        return end - 1 - digest, end
+
+    def window(self, span: Span) -> Any:
+        _, end = span
+        last = timestamp_of(end - 1)
+        return beam_windows.IntervalWindow(last, last.successor())
+
+    def last_micros(self, span: Span) -> int:
+        return micros_of(span[1] - 1)
+
+
+def windows_of(window_fn: Any) -> Windows:
+    """How the windows of a window function of Beam's travel."""
+    if type(window_fn) in _BY_BOUNDS or window_fn.is_merging():
+        return BoundWindows(type(window_fn).__name__)
+    return ObjectWindows(window_fn.get_window_coder())
+
+
+_TIMINGS: Final = {
+    Timing.EARLY: PaneInfoTiming.EARLY,
+    Timing.ON_TIME: PaneInfoTiming.ON_TIME,
+    Timing.LATE: PaneInfoTiming.LATE,
+    Timing.UNKNOWN: PaneInfoTiming.UNKNOWN,
+}
+_TIMINGS_BACK: Final = {theirs: ours for ours, theirs in _TIMINGS.items()}
+
+
+@lru_cache(maxsize=_KEPT)
+def pane_to_beam(pane: PaneInfo) -> Any:
+    """A pane of the graph as one of Beam's."""
+    if pane == NO_FIRING:
+        return PANE_INFO_UNKNOWN
+    timing = _TIMINGS[pane.timing]
+    return BeamPane(pane.is_first, pane.is_last, timing, pane.index, pane.nonspeculative_index)
+
+
+def pane_from_beam(pane: Any) -> PaneInfo:
+    """A pane of Beam's as one of the graph."""
+    if pane is PANE_INFO_UNKNOWN:
+        return NO_FIRING
+    parts = (pane.is_first, pane.is_last, pane.timing, pane.index, pane.nonspeculative_index)
+    return _pane(*parts)
+
+
+@lru_cache(maxsize=_KEPT)
+def _pane(
+    is_first: bool, is_last: bool, timing: Any, index: int, nonspeculative_index: int
+) -> PaneInfo:
+    pane = PaneInfo(_TIMINGS_BACK[timing], index, nonspeculative_index, is_first, is_last)
+    return NO_FIRING if pane == NO_FIRING else pane

@@ -1,0 +1,1 @@
+"""Beam's own tests, from the installed SDK, on `beamlike.BeamlikeRunner`; see `__main__`."""

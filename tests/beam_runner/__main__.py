@@ -1,0 +1,162 @@
+"""Run Beam's own tests of runners on ours: ``python -m tests.beam_runner``.
+
+The environment has the newest two releases of Beam in turn. Each test that passes has run a
+pipeline on our runner, or is one that runs none anywhere; with a matcher that raises, the tests of
+``FnApiRunnerTest`` that compare elements fail. What does not pass is named in `named`.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from tests.beam_runner.named import reason_of
+from tests.beam_suite.environment import beam_folder, environment, version_of
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+LATEST: Final = Path(__file__).resolve().parent / "LATEST.md"
+CONFORMANCE: Final = "FnApiRunnerTest"
+SUITES: Final[Mapping[str, tuple[str, ...]]] = {
+    CONFORMANCE: (),
+    "validates_runner": (
+        "runners/portability/fn_api_runner/fn_runner_test.py",
+        "transforms/ptransform_test.py",
+        "transforms/sideinputs_test.py",
+        "transforms/create_test.py",
+        "transforms/dofn_lifecycle_test.py",
+        "transforms/combinefn_lifecycle_test.py",
+        "metrics/metric_test.py",
+        "pipeline_test.py",
+    ),
+    "trigger_test": ("transforms/trigger_test.py",),
+    "test_stream_test": ("testing/test_stream_test.py",),
+    "userstate_test": ("transforms/userstate_test.py",),
+    "sideinputs_test": ("transforms/sideinputs_test.py",),
+    "combiners_test": ("transforms/combiners_test.py",),
+    "combinefn_lifecycle_test": ("transforms/combinefn_lifecycle_test.py",),
+    "ptransform_test": ("transforms/ptransform_test.py",),
+    "util_test": ("transforms/util_test.py",),
+    "window_test": ("transforms/window_test.py",),
+}
+"""Files of the SDK, by the names of suites."""
+
+
+def notes_of(
+    python: Path, suite: str, host: str, extra: Sequence[str] = (), *, raising: bool = False
+) -> list[dict[str, Any]]:
+    """What each test of a suite did.
+
+    Args:
+        python: An interpreter with Beam and beamlike.
+        suite: A key of `SUITES`.
+        host: Where pipelines run.
+        extra: More arguments of pytest.
+        raising: Whether matchers raise.
+    """
+    beam = beam_folder(python)
+    paths = [str(beam / name) for name in SUITES[suite]]
+    if suite == CONFORMANCE:
+        paths = [str(Path(__file__).with_name("conformance.py"))]
+    marks = ["-m", "it_validatesrunner"] if suite == "validates_runner" else []
+    with TemporaryDirectory(prefix="beamlike-beam-runner-") as folder:
+        notes = Path(folder) / "notes.jsonl"
+        variables = {"BEAMLIKE_BEAM_HOST": host, "BEAMLIKE_BEAM_NOTES": str(notes)}
+        if raising:
+            variables["BEAMLIKE_BEAM_RAISING"] = "1"
+        command = [
+            *(str(python), "-m", "pytest", "-q", "-p", "tests.beam_runner.plugin"),
+            *("-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(beam)),
+            *("--import-mode=importlib", "--confcutdir", str(beam), "-W", "ignore"),
+            *(*paths, *marks, *extra),
+        ]
+        env = {**os.environ, **variables, "PYTHONPATH": str(ROOT)}
+        subprocess.run(command, cwd=folder, env=env, check=False, stdout=sys.stderr)
+        lines = notes.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+
+def judged(notes: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """Each test with its verdict and, unless it passed, the reason."""
+    verdicts = []
+    for note in notes:
+        test, outcome = str(note["test"]), str(note["outcome"])
+        reason = reason_of(test)
+        if outcome == "failed":
+            verdicts.append((test, "named" if reason else "FAILED", reason or str(note["error"])))
+        elif outcome == "passed" and reason:
+            verdicts.append((test, "FAILED", "it is named as one that does not pass, and passes"))
+        elif outcome == "passed" and not note["ran"]:
+            verdicts.append((test, "without a pipeline", ""))
+        else:
+            verdicts.append((test, outcome, ""))
+    return verdicts
+
+
+def table(
+    results: Mapping[tuple[str, str], Sequence[tuple[str, str, str]]], version: str, vacuous: int
+) -> str:
+    """The results as a page."""
+    lines = [
+        "# Beam's own tests on BeamlikeRunner",
+        "",
+        f"apache-beam {version}, by `python -m tests.beam_runner`. *named* are those that do not",
+        "pass, for a reason; *without a pipeline* are tests that run none on any runner. With a",
+        f"matcher that raises, {vacuous} tests of FnApiRunnerTest pass: these compare no elements.",
+        "",
+        "| suite | host | passed | named | failed | skipped by Beam | without a pipeline |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for (suite, host), verdicts in results.items():
+        kinds = ("passed", "named", "FAILED", "skipped", "without a pipeline")
+        counts = (str(sum(verdict == it for _, verdict, _ in verdicts)) for it in kinds)
+        lines.append(f"| {suite} | {host} | {' | '.join(counts)} |")
+    for verdict, title in ("FAILED", "Failed"), ("named", "Named"):
+        rows = [
+            f"| {host} | {test.rsplit('/')[-1]} | {reason} |"
+            for (_, host), verdicts in results.items()
+            for test, found, reason in verdicts
+            if found == verdict
+        ]
+        if rows:
+            lines += ["", f"## {title}", "", "| host | test | reason |", "|---|---|---|"]
+            lines += dict.fromkeys(row.replace("\n", " ") for row in rows)
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.beam_runner", description=__doc__)
+    parser.add_argument("--python", metavar="PYTHON", help="one that has Beam and beamlike")
+    parser.add_argument("--version", default="2.77.0", help="of the Beam to install")
+    parser.add_argument("--host", action="append", choices=("local", "memory", "spark"))
+    parser.add_argument("--suite", action="append", choices=SUITES, help="one of them, not all")
+    parser.add_argument("--short", action="store_true", help="one host, and nothing is written")
+    options = parser.parse_args(arguments)
+    with TemporaryDirectory(prefix="beamlike-beam-") as home:
+        chosen = options.python
+        python = Path(chosen) if chosen else environment(Path(home), options.version)
+        hosts = options.host or (["local"] if options.short else ["local", "memory", "spark"])
+        suites = options.suite or list(SUITES)
+        results = {
+            (suite, host): judged(notes_of(python, suite, host))
+            for suite in suites
+            for host in hosts
+            if host == "local" or suite in (CONFORMANCE, "validates_runner")
+        }
+        raising = notes_of(python, CONFORMANCE, "local", raising=True)
+        vacuous = sum(note["outcome"] == "passed" for note in raising)
+        page = table(results, version_of(python), vacuous)
+    print(page)
+    if not options.short and not options.suite:
+        LATEST.write_text(page, encoding="utf-8")
+    failed = [it for verdicts in results.values() for it in verdicts if it[1] == "FAILED"]
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

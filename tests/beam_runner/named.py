@@ -1,0 +1,45 @@
+"""Tests of Beam that do not pass on our runner, each with the reason.
+
+A reason stands for all tests whose names end with one of these texts. A test that is named and
+passes is an error, too: then the line is to go.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+NAMED: Final[Mapping[str, tuple[str, ...]]] = {
+    "The last pane of a window comes out as it expires, as in Beam Java.": (
+        "TriggerPipelineTest::test_after_count",
+        "TriggerPipelineTest::test_multiple_accumulating_firings",
+    ),
+    "Beam's proto has no output time of that kind, so no portable runner has it.": (
+        "test_timestamp_combiner_custom_timestamping_earliest_1",
+    ),
+    "Times are microseconds here, and milliseconds in what the test expects; and an on-time pane "
+    "after which none can follow is the last.": (
+        "test_reshuffle_default_window_preserves_metadata_1",
+        "test_reshuffle_window_fn_preserved",
+        "test_reshuffle_windows_unchanged",
+    ),
+    "The transform is one of Beam's direct runner.": (
+        "ReverseTestStreamTest::test_basic_execution",
+        "ReverseTestStreamTest::test_basic_execution_in_records_format",
+        "ReverseTestStreamTest::test_windowing",
+        "TestStreamTest::test_basic_execution_with_service",
+        "TestStreamTest::test_windowed_values_interpreted_correctly",
+    ),
+    "An element of a side input that comes too late is dropped, as in Beam Java.": (
+        "test_basic_execution_sideinputs_fixed_windows",
+    ),
+    "A side input of a stream shows its latest pane, as in Beam Java.": (
+        "test_multi_triggered_gbk_side_input",
+    ),
+}
+
+
+def reason_of(test: str) -> str | None:
+    """Why a test does not pass; None if it is not named."""
+    for reason, names in NAMED.items():
+        if test.endswith(names):
+            return reason
+    return None

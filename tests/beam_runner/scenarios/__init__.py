@@ -1,0 +1,1 @@
+"""Scenarios of the runner. They run in an environment with Beam, see ``test_short``."""

@@ -1,0 +1,62 @@
+"""The short form of ``python -m tests.beam_runner``: scenarios, and Beam's conformance of runners
+on the local host, in an environment that has the Beam SDK.
+
+That is this one, if it has it, or the Python that ``BEAMLIKE_BEAM_PYTHON`` names; else one that is
+made for the run.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.beam_runner.__main__ import CONFORMANCE, ROOT, judged, notes_of
+
+VERSION = "2.77.0"
+SLOW = "not et_timer and not register_finalizations"
+"""These wait for many seconds of real time; all tests run in the long form."""
+
+
+@pytest.fixture(scope="module")
+def python() -> Iterator[Path]:
+    """A Python with the Beam SDK and what beamlike needs."""
+    if chosen := os.environ.get("BEAMLIKE_BEAM_PYTHON"):
+        yield Path(chosen)
+        return
+    if find_spec("apache_beam") is not None:
+        yield Path(sys.executable)
+        return
+    with TemporaryDirectory(prefix="beamlike-beam-") as home:
+        made = Path(home) / "bin" / "python"
+        subprocess.run([sys.executable, "-m", "venv", home], check=True)
+        wanted = (f"apache-beam=={VERSION}", "attrs", "cloudpickle", "pytest", "pyarrow", "numpy")
+        install = [str(made), "-m", "pip", "install", "--quiet", *wanted]
+        installed = subprocess.run(install, check=False, capture_output=True, text=True)
+        if installed.returncode:
+            last = installed.stderr.strip().splitlines()[-1:]
+            pytest.skip(f"the Beam SDK cannot be installed here: {''.join(last)[:200]}")
+        yield made
+
+
+@pytest.mark.xdist_group("beam_runner")
+def test_the_scenarios_of_the_runner_pass(python: Path) -> None:
+    scenarios = ROOT / "tests" / "beam_runner" / "scenarios"
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
+    command += ["--rootdir", str(ROOT), "--confcutdir", str(scenarios), "-W", "ignore"]
+    command += ["--import-mode=importlib", str(scenarios)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout[-5_000:] + ended.stderr[-1_000:]
+
+
+@pytest.mark.xdist_group("beam_runner")
+def test_beams_conformance_of_runners_passes_on_ours_and_ran_there(python: Path) -> None:
+    notes = notes_of(python, CONFORMANCE, "local", ["-k", SLOW])
+    assert len(notes) > 60
+    wrong = [it for it in judged(notes) if it[1] not in ("passed", "skipped")]
+    assert wrong == []
