@@ -20,8 +20,9 @@ from typing import Final
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
-from beamlike.model.graph import Edge, Node, in_order
+from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
 from beamlike.model.resolution import MILLISECONDS
+from beamlike.runtime.graph.folding import folds_parts
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import (
@@ -131,6 +132,7 @@ class _Run:
         }
         self._taken = frozenset(chain.from_iterable(self._paced.values()))
         """The nodes that have taken everything when it is their turn."""
+        self._gathering = _gathering(self._order)
         self._waiting: dict[Node, list[Bundle]] = {}
         """What came in parts to nodes that take a step as a whole."""
         self._metrics = Recorder()
@@ -248,7 +250,7 @@ class _Run:
             return
         worker = self._workers[node]
         arriving = [passing.of(edge) for edge in node.sources]
-        if not is_last and not worker.takes_parts:
+        if not is_last and (node in self._gathering or not worker.takes_parts):
             if any(arriving):
                 waiting = self._waiting.setdefault(node, [Bundle() for _ in arriving])
                 for bundle, more in zip(waiting, arriving, strict=True):
@@ -320,3 +322,26 @@ class _Run:
                 part.append((edge, piece))
                 start, room = start + count, room - count
         yield part
+
+
+def _gathering(nodes: Sequence[Node]) -> frozenset[Node]:
+    """The Flattens to which elements come on several ways, before a node that takes a step as a
+    whole: it is to have the elements of one source after those of another, as it has them at once.
+    """
+    before = set[Node]()
+    for node in reversed(nodes):
+        takes_all = isinstance(node, StatefulNode) and not folds_parts(node)
+        if node in before or takes_all:
+            before.update(edge.node for edge in node.sources)
+    return frozenset(it for it in before if isinstance(it, FlattenNode) and _meet(it.sources))
+
+
+def _meet(edges: Sequence[Edge]) -> bool:
+    """Whether some of these edges have a node before them in common."""
+    upstream = set[Node]()
+    for edge in edges:
+        nodes = in_order([edge.node])
+        if not upstream.isdisjoint(nodes):
+            return True
+        upstream.update(nodes)
+    return False

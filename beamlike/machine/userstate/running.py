@@ -261,14 +261,13 @@ class Running:
 
     def _give(self, live: LiveWindow, element: Element) -> None:
         windowed = _windowed(live, element)
-        value = windowed.value
-        at = self._shown(element.timestamp)
+        value, time = windowed.value, element.timestamp
         self._call(
             live,
             lambda call: self._fn.process(call, windowed),
             element.timestamp,
             self._fn.words,
-            lambda: f"the element {safe_repr(self._fn.shown(value))} at {at}",
+            lambda: f"the element {safe_repr(self._fn.shown(value))} at {self._shown(time)}",
             element,
         )
 
