@@ -50,6 +50,8 @@ class Frame:
         clock: How far event time may be out of order, and ahead of the clock, for a stream.
         encoded: The column that holds the elements as bytes; None: the rows are the elements.
         coder: How these were encoded.
+        in_micros: Whether the graph counts event time in microseconds, and so do the durations of
+            ``clock``.
     """
 
     rows: "DataFrame"
@@ -57,6 +59,7 @@ class Frame:
     clock: SourceClock
     encoded: str | None = None
     coder: Coder | None = None
+    in_micros: bool = False
 
     def entry(self, layers: Layers, node: int) -> Entry:
         """Its rows on their way into a pipeline, from this node.
@@ -70,10 +73,11 @@ class Frame:
             if name in rows.columns:
                 raise ColumnError(f"the name {name!r} is needed here; rename that column")
         at, ahead = F.lit(MIN_TIMESTAMP), F.lit(False)
+        ticks = F.unix_micros if self.in_micros else F.unix_millis
         if self.timestamp is not None:
-            at = F.unix_millis(event_time(rows, self.timestamp))
+            at = ticks(event_time(rows, self.timestamp))
             if rows.isStreaming and self.clock.max_ahead is not None:
-                now = F.unix_millis(F.current_timestamp())  # of the micro-batch, as it was kept
+                now = ticks(F.current_timestamp())  # of the micro-batch, as it was kept
                 ahead = is_far_ahead(at, now, self.clock.max_ahead)
         numbered = rows.withColumns({AT: at.cast("long"), AHEAD: ahead})
         if self.encoded is not None:
