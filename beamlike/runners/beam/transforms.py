@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import apache_beam as beam
 from apache_beam.pvalue import PBegin, PCollection, PDone
+from apache_beam.transforms.core import Windowing
 
 from beamlike.errors import PipelineError
 from beamlike.machine.clocks import Idle, IdleLike
@@ -89,6 +90,9 @@ class FromDataFrame(_Ours):
         self.idle_ms = None if idle_after is None else duration_ms(idle_after, "idle_after")
         self.idle = option(Idle, idle, "idle")
         self.ahead_ms = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
+
+    def get_windowing(self, unused_inputs: Any) -> Windowing:
+        return Windowing(beam.window.GlobalWindows())
 
     def expand(self, pbegin: PBegin) -> PCollection:
         return PCollection(pbegin.pipeline, is_bounded=not self.rows.isStreaming)

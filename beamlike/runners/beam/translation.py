@@ -49,6 +49,7 @@ class Translation(Collections):
         transforms: Beam's transforms by their full labels, for those that are more than a proto.
         is_drain: Whether sources end where they are.
         on_spark: Whether it is to run there.
+        clock: Processing time at the beginning (ms), where it passes by itself in this process.
 
     Attributes:
         nodes: All of them.
@@ -63,13 +64,15 @@ class Translation(Collections):
         *,
         is_drain: bool = False,
         on_spark: bool = False,
+        clock: int | None = None,
     ) -> None:
         super().__init__(pipeline)
         self._transforms, self._is_drain = transforms, is_drain
         self._on_spark = on_spark
         self.sinks: list[Any] = []
-        self.has_script = False
+        self.has_script = self._plays_script()
         self.streams = self._has_streams()
+        self._clock = clock if self.streams and not self.has_script else None
         for name in pipeline.root_transform_ids:
             self._visit(name)
 
@@ -77,6 +80,10 @@ class Translation(Collections):
         """Whether a source has no end of its own: a splittable function, or rows of a stream."""
         unbounded = proto.IsBounded.UNBOUNDED
         return any(it.is_bounded == unbounded for it in self._components.pcollections.values())
+
+    def _plays_script(self) -> bool:
+        transforms = self._components.transforms.values()
+        return any(it.spec.urn == Urn.TEST_STREAM for it in transforms)
 
     @property
     def _redistributes(self) -> bool:
@@ -135,13 +142,13 @@ class Translation(Collections):
     def _impulse(self, transform: Any) -> None:
         (collection,) = transform.outputs.values()
         label = transform.unique_name
-        node = self._add(impulse(label))
+        clock, self._clock = self._clock, None  # one source says it for all
+        node = self._add(impulse(label, clock))
         self._comes_from(collection, Edge(node), self._form(collection, label))
 
     def _test_stream(self, transform: Any) -> None:
         label = transform.unique_name
         stream = self._transforms.get(label)
-        self.has_script = True
         for tag, node in test_stream(transform, stream, self._context).items():
             collection = transform.outputs[tag]
             self._comes_from(collection, Edge(self._add(node)), self._form(collection, label))

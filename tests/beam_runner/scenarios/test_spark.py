@@ -223,8 +223,9 @@ def test_a_splittable_source_streams_and_goes_on_from_where_it_was_stopped(
 
     first = run()
     until = time.time() + 90
-    while len(panes) < 25 and time.time() < until:
+    while len(panes) < 25 and time.time() < until and first.state == PipelineState.RUNNING:
         time.sleep(0.5)
+    assert first.state == PipelineState.RUNNING, first.query.exception()
     assert first.cancel() == PipelineState.CANCELLED
     before = len(panes)
     assert 25 <= before < 60
