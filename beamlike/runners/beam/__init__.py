@@ -3,8 +3,8 @@
 Read in this order: `sdk` (what of Beam is not public), `times`, `windows`, `strategies` (values of
 Beam as those of the graph), `keys`, `elements` (elements in both forms), `metrics`, `restrictions`,
 `steps` (functions as Beam's worker calls them), `stage`, `combines`, `stateful`, `splittable`,
-`side_inputs`, `sources` (the nodes of the graph), `translation` (a pipeline as nodes), `errors`,
-`options`, `on_spark`, `runner`.
+`side_inputs`, `sources` (the nodes of the graph), `transforms` (beamlike's own words), `frames`,
+`collections` and `translation` (a pipeline as nodes), `errors`, `options`, `on_spark`, `runner`.
 """
 
 from beamlike.extras import needs
@@ -13,5 +13,18 @@ needs("BeamlikeRunner", "beam")
 
 from beamlike.runners.beam.options import BeamlikeOptions  # noqa: E402
 from beamlike.runners.beam.runner import BeamlikeRunner  # noqa: E402
+from beamlike.runners.beam.transforms import (  # noqa: E402
+    FromDataFrame,
+    StrategyOptions,
+    UpsertInto,
+    WriteRows,
+)
 
-__all__ = ["BeamlikeOptions", "BeamlikeRunner"]
+__all__ = [
+    "BeamlikeOptions",
+    "BeamlikeRunner",
+    "FromDataFrame",
+    "StrategyOptions",
+    "UpsertInto",
+    "WriteRows",
+]

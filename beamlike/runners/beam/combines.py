@@ -21,13 +21,15 @@ class Combining(CombineFn):
     Args:
         fn: The function. It travels by Beam's pickler, and is set up where it is first called.
         label: The transform, which saved state knows it by.
+        coder: How the values come in bytes; None: they come as they are.
     """
 
-    def __init__(self, fn: Any, label: str) -> None:
-        self._given, self._label, self._is_set_up = fn, label, False
+    def __init__(self, fn: Any, label: str, coder: Any = None) -> None:
+        self._given, self._label, self._coder = fn, label, coder
+        self._is_set_up = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (pickler.dumps(self._given), self._label)
+        return _unpickled, (pickler.dumps(self._given), self._label, self._coder)
 
     @property
     def _fn(self) -> Any:
@@ -55,6 +57,8 @@ class Combining(CombineFn):
         return None
 
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        if self._coder is not None:
+            values = [*map(self._coder.decode, values)]
         added = self._counted(lambda fn: fn.add_inputs(fn.create_accumulator(), values))
         return self.merge(accumulator, added)
 
@@ -81,5 +85,5 @@ class Combining(CombineFn):
         return f"{type(self._given).__name__} of {self._label}"
 
 
-def _unpickled(blob: bytes, label: str) -> Combining:
-    return Combining(pickler.loads(blob), label)
+def _unpickled(blob: bytes, label: str, coder: Any) -> Combining:
+    return Combining(pickler.loads(blob), label, coder)

@@ -58,8 +58,7 @@ class Form:
         if isinstance(self.windows, ObjectWindows):
             return self._in_objects(elements, spans, self.windows)
         if self.keys is not None:
-            decode = self.keys.decode
-            values = [(decode(key), value) for key, value in values]
+            values = self.keys.grouped(values)
         return self._in_bounds(values, elements, spans)
 
     def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
@@ -122,8 +121,7 @@ class Form:
         if isinstance(self.windows, ObjectWindows) or (self.keys is not None and not in_one):
             return self._by_window(values, times, windows, shown)
         if self.keys is not None:
-            encode = self.keys.encode
-            values = [(encode(key), value) for key, value in values]
+            values = self.keys.paired(values)
         if not in_one:
             several = [tuple(window_of(*self._span(it)) for it in of_one) for of_one in windows]
             return Bundle(values, times, several, shown)
@@ -149,8 +147,7 @@ class Form:
         else:
             spans = [*map(self._span, flat)]
         if self.keys is not None:
-            encode = self.keys.encode
-            keyed = [(encode(key), value) for key, value in exploded]
+            keyed = self.keys.paired(exploded)
             if objects is not None:
                 keyed = [((it, key), v) for it, (key, v) in zip(encoded, keyed, strict=True)]
             exploded = keyed

@@ -1,12 +1,13 @@
 """Keys of Beam as those of the graph, and the coders of Beam."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 import cloudpickle
 
 from beamlike.model.coders import Coder
-from beamlike.runners.beam.sdk import coders
+from beamlike.runners.beam.sdk import coders, pickles
 
 
 class BeamCoder(Coder):
@@ -48,9 +49,15 @@ class Keys:
     """Keys by their coder: texts and whole numbers as they are, all others as its bytes.
 
     Two keys are one if their coder gives them the same bytes, as Beam has it.
+
+    Args:
+        coder: That of the keys.
+        values: That of the values, where a user's own coder has to bring them to another process;
+            None: they are pickled.
     """
 
     coder: Any
+    values: Any = None
 
     @classmethod
     def of(cls, coder: Any) -> "Keys":
@@ -61,7 +68,31 @@ class Keys:
         Args:
             coder: That of the pairs.
         """
-        return cls(coder.key_coder() if coder.is_kv_coder() else coders.FastPrimitivesCoder())
+        if not coder.is_kv_coder():
+            return cls(coders.FastPrimitivesCoder())
+        values = coder.value_coder()
+        return cls(coder.key_coder(), None if pickles(values) else values)
+
+    @property
+    def without_values(self) -> "Keys":
+        """The keys, of pairs with other values."""
+        return Keys(self.coder)
+
+    def paired(self, pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """Pairs as a grouping takes them."""
+        encode = self.encode
+        if self.values is None:
+            return [(encode(key), value) for key, value in pairs]
+        encode_value = self.values.encode
+        return [(encode(key), encode_value(value)) for key, value in pairs]
+
+    def grouped(self, pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """What a grouping brings out as it was before."""
+        return [(self.decode(key), self.listed(values)) for key, values in pairs]
+
+    def listed(self, values: Any) -> Any:
+        """The values of a pane as they were before it."""
+        return values if self.values is None else [*map(self.values.decode, values)]
 
     def encode(self, key: Any) -> Any:
         """A key as the graph has it."""

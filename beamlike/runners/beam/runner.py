@@ -66,7 +66,11 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
         packed = with_packed_combiners(pipeline)
 
         def translated(is_drain: bool) -> Translation:
-            return Translation(packed, transforms, is_drain=is_drain, on_spark=host == "spark")
+            on_spark = host == "spark"
+            clock = None if on_spark else wall_clock_ms()
+            return Translation(
+                packed, transforms, is_drain=is_drain, on_spark=on_spark, clock=clock
+            )
 
         settings = SparkSettings(chosen.checkpoint, chosen.shards, chosen.trigger_interval)
         if host == "spark":

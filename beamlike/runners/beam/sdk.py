@@ -70,6 +70,7 @@ __all__ = [
     "operation_specs",
     "operations",
     "pickler",
+    "pickles",
     "pipeline_proto",
     "proto",
     "set_current_tracker",
@@ -123,6 +124,13 @@ def with_packed_combiners(pipeline: Any) -> Any:
         known_runner_urns=frozenset((Urn.IMPULSE, Urn.FLATTEN, Urn.GROUP_BY_KEY, Urn.TEST_STREAM)),
         partial=True,
     )
+
+
+def pickles(coder: Any) -> bool:
+    """Whether values that a coder takes are pickles as well: Beam's own coders need no more."""
+    own: str = type(coder).__module__
+    parts: Iterable[Any] = coder._get_component_coders()
+    return own.startswith("apache_beam.coders") and all(map(pickles, parts))
 
 
 def dofn_of(payload: Any) -> tuple[Any, tuple[Any, ...], Mapping[str, Any]]:

@@ -18,10 +18,17 @@ from beamlike.runners.beam.times import ticks_of
 from beamlike.runtime.script import Arrive, ScriptStep
 
 
-def impulse(label: str) -> ReadNode:
-    """One element without bytes, and the end."""
+def impulse(label: str, clock: int | None = None) -> ReadNode:
+    """One element without bytes, and the end.
+
+    Args:
+        label: Its full name.
+        clock: Processing time when it comes (ms); None: what it is.
+    """
     elements = ((None, Element(b"", MIN_TIMESTAMP)),)
-    return ReadNode(label, (), (Arrive(elements), AdvanceWatermark(MAX_TIMESTAMP)), bounded=True)
+    script: list[ScriptStep] = [] if clock is None else [AdvanceClock(clock)]
+    script += [Arrive(elements), AdvanceWatermark(MAX_TIMESTAMP)]
+    return ReadNode(label, (), tuple(script), bounded=True)
 
 
 def ended(label: str) -> ReadNode:

@@ -1,6 +1,6 @@
 """Windowing strategies of Beam as those of the graph: window functions, triggers, pane rules."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -166,6 +166,10 @@ class Strategy:
     def is_merging(self) -> bool:
         """Whether its window function merges windows."""
         return bool(self.beam.windowfn.is_merging())
+
+    def with_parts(self, parts: Mapping[str, Any]) -> "Strategy":
+        """This windowing with other parts of the strategy of the graph."""
+        return attrs.evolve(self, rules=self.rules._with(**parts)) if parts else self
 
 
 def strategy_of(strategy: Any, context: Any, label: str) -> Strategy:

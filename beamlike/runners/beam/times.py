@@ -16,6 +16,7 @@ from apache_beam.utils.timestamp import Duration, Timestamp
 from beamlike.errors import TimeError
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
+MICROS_PER_MS: Final = 1_000
 LIMIT: Final = 2**53
 """Instants are exact whose microseconds are less than this, before and after 1970."""
 

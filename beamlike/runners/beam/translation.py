@@ -5,9 +5,7 @@ functions with states are nodes of their own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
-
-import attrs
+from typing import Any
 
 from beamlike.errors import UnsupportedError
 from beamlike.model.combine import Collect, CombineFn
@@ -21,13 +19,13 @@ from beamlike.model.graph import (
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runners.beam.collections import Collections
 from beamlike.runners.beam.combines import Combining
 from beamlike.runners.beam.elements import Form
-from beamlike.runners.beam.keys import Keys
+from beamlike.runners.beam.frames import AsRows, read_node, sink_of
 from beamlike.runners.beam.sdk import CombineFn as BeamCombineFn
 from beamlike.runners.beam.sdk import (
     DoFnSignature,
-    PipelineContext,
     Urn,
     dofn_of,
     pickler,
@@ -40,28 +38,10 @@ from beamlike.runners.beam.splittable import SplittableFn, Splitting
 from beamlike.runners.beam.stage import OneKey, Stage, Untagged
 from beamlike.runners.beam.stateful import BeamStatefulFn
 from beamlike.runners.beam.steps import Step
-from beamlike.runners.beam.strategies import Strategy, strategy_of
-
-_KEYED: Final = "/keyed"
+from beamlike.runners.beam.transforms import Ours, UpsertInto
 
 
-@attrs.frozen
-class _Produced:
-    """Where a collection comes out.
-
-    Args:
-        stage: The stage that makes it, and its node; None: it comes out of a node of another kind.
-        edge: What comes out of that node.
-        form: The form of that.
-    """
-
-    stage: Stage | None
-    node: Node | None
-    edge: Edge | None = None
-    form: Form | None = None
-
-
-class Translation:
+class Translation(Collections):
     """The nodes of a pipeline, made transform by transform.
 
     Args:
@@ -69,6 +49,7 @@ class Translation:
         transforms: Beam's transforms by their full labels, for those that are more than a proto.
         is_drain: Whether sources end where they are.
         on_spark: Whether it is to run there.
+        clock: Processing time at the beginning (ms), where it passes by itself in this process.
 
     Attributes:
         nodes: All of them.
@@ -83,18 +64,15 @@ class Translation:
         *,
         is_drain: bool = False,
         on_spark: bool = False,
+        clock: int | None = None,
     ) -> None:
-        self._components = pipeline.components
-        self._context = PipelineContext(pipeline.components)
+        super().__init__(pipeline)
         self._transforms, self._is_drain = transforms, is_drain
         self._on_spark = on_spark
         self.sinks: list[Any] = []
-        self.has_script = False
+        self.has_script = self._plays_script()
         self.streams = self._has_streams()
-        self._produced: dict[str, _Produced] = {}
-        self._edges: dict[tuple[str, str], Edge] = {}
-        self._strategies: dict[str, Strategy] = {}
-        self.nodes: list[Node] = []
+        self._clock = clock if self.streams and not self.has_script else None
         for name in pipeline.root_transform_ids:
             self._visit(name)
 
@@ -103,6 +81,16 @@ class Translation:
         unbounded = proto.IsBounded.UNBOUNDED
         return any(it.is_bounded == unbounded for it in self._components.pcollections.values())
 
+    def _plays_script(self) -> bool:
+        transforms = self._components.transforms.values()
+        return any(it.spec.urn == Urn.TEST_STREAM for it in transforms)
+
+    @property
+    def _redistributes(self) -> bool:
+        """Whether a reshuffle spreads elements over tasks: by the grouping that Beam makes of it,
+        which costs a stream a stateful operator, and this process nothing but time."""
+        return self._on_spark and not self.streams
+
     # -- visiting --------------------------------------------------------------------------------
 
     def _visit(self, name: str) -> None:
@@ -110,6 +98,7 @@ class Translation:
         make = self._maker(transform)
         if make is not None:
             make(transform)
+            self._hand_on_options(transform)
         elif transform.subtransforms:
             for part in transform.subtransforms:
                 self._visit(part)
@@ -136,82 +125,30 @@ class Translation:
                 return self._flatten
             case Urn.GROUP_BY_KEY:
                 return self._group_by_key
-            case Urn.RESHUFFLE:
+            case Urn.RESHUFFLE if not self._redistributes:
                 return self._reshuffle
+            case Ours.FROM_DATA_FRAME:
+                return self._from_data_frame
+            case Ours.WRITE_ROWS | Ours.UPSERT_INTO:
+                return self._write_rows
+            case Ours.STRATEGY_OPTIONS:
+                return self._strategy_options
             case Urn.COMBINE_PER_KEY if len(transform.inputs) == 1:
                 return self._combine
         return None
-
-    # -- collections -----------------------------------------------------------------------------
-
-    def strategy(self, collection: str, label: str) -> Strategy:
-        """How a collection is windowed."""
-        name = self._components.pcollections[collection].windowing_strategy_id
-        if name not in self._strategies:
-            declared = self._components.windowing_strategies[name]
-            self._strategies[name] = strategy_of(declared, self._context, label)
-        return self._strategies[name]
-
-    def _keys(self, collection: str) -> Keys:
-        coder = self._components.pcollections[collection].coder_id
-        return Keys.of(self._context.coders.get_by_id(coder))
-
-    def _form(self, collection: str, label: str, keys: Keys | None = None) -> Form:
-        return Form(self.strategy(collection, label).windows, keys)
-
-    def _add(self, node: Node) -> Node:
-        self.nodes.append(node)
-        return node
-
-    def _comes_from(self, collection: str, edge: Edge, form: Form) -> None:
-        self._produced[collection] = _Produced(None, None, edge, form)
-
-    def _edge(self, collection: str, label: str, keys: Keys | None = None) -> Edge:
-        """What brings a collection, plain or with keys in the form of the graph."""
-        suffix = _KEYED if keys is not None else ""
-        known = self._edges.get((collection, suffix))
-        if known is not None:
-            return known
-        form = self._form(collection, label, keys)
-        produced = self._produced[collection]
-        if produced.stage is None and produced.edge is not None and produced.form == form:
-            edge = produced.edge
-        else:
-            stage, node = self._stage(collection, label)
-            edge = Edge(node, stage.output(collection, form, suffix))
-        self._edges[collection, suffix] = edge
-        return edge
-
-    def _stage(self, collection: str, label: str) -> tuple[Stage, Node]:
-        """The stage that makes a collection; one is added that takes it if there is none."""
-        produced = self._produced[collection]
-        if produced.stage is None or produced.node is None:
-            assert produced.edge is not None, "it comes out somewhere"
-            assert produced.form is not None, "and in a form"
-            stage = Stage(label, produced.form, collection)
-            node = self._add(ParDoNode(f"{label}/Stage", (produced.edge,), stage))
-            produced = attrs.evolve(produced, stage=stage, node=node)
-            self._produced[collection] = produced
-            return stage, node
-        return produced.stage, produced.node
-
-    def _add_step(self, step: Step, stage: Stage, node: Node) -> None:
-        stage.steps.append(step)
-        for collection in step.outputs.values():
-            self._produced[collection] = _Produced(stage, node)
 
     # -- primitives ------------------------------------------------------------------------------
 
     def _impulse(self, transform: Any) -> None:
         (collection,) = transform.outputs.values()
         label = transform.unique_name
-        node = self._add(impulse(label))
+        clock, self._clock = self._clock, None  # one source says it for all
+        node = self._add(impulse(label, clock))
         self._comes_from(collection, Edge(node), self._form(collection, label))
 
     def _test_stream(self, transform: Any) -> None:
         label = transform.unique_name
         stream = self._transforms.get(label)
-        self.has_script = True
         for tag, node in test_stream(transform, stream, self._context).items():
             collection = transform.outputs[tag]
             self._comes_from(collection, Edge(self._add(node)), self._form(collection, label))
@@ -246,7 +183,9 @@ class Translation:
     def _combine(self, transform: Any) -> None:
         payload = proto.CombinePayload.FromString(transform.spec.payload)
         fn = BeamCombineFn.from_runner_api(payload.combine_fn, self._context)
-        self._group(transform, Combining(fn, transform.unique_name))
+        (source,) = transform.inputs.values()
+        keys = self._keys(source)
+        self._group(transform, Combining(fn, transform.unique_name, keys.values))
 
     def _group(self, transform: Any, combine: CombineFn) -> None:
         (source,), (collection,) = transform.inputs.values(), transform.outputs.values()
@@ -254,8 +193,56 @@ class Translation:
         keys = self._keys(source)
         rules = self.strategy(source, label).rules
         node = GroupNode(label, (self._edge(source, label, keys),), rules, combine)
-        form = self._form(collection, label, keys)
+        brought = keys if isinstance(combine, Collect) else keys.without_values
+        form = self._form(collection, label, brought)
         self._comes_from(collection, Edge(self._add(node)), form)
+
+    # -- beamlike's own ---------------------------------------------------------------------------
+
+    def _ours(self, transform: Any) -> Any:
+        """The transform itself, which is more than its proto.
+
+        Raises:
+            UnsupportedError: The pipeline comes as a proto alone.
+        """
+        found = self._transforms.get(transform.unique_name)
+        if found is None:
+            raise UnsupportedError(
+                f"{transform.unique_name!r}, {transform.spec.urn}, runs where its pipeline was "
+                "built; run it with beam.Pipeline(runner=BeamlikeRunner())"
+            )
+        return found
+
+    def _from_data_frame(self, transform: Any) -> None:
+        (collection,), label = transform.outputs.values(), transform.unique_name
+        node = self._add(read_node(label, self._ours(transform)))
+        self._comes_from(collection, Edge(node), self._form(collection, label))
+
+    def _write_rows(self, transform: Any) -> None:
+        (source,), label = transform.inputs.values(), transform.unique_name
+        ours = self._ours(transform)
+        if not self._on_spark:
+            raise UnsupportedError(
+                f"{label!r} writes rows of Spark, and the pipeline runs in this process; run it "
+                "with --beamlike_host=spark"
+            )
+        rows = AsRows(label, self._form(source, label), with_panes=isinstance(ours, UpsertInto))
+        node = self._add(ParDoNode(f"{label}/Rows", (self._edge(source, label),), rows))
+        self.sinks.append(sink_of(label, ours, Edge(node)))
+
+    def _strategy_options(self, transform: Any) -> None:
+        (source,), (collection,) = transform.inputs.values(), transform.outputs.values()
+        label = transform.unique_name
+        self._options[collection] = self._options.get(source, {}) | self._ours(transform).parts
+        self._comes_from(collection, self._edge(source, label), self._form(source, label))
+
+    def _hand_on_options(self, transform: Any) -> None:
+        """Let what was said of the windowing of a collection hold for what is made of it."""
+        if transform.spec.urn in (Urn.WINDOW, Ours.STRATEGY_OPTIONS):
+            return
+        said = [self._options[it] for it in transform.inputs.values() if it in self._options]
+        for collection in transform.outputs.values() if said else ():
+            self._options.setdefault(collection, said[0])
 
     # -- ParDo -----------------------------------------------------------------------------------
 

@@ -133,6 +133,31 @@ def test_a_periodic_impulse_gives_a_pane_each_second(host: str) -> None:
         assert_that(panes, check)
 
 
+def test_a_trigger_of_processing_time_waits_from_the_first_element_on(host: str) -> None:
+    """Also for one that comes as the pipeline starts."""
+    start = int(time.time()) + 1
+
+    with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
+        panes = (
+            p
+            | PeriodicImpulse(start - 1, start + 4, 1)
+            | beam.WindowInto(
+                window.GlobalWindows(),
+                trigger=trigger.Repeatedly(trigger.AfterProcessingTime(2)),
+                accumulation_mode=trigger.AccumulationMode.DISCARDING,
+            )
+            | beam.Map(lambda n: ("k", n))
+            | beam.GroupByKey()
+            | beam.MapTuple(lambda key, values: len(list(values)))
+        )
+
+        def check(counts: list[int]) -> None:
+            assert sum(counts) == 5
+            assert counts[0] in (2, 3)
+
+        assert_that(panes, check)
+
+
 class Numbers(beam.DoFn):
     """Numbers without an end of their own in one call: it never asks for a rest itself."""
 

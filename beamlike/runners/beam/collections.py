@@ -1,0 +1,107 @@
+"""The collections of a pipeline, and where each comes out of the nodes of the graph."""
+
+from typing import Any, Final
+
+import attrs
+
+from beamlike.model.graph import Edge, Node, ParDoNode
+from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.keys import Keys
+from beamlike.runners.beam.sdk import PipelineContext
+from beamlike.runners.beam.stage import Stage
+from beamlike.runners.beam.steps import Step
+from beamlike.runners.beam.strategies import Strategy, strategy_of
+
+_KEYED: Final = "/keyed"
+
+
+@attrs.frozen
+class _Produced:
+    """Where a collection comes out.
+
+    Args:
+        stage: The stage that makes it, and its node; None: it comes out of a node of another kind.
+        edge: What comes out of that node.
+        form: The form of that.
+    """
+
+    stage: Stage | None
+    node: Node | None
+    edge: Edge | None = None
+    form: Form | None = None
+
+
+class Collections:
+    """What is known of the collections so far.
+
+    Args:
+        pipeline: The proto.
+
+    Attributes:
+        nodes: The nodes that make them.
+    """
+
+    def __init__(self, pipeline: Any) -> None:
+        self._components = pipeline.components
+        self._context = PipelineContext(pipeline.components)
+        self._produced: dict[str, _Produced] = {}
+        self._edges: dict[tuple[str, str], Edge] = {}
+        self._strategies: dict[str, Strategy] = {}
+        self._options: dict[str, dict[str, Any]] = {}
+        self.nodes: list[Node] = []
+
+    def strategy(self, collection: str, label: str) -> Strategy:
+        """How a collection is windowed."""
+        name = self._components.pcollections[collection].windowing_strategy_id
+        if name not in self._strategies:
+            declared = self._components.windowing_strategies[name]
+            self._strategies[name] = strategy_of(declared, self._context, label)
+        return self._strategies[name].with_parts(self._options.get(collection, {}))
+
+    def _keys(self, collection: str) -> Keys:
+        coder = self._components.pcollections[collection].coder_id
+        return Keys.of(self._context.coders.get_by_id(coder))
+
+    def _form(self, collection: str, label: str, keys: Keys | None = None) -> Form:
+        return Form(self.strategy(collection, label).windows, keys)
+
+    def _add(self, node: Node) -> Node:
+        self.nodes.append(node)
+        return node
+
+    def _comes_from(self, collection: str, edge: Edge, form: Form) -> None:
+        self._produced[collection] = _Produced(None, None, edge, form)
+
+    def _edge(self, collection: str, label: str, keys: Keys | None = None) -> Edge:
+        """What brings a collection, plain or with keys in the form of the graph."""
+        suffix = _KEYED if keys is not None else ""
+        known = self._edges.get((collection, suffix))
+        if known is not None:
+            return known
+        form = self._form(collection, label, keys)
+        produced = self._produced[collection]
+        if produced.stage is None and produced.edge is not None and produced.form == form:
+            edge = produced.edge
+        else:
+            stage, node = self._stage(collection, label)
+            edge = Edge(node, stage.output(collection, form, suffix))
+        self._edges[collection, suffix] = edge
+        return edge
+
+    def _stage(self, collection: str, label: str) -> tuple[Stage, Node]:
+        """The stage that makes a collection; one is added that takes it if there is none."""
+        produced = self._produced[collection]
+        if produced.stage is None or produced.node is None:
+            assert produced.edge is not None, "it comes out somewhere"
+            assert produced.form is not None, "and in a form"
+            stage = Stage(label, produced.form, collection)
+            node = self._add(ParDoNode(f"{label}/Stage", (produced.edge,), stage))
+            produced = attrs.evolve(produced, stage=stage, node=node)
+            self._produced[collection] = produced
+            return stage, node
+        return produced.stage, produced.node
+
+    def _add_step(self, step: Step, stage: Stage, node: Node) -> None:
+        stage.steps.append(step)
+        for collection in step.outputs.values():
+            self._produced[collection] = _Produced(stage, node)

@@ -1,0 +1,116 @@
+"""DataFrames at the edges of a pipeline: rows as elements, and elements as rows."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import apache_beam as beam
+from apache_beam.utils.timestamp import Timestamp
+
+from beamlike.errors import PipelineError
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import MAIN, Do, Edge, ReadNode
+from beamlike.model.panes import Timing
+from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.times import MICROS_PER_MS
+from beamlike.runners.beam.transforms import FromDataFrame, UpsertInto, WriteRows
+from beamlike.runners.beam.windows import pane_from_beam
+
+_OF_PANES: Final = (
+    "window struct<start: timestamp, end: timestamp>, timestamp timestamp, pane struct<timing: "
+    "string, index: long, nonspeculative_index: long, is_first: boolean, is_last: boolean>"
+)
+"""The columns that a row of a table has besides those of its element."""
+
+
+def read_node(label: str, transform: FromDataFrame) -> ReadNode:
+    """The source that reads a DataFrame."""
+    from beamlike.hosts.spark.graph.frames import Frame
+    from beamlike.machine.clocks import SourceClock
+
+    ahead = None if transform.ahead_ms is None else transform.ahead_ms * MICROS_PER_MS
+    delay = transform.delay_ms * MICROS_PER_MS
+    clock = SourceClock(delay, transform.idle_ms, transform.idle, ahead)
+    frame = Frame(transform.rows, transform.timestamp, clock, in_micros=True)
+    return ReadNode(label, (), frame, bounded=not transform.rows.isStreaming)
+
+
+class AsRows(Do):
+    """Elements as values that rows are made of.
+
+    Args:
+        label: The transform that writes them.
+        takes: The form of the elements.
+        with_panes: Whether a row has the window, the time and the pane of its element, too.
+    """
+
+    def __init__(self, label: str, takes: Form, *, with_panes: bool = False) -> None:
+        self._label, self._takes, self._with_panes = label, takes, with_panes
+
+    @property
+    def changes_elements(self) -> bool:
+        return False  # as Beam has it
+
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        raise AssertionError("bundles are run")
+
+    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
+        bundle, _ = bundle.one_window_each()
+        rows = [self._row(windowed) for windowed in self._takes.values(bundle)]
+        return [(MAIN, bundle.with_values(rows))]
+
+    def _row(self, windowed: Any) -> Any:
+        value = _plain(windowed.value)
+        if not self._with_panes:
+            return value
+        named = value._asdict() if hasattr(value, "_asdict") else value
+        if not isinstance(named, Mapping):
+            raise PipelineError(
+                f"{self._label!r}: the element {value!r} has no columns; bring out a beam.Row, a "
+                "mapping or a named tuple"
+            )
+        (window,), pane = windowed.windows, pane_from_beam(windowed.pane_info)
+        bounds = {"start": None, "end": None}
+        if isinstance(window, beam.window.IntervalWindow):
+            bounds = {"start": _plain(window.start), "end": _plain(window.end)}
+        return {
+            **named,
+            "window": bounds,
+            "timestamp": _plain(windowed.timestamp) if bounds["end"] is not None else None,
+            "pane": {
+                "timing": (pane.timing if pane is not None else Timing.UNKNOWN).value,
+                "index": pane.index,
+                "nonspeculative_index": pane.nonspeculative_index,
+                "is_first": pane.is_first,
+                "is_last": pane.is_last,
+            },
+        }
+
+
+def _plain(value: Any) -> Any:
+    """A value as rows take it: instants of Beam's are datetimes, its rows mappings."""
+    if isinstance(value, Timestamp):
+        return value.to_utc_datetime(has_tz=True)
+    if isinstance(value, beam.Row):
+        return {name: _plain(part) for name, part in value.as_dict().items()}
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if type(value) is tuple or type(value) is list:
+        return type(value)(map(_plain, value))
+    return value
+
+
+def sink_of(label: str, transform: WriteRows | UpsertInto, edge: Edge) -> Any:
+    """Where the rows of a transform go.
+
+    Args:
+        label: Its full name.
+        edge: What brings them, made by `AsRows`.
+    """
+    from beamlike.hosts.spark.graph.running import Sink
+
+    if isinstance(transform, WriteRows):
+        return Sink(edge, transform.schema, transform.write, label)
+    from beamlike.api.dataframe.upserts import upsert_into
+
+    write = upsert_into(transform.target, transform.key, name=transform.name)
+    return Sink(edge, f"{transform.schema}, {_OF_PANES}", write, label)

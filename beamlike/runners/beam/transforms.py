@@ -1,0 +1,200 @@
+"""beamlike's own words as transforms of the Beam SDK: DataFrames in and out, tables, strategies.
+
+They have URNs of beamlike's, and no other runner knows them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import apache_beam as beam
+from apache_beam.pvalue import PBegin, PCollection, PDone
+from apache_beam.transforms.core import Windowing
+
+from beamlike.errors import PipelineError
+from beamlike.machine.clocks import Idle, IdleLike
+from beamlike.model.options import (
+    ClosingBehavior,
+    ClosingBehaviorLike,
+    LateCheck,
+    LateCheckLike,
+    OnTimeBehavior,
+    OnTimeBehaviorLike,
+    option,
+)
+from beamlike.model.time import DurationLike, duration_ms
+from beamlike.runtime.options import MAX_AHEAD
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from beamlike.hosts.landing.target import Target
+
+
+class Ours:
+    """The URNs of these transforms."""
+
+    FROM_DATA_FRAME: Final = "beamlike:transform:from_data_frame:v1"
+    WRITE_ROWS: Final = "beamlike:transform:write_rows:v1"
+    UPSERT_INTO: Final = "beamlike:transform:upsert_into:v1"
+    STRATEGY_OPTIONS: Final = "beamlike:transform:strategy_options:v1"
+
+
+class _Ours(beam.PTransform):  # type: ignore[misc]
+    """A transform that only `BeamlikeRunner` knows, by its URN."""
+
+    urn: str
+
+    def to_runner_api_parameter(self, unused_context: Any) -> tuple[str, None]:
+        return self.urn, None
+
+
+class FromDataFrame(_Ours):
+    """The rows of a DataFrame of Spark, batch or streaming: each is an object of Spark's ``Row``.
+
+    Args:
+        rows: The DataFrame.
+        timestamp: The column of event time; needed for a stream.
+        watermark: How far event time may be out of order, for a stream.
+        idle_after: For how long no row may come before the source counts as idle.
+        idle: What an idle source's watermark does: ``"release"`` lets the others go on,
+            ``"advance"`` moves with the clock.
+        max_ahead: How far ahead of the clock event time may be; None: as far as it likes.
+
+    Raises:
+        PipelineError: It is no DataFrame; or a stream has no event time.
+        TimeError: A duration cannot be read.
+    """
+
+    urn = Ours.FROM_DATA_FRAME
+
+    def __init__(
+        self,
+        rows: "DataFrame",
+        *,
+        timestamp: str | None = None,
+        watermark: DurationLike | None = None,
+        idle_after: DurationLike | None = None,
+        idle: IdleLike = Idle.RELEASE,
+        max_ahead: DurationLike | None = MAX_AHEAD,
+    ) -> None:
+        super().__init__()
+        if not hasattr(rows, "isStreaming"):
+            raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
+        if rows.isStreaming and (timestamp is None or watermark is None):
+            raise PipelineError(
+                "the rows of a stream need event time: write FromDataFrame(df, "
+                'timestamp="ts", watermark="1 minute")'
+            )
+        self.rows, self.timestamp = rows, timestamp
+        self.delay_ms = 0 if watermark is None else duration_ms(watermark, "watermark")
+        self.idle_ms = None if idle_after is None else duration_ms(idle_after, "idle_after")
+        self.idle = option(Idle, idle, "idle")
+        self.ahead_ms = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
+
+    def get_windowing(self, unused_inputs: Any) -> Windowing:
+        return Windowing(beam.window.GlobalWindows())
+
+    def expand(self, pbegin: PBegin) -> PCollection:
+        return PCollection(pbegin.pipeline, is_bounded=not self.rows.isStreaming)
+
+
+Write = Callable[["DataFrame", int], Any]
+
+
+class WriteRows(_Ours):
+    """The elements written as rows, when the pipeline runs on Spark.
+
+    All writers of a pipeline share one query: what they write was computed once.
+
+    Args:
+        schema: The Spark schema of the rows, as ``"user string, n long"``. An element is a
+            ``beam.Row``, a mapping, a named tuple or a tuple of the columns; any other element is
+            the only column. A ``Timestamp`` is an instant.
+        write: Called with the rows of each micro-batch as a DataFrame, and its number, like the
+            function of Spark's ``foreachBatch``. After a restart it may be called again with a
+            number that it has seen.
+
+    Raises:
+        PipelineError: ``write`` cannot be called.
+    """
+
+    urn = Ours.WRITE_ROWS
+
+    def __init__(self, schema: str, write: Write) -> None:
+        super().__init__()
+        if not callable(write):
+            raise PipelineError(
+                f"WriteRows needs a function of a DataFrame and a number, got {write!r}; write "
+                'lambda rows, number: rows.write.mode("append").parquet("/path")'
+            )
+        self.schema, self.write = schema, write
+
+    def expand(self, pcoll: PCollection) -> PDone:
+        return PDone(pcoll.pipeline)
+
+
+class UpsertInto(_Ours):
+    """The elements as rows of a table, in which a later pane replaces an earlier one.
+
+    The table has a row for each key and window, see `beamlike.upsert_into`. Group with accumulating
+    panes: of panes that discard, the last part would stay.
+
+    Args:
+        target: The table: `beamlike.tables.SQLite`, ``DuckDB``, ``Postgres``, ``Delta`` or
+            ``Iceberg``.
+        key: The columns of the key.
+        schema: The Spark schema of the elements, as for `WriteRows`; the key is among its columns.
+        name: What the numbers of the micro-batches are kept under, with the table and the query.
+    """
+
+    urn = Ours.UPSERT_INTO
+
+    def __init__(
+        self, target: "Target", key: str | Sequence[str], schema: str, *, name: str | None = None
+    ) -> None:
+        super().__init__()
+        self.target, self.key, self.schema, self.name = target, key, schema, name
+
+    def expand(self, pcoll: PCollection) -> PDone:
+        return PDone(pcoll.pipeline)
+
+
+class StrategyOptions(_Ours):
+    """Parts of the windowing strategy that the Beam SDK cannot say, for groupings that follow.
+
+    They hold until the next window transform.
+
+    Args:
+        on_time_behavior: Whether an on-time pane comes out that has nothing new:
+            ``"fire_always"`` or ``"fire_if_non_empty"``.
+        closing_behavior: Likewise of the last pane of a window.
+        late_check: What decides that an element is too late: ``"assigned"``, its own window, as in
+            Beam, or one of the other choices of `beamlike`.
+    """
+
+    urn = Ours.STRATEGY_OPTIONS
+
+    def __init__(
+        self,
+        *,
+        on_time_behavior: OnTimeBehaviorLike | None = None,
+        closing_behavior: ClosingBehaviorLike | None = None,
+        late_check: LateCheckLike | None = None,
+    ) -> None:
+        super().__init__()
+        said: dict[str, Any] = {}
+        if on_time_behavior is not None:
+            said["on_time_behavior"] = option(OnTimeBehavior, on_time_behavior, "on_time_behavior")
+        if closing_behavior is not None:
+            said["closing_behavior"] = option(ClosingBehavior, closing_behavior, "closing_behavior")
+        if late_check is not None:
+            said["late_check"] = option(LateCheck, late_check, "late_check")
+        if not said:
+            raise PipelineError(
+                "StrategyOptions() says nothing; give on_time_behavior, closing_behavior or "
+                "late_check"
+            )
+        self.parts = said
+
+    def expand(self, pcoll: PCollection) -> PCollection:
+        return PCollection.from_(pcoll)
