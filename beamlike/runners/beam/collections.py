@@ -11,6 +11,7 @@ from beamlike.runners.beam.sdk import PipelineContext
 from beamlike.runners.beam.stage import Stage
 from beamlike.runners.beam.steps import Step
 from beamlike.runners.beam.strategies import Strategy, strategy_of
+from beamlike.runners.beam.times import UNIT
 
 _KEYED: Final = "/keyed"
 
@@ -66,6 +67,8 @@ class Collections:
         return Form(self.strategy(collection, label).windows, keys)
 
     def _add(self, node: Node) -> Node:
+        """A node of the pipeline, which counts what Beam counts."""
+        node = attrs.evolve(node, resolution=UNIT)
         self.nodes.append(node)
         return node
 

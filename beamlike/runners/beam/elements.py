@@ -16,7 +16,7 @@ from beamlike.model.windows import bounds, window_of
 from beamlike.runners.beam.keys import Keys
 from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, windowed_value
 from beamlike.runners.beam.strategies import last_instant
-from beamlike.runners.beam.times import LIMIT, ticks_of
+from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.windows import (
     ObjectWindows,
     Span,
@@ -64,7 +64,7 @@ class Form:
     def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
         known: dict[Span, tuple[Any]] = {}
         times, panes = elements.timestamps, elements.panes
-        is_exact = min(times, default=0) > -LIMIT and max(times, default=0) < LIMIT
+        is_exact = max(times, default=0) < UNIT.end_of_global_window
         pane, shown = NO_FIRING, PANE_INFO_UNKNOWN
         for value, time, start, end, of_element in zip(
             values, times, spans.starts, spans.ends, panes, strict=True
@@ -110,9 +110,7 @@ class Form:
         """Windowed values of Beam as a bundle."""
         values = [element.value for element in elements]
         windows = [element.windows for element in elements]
-        micros = [element.timestamp_micros for element in elements]
-        exact = min(micros, default=0) > -LIMIT and max(micros, default=0) < LIMIT
-        times = micros if exact else [*map(ticks_of, micros)]
+        times = [element.timestamp_micros for element in elements]
         panes = [element.pane_info for element in elements]
         distinct_panes = dict(zip(map(id, panes), panes, strict=True))
         by_pane = {number: pane_from_beam(it) for number, it in distinct_panes.items()}

@@ -11,7 +11,6 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, Edge, ReadNode
 from beamlike.model.panes import Timing
 from beamlike.runners.beam.elements import Form
-from beamlike.runners.beam.times import MICROS_PER_MS
 from beamlike.runners.beam.transforms import FromDataFrame, UpsertInto, WriteRows
 from beamlike.runners.beam.windows import pane_from_beam
 
@@ -27,10 +26,8 @@ def read_node(label: str, transform: FromDataFrame) -> ReadNode:
     from beamlike.hosts.spark.graph.frames import Frame
     from beamlike.machine.clocks import SourceClock
 
-    ahead = None if transform.ahead_ms is None else transform.ahead_ms * MICROS_PER_MS
-    delay = transform.delay_ms * MICROS_PER_MS
-    clock = SourceClock(delay, transform.idle_ms, transform.idle, ahead)
-    frame = Frame(transform.rows, transform.timestamp, clock, in_micros=True)
+    clock = SourceClock(transform.delay_ms, transform.idle_ms, transform.idle, transform.ahead_ms)
+    frame = Frame(transform.rows, transform.timestamp, clock)
     return ReadNode(label, (), frame, bounded=not transform.rows.isStreaming)
 
 

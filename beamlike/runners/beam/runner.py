@@ -17,14 +17,15 @@ from beamlike.runners.beam.sdk import (
     pipeline_proto,
     with_packed_combiners,
 )
+from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.translation import Translation
 from beamlike.runtime.graph.nodes import worker_of
 
 
 def wait_until(instant: int) -> int:
-    """Sleep until processing time is past an instant (ms); what it is then."""
-    while (now := wall_clock_ms()) <= instant:
-        time.sleep((instant + 1 - now) / 1_000)
+    """Sleep until processing time is past an instant of the graph; what it is then."""
+    while (now := UNIT.from_ms(wall_clock_ms())) <= instant:
+        time.sleep(UNIT.to_ms(instant + UNIT.per_ms - now) / 1_000)
     return now
 
 
@@ -67,7 +68,7 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
 
         def translated(is_drain: bool) -> Translation:
             on_spark = host == "spark"
-            clock = None if on_spark else wall_clock_ms()
+            clock = None if on_spark else UNIT.from_ms(wall_clock_ms())
             return Translation(
                 packed, transforms, is_drain=is_drain, on_spark=on_spark, clock=clock
             )

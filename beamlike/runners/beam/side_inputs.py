@@ -12,6 +12,7 @@ from beamlike.model.windowfns import GlobalWindows, MappingWindowFn, WindowFn
 from beamlike.model.windows import Window, bounds, window_of
 from beamlike.runners.beam.sdk import Urn, maps_windows_by_default, pickler
 from beamlike.runners.beam.strategies import Strategy
+from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.windows import Windows
 
 
@@ -27,6 +28,7 @@ class SideWindows(MappingWindowFn):
         by_default: Whether the function is Beam's own.
     """
 
+    resolution = UNIT
     mapping: bytes
     main: Windows
     side: Windows
@@ -90,11 +92,6 @@ def side_strategy(
         mapping = pickler.dumps(data.window_mapping_fn)
         window_fn = SideWindows(mapping, main.windows, side.windows, window_fn, by_default)
     if all_at_once:
-        return WindowingStrategy(
-            window_fn,
-            DefaultTrigger(),
-            AccumulationMode.DISCARDING,
-            rules.allowed_lateness,
-            rules.timestamp_combiner,
-        )
+        discarding = AccumulationMode.DISCARDING
+        rules = rules._with(trigger=DefaultTrigger(), accumulation=discarding)
     return rules if plain else rules._with(window_fn=window_fn)

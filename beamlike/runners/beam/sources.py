@@ -12,9 +12,8 @@ from apache_beam.testing.test_stream import (
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runners.beam.sdk import proto
-from beamlike.runners.beam.times import ticks_of
+from beamlike.runners.beam.times import UNIT, ticks_of
 from beamlike.runtime.script import Arrive, ScriptStep
 
 
@@ -23,17 +22,17 @@ def impulse(label: str, clock: int | None = None) -> ReadNode:
 
     Args:
         label: Its full name.
-        clock: Processing time when it comes (ms); None: what it is.
+        clock: Processing time when it comes, in ticks; None: what it is.
     """
-    elements = ((None, Element(b"", MIN_TIMESTAMP)),)
+    elements = ((None, Element(b"", UNIT.earliest)),)
     script: list[ScriptStep] = [] if clock is None else [AdvanceClock(clock)]
-    script += [Arrive(elements), AdvanceWatermark(MAX_TIMESTAMP)]
+    script += [Arrive(elements), AdvanceWatermark(UNIT.end_of_time)]
     return ReadNode(label, (), tuple(script), bounded=True)
 
 
 def ended(label: str) -> ReadNode:
     """The end, and nothing before it."""
-    return ReadNode(label, (), (AdvanceWatermark(MAX_TIMESTAMP),), bounded=True)
+    return ReadNode(label, (), (AdvanceWatermark(UNIT.end_of_time),), bounded=True)
 
 
 def test_stream(transform: Any, stream: Any, context: Any) -> Mapping[str, ReadNode]:
@@ -68,15 +67,15 @@ def _steps(stream: Any, tag: str, *, has_clock: bool) -> list[ScriptStep]:
         step: ScriptStep = Arrive(())
         match event:
             case ProcessingTimeEvent() if has_clock:
-                clock += event.advance_by.micros // 1_000
+                clock += event.advance_by.micros
                 step = AdvanceClock(clock)
             case ElementEvent() if str(event.tag) == tag:
                 elements = (
-                    (None, Element(it.value, ticks_of(it.timestamp.micros)))
+                    (None, Element(it.value, ticks_of(it.timestamp)))
                     for it in event.timestamped_values
                 )
                 step = Arrive(tuple(elements))
             case WatermarkEvent() if str(event.tag) == tag:
-                step = AdvanceWatermark(ticks_of(event.new_watermark.micros))
+                step = AdvanceWatermark(ticks_of(event.new_watermark))
         steps.append(step)
-    return [*steps, AdvanceWatermark(MAX_TIMESTAMP)]
+    return [*steps, AdvanceWatermark(UNIT.end_of_time)]

@@ -14,7 +14,6 @@ from typing import Any, Final
 from zlib import crc32
 
 import attrs
-from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do
@@ -27,7 +26,7 @@ from beamlike.runners.beam.restrictions import Rest, Restrictions, delay_ms, res
 from beamlike.runners.beam.sdk import pickler
 from beamlike.runners.beam.stateful import ANY_SKEW
 from beamlike.runners.beam.steps import Opened, Output, Step, opened
-from beamlike.runners.beam.times import nearest_ticks
+from beamlike.runners.beam.times import UNIT, ticks_of
 
 MOST_OUTPUTS: Final = 10_000
 LONGEST_CALL: Final = 1.0
@@ -63,7 +62,7 @@ class Splitting(Do):
         out = Bundle()
         for windowed in self._takes.values(bundle):
             for rest in self._restrictions.parts(windowed):
-                out.append(Windowed(rest, nearest_ticks(rest.micros)))
+                out.append(Windowed(rest, rest.micros))
         if out:
             yield MAIN, out
 
@@ -168,8 +167,10 @@ class SplittableFn(StatefulFn):
             rests[name] = Rest.of_residual(residual)
             watermark = residual.current_watermark
             if watermark is not None:
-                hold = max(hold, nearest_ticks(Timestamp.of(watermark).micros))
-            control.set(control.now + delay_ms(residual), name, min(hold, _latest(given)))
+                hold = max(hold, ticks_of(watermark))
+            control.set(
+                control.now + UNIT.from_ms(delay_ms(residual)), name, min(hold, _latest(given))
+            )
         if rests:
             cell.write(rests)
         else:

@@ -9,7 +9,6 @@ from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.runners.beam.elements import Form
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.steps import Opened, Step, opened
-from beamlike.runners.beam.times import nearest_ticks
 from beamlike.safe_text import USER_RAISED
 
 
@@ -115,7 +114,7 @@ class Stage(Do):
 
 def _shown(element: Any) -> Windowed:
     """An element for the message of what was raised for it."""
-    return Windowed(element.value, nearest_ticks(element.timestamp_micros))
+    return Windowed(element.value, element.timestamp_micros)
 
 
 class Untagged(Do):

@@ -25,7 +25,7 @@ from beamlike.runners.beam.sdk import (
 )
 from beamlike.runners.beam.steps import Opened, Step, opened
 from beamlike.runners.beam.strategies import last_instant
-from beamlike.runners.beam.times import clock_ms, nearest_ticks, timestamp_of
+from beamlike.runners.beam.times import ticks_of, timestamp_of
 from beamlike.runners.beam.windows import ObjectWindows
 
 ANY_SKEW = 2**62
@@ -34,7 +34,7 @@ ANY_SKEW = 2**62
 
 class _OrderedList(state_specs.OrderedListStateSpec):
     def millis(self, at: Any) -> int:
-        return nearest_ticks(Timestamp.of(at).micros)
+        return ticks_of(at)
 
     def shown(self, millis: int) -> Any:
         return timestamp_of(millis)
@@ -75,11 +75,8 @@ class _Timer(userstate.BaseTimer):  # type: ignore[misc]
     ) -> None:
         """Call back at this time."""
         control, latest = self._control, self._control.latest
-        instant = Timestamp.of(timestamp)
-        at = nearest_ticks(instant.micros) if control.spec.is_event_time else clock_ms(instant)
-        output = None
-        if output_timestamp is not None:
-            output = nearest_ticks(Timestamp.of(output_timestamp).micros)
+        at = ticks_of(timestamp)
+        output = None if output_timestamp is None else ticks_of(output_timestamp)
         # Beam lets a timer stand at the bound of its window, too.
         control.set(at if latest is None else min(at, latest), dynamic_timer_tag, output)
 

@@ -5,15 +5,16 @@ from typing import Any, Final
 
 import attrs
 from apache_beam.transforms import window as beam_windows
+from apache_beam.utils.timestamp import Duration
 
 from beamlike.errors import UnsupportedError
 from beamlike.model import sessions, triggers, windowfns
 from beamlike.model.options import AccumulationMode, TimestampCombiner
+from beamlike.model.resolution import Span
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow, Window, bounds, window_of
 from beamlike.runners.beam.sdk import Windowing, proto
-from beamlike.runners.beam.times import duration_ticks, micros_of, timestamp_of
+from beamlike.runners.beam.times import UNIT, timestamp_of
 from beamlike.runners.beam.windows import Windows, windows_of
 
 _COMBINERS: Final = {
@@ -32,6 +33,7 @@ class Assigned(windowfns.WindowFn):
         windows: How its windows travel.
     """
 
+    resolution = UNIT
     fn: Any
     windows: Windows
 
@@ -48,6 +50,7 @@ class Assigned(windowfns.WindowFn):
 class Merging(windowfns.MergingWindowFn):
     """A merging window function of a user's own."""
 
+    resolution = UNIT
     fn: Any
     windows: Windows
 
@@ -81,17 +84,22 @@ class Merging(windowfns.MergingWindowFn):
         return type(self.fn).__name__
 
 
+def _span(duration: Any) -> Span:
+    """A length of time of Beam's. What is longer than all of time is as long."""
+    return Span(min(int(Duration.of(duration).micros), UNIT.end_of_time), UNIT)
+
+
 def window_fn_of(fn: Any) -> windowfns.WindowFn:
     """A window function of Beam's as one of the graph."""
     cls = type(fn)
     if cls is beam_windows.GlobalWindows:
         return windowfns.GlobalWindows()
     if cls is beam_windows.FixedWindows:
-        return windowfns.FixedWindows(fn.size.micros, fn.offset.micros)
+        return windowfns.FixedWindows(_span(fn.size), _span(fn.offset))
     if cls is beam_windows.SlidingWindows:
-        return windowfns.SlidingWindows(fn.size.micros, fn.period.micros, fn.offset.micros)
+        return windowfns.SlidingWindows(_span(fn.size), _span(fn.period), _span(fn.offset))
     if cls is beam_windows.Sessions:
-        return sessions.Sessions(fn.gap_size.micros)
+        return sessions.Sessions(_span(fn.gap_size))
     windows = windows_of(fn)
     return Merging(fn, windows) if fn.is_merging() else Assigned(fn, windows)
 
@@ -188,21 +196,16 @@ def strategy_of(strategy: Any, context: Any, label: str) -> Strategy:
     if combiner is None:
         raise UnsupportedError(f"{label!r}: the output time {strategy.output_time} is not known")
     accumulates = strategy.accumulation_mode == proto.AccumulationMode.ACCUMULATING
-    lateness = duration_ticks(beam.allowed_lateness)
     rules = WindowingStrategy(
         window_fn_of(beam.windowfn),
         trigger_of(strategy.trigger, label),
         AccumulationMode.ACCUMULATING if accumulates else AccumulationMode.DISCARDING,
-        min(lateness, MAX_TIMESTAMP),
+        _span(beam.allowed_lateness),
         combiner,
     )
-    return Strategy(beam, windows_of(beam.windowfn), rules)
+    return Strategy(beam, windows_of(beam.windowfn), rules.in_resolution(UNIT))
 
 
 def last_instant(windows: Windows, span: tuple[int, int], ticks: int) -> int:
-    """An instant of an element in a window as Beam's (us).
-
-    Near the ends of time the graph is coarser than Beam, where the last instant of a window is to
-    be Beam's all the same.
-    """
-    return windows.last_micros(span) if ticks == span[1] - 1 else micros_of(ticks)
+    """An instant of an element in a window as Beam's (us), whose global window ends earlier."""
+    return windows.last_micros(span) if ticks == span[1] - 1 else ticks

@@ -38,6 +38,7 @@ from beamlike.runners.beam.splittable import SplittableFn, Splitting
 from beamlike.runners.beam.stage import OneKey, Stage, Untagged
 from beamlike.runners.beam.stateful import BeamStatefulFn
 from beamlike.runners.beam.steps import Step
+from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.transforms import Ours, UpsertInto
 
 
@@ -49,7 +50,7 @@ class Translation(Collections):
         transforms: Beam's transforms by their full labels, for those that are more than a proto.
         is_drain: Whether sources end where they are.
         on_spark: Whether it is to run there.
-        clock: Processing time at the beginning (ms), where it passes by itself in this process.
+        clock: Processing time at the beginning, where it passes by itself in this process.
 
     Attributes:
         nodes: All of them.
@@ -293,9 +294,7 @@ class Translation(Collections):
         stage = Stage(step.label, self._form(step.source, step.label), step.source)
         self._add_step(step, stage, self._look(step, transform, sides, stage))
 
-    def _look(
-        self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]], do: Any
-    ) -> SideInputNode:
+    def _look(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]], do: Any) -> Node:
         """The node of a function that looks into side inputs, which are lists in their windows."""
         label = step.label
         main = self.strategy(step.source, label)
@@ -310,9 +309,8 @@ class Translation(Collections):
             group = GroupNode(name, (Edge(self._add(items)),), rules, Collect())
             edges.append(Edge(self._add(group)))
             strategies.append(rules)
-        node = SideInputNode(label, tuple(edges), main.rules, tuple(strategies), do)
-        self._add(node)
-        return node
+        side_rules = tuple(strategies)
+        return self._add(SideInputNode(label, tuple(edges), main.rules, side_rules, do))
 
     def _stateful(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
         label, source = step.label, step.source
@@ -352,6 +350,6 @@ class Translation(Collections):
         forms = {name: self._form(name, label) for name in step.outputs.values()}
         fn = SplittableFn(step, forms)
         edge = Edge(self._add(parts))
-        rules = WindowingStrategy.unwindowed()
+        rules = WindowingStrategy.unwindowed().in_resolution(UNIT)
         node = self._add(StatefulParDoNode(f"{label}/Process", (edge,), rules, fn, tagged=True))
         self._untag(node, label, forms)

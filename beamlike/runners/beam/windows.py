@@ -15,15 +15,15 @@ from apache_beam.transforms import window as beam_windows
 
 from beamlike.errors import UnsupportedError
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
-from beamlike.model.windows import GLOBAL_WINDOW, bounds
+from beamlike.model.windows import GLOBAL_WINDOWS, bounds
 from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, PaneInfoTiming
 from beamlike.runners.beam.sdk import PaneInfo as BeamPane
-from beamlike.runners.beam.times import micros_of, ticks_of, timestamp_of
+from beamlike.runners.beam.times import UNIT, timestamp_of
 
 Span = tuple[int, int]
 """The bounds of a window of the graph: its first instant, and the first one after it."""
 
-GLOBAL: Final[Span] = bounds(GLOBAL_WINDOW)
+GLOBAL: Final[Span] = bounds(GLOBAL_WINDOWS[UNIT])
 _KEPT: Final = 100_000
 _BY_BOUNDS: Final = frozenset(
     (
@@ -70,7 +70,7 @@ class BoundWindows(Windows):
                 f"{self.owner} merges windows of the class {type(window).__name__}, and merged "
                 "windows are kept by their bounds alone; let it assign IntervalWindow"
             )
-        start, end = ticks_of(window.start.micros), ticks_of(window.end.micros)
+        start, end = window.start.micros, window.end.micros
         if start >= end:
             raise UnsupportedError(
                 f"{self.owner} merges windows, and gave {window}, which is empty; let it assign "
@@ -105,9 +105,9 @@ class ObjectWindows(Windows):
 
     def span_of_bytes(self, encoded: bytes, window: Any) -> Span:
         """The bounds in the graph of a window with these bytes."""
-        end = ticks_of(window.max_timestamp().micros) + 1
+        end = window.max_timestamp().micros + 1
         digest = int.from_bytes(blake2b(encoded, digest_size=5).digest())
-        return end - 1 - digest, end
+        return max(end - 1 - digest, UNIT.earliest), end
 
     def window(self, span: Span) -> Any:
         _, end = span
@@ -115,7 +115,7 @@ class ObjectWindows(Windows):
         return beam_windows.IntervalWindow(last, last.successor())
 
     def last_micros(self, span: Span) -> int:
-        return micros_of(span[1] - 1)
+        return span[1] - 1
 
 
 def windows_of(window_fn: Any) -> Windows:

@@ -49,8 +49,6 @@ class Frame:
         clock: How far event time may be out of order, and ahead of the clock, for a stream.
         encoded: The column that holds the elements as bytes; None: the rows are the elements.
         coder: How these were encoded.
-        in_micros: Whether the graph counts event time in microseconds, and so do the durations of
-            ``clock``.
     """
 
     rows: "DataFrame"
@@ -58,7 +56,6 @@ class Frame:
     clock: SourceClock
     encoded: str | None = None
     coder: Coder | None = None
-    in_micros: bool = False
 
     def entry(self, layers: Layers, node: int) -> Entry:
         """Its rows on their way into a pipeline, from this node.
@@ -74,7 +71,7 @@ class Frame:
         at, ahead = F.lit(layers.resolution.earliest), F.lit(False)
         if self.timestamp is not None:
             unit = layers.resolution
-            in_ticks = F.unix_micros if unit.micros == 1 or self.in_micros else F.unix_millis
+            in_ticks = F.unix_micros if unit.micros == 1 else F.unix_millis
             at = in_ticks(event_time(rows, self.timestamp))
             if rows.isStreaming and self.clock.max_ahead is not None:
                 now = in_ticks(F.current_timestamp())  # of the micro-batch, as it was kept

@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.model.graph import GroupNode
-from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.graph.between import Between, EarlyCombining
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
@@ -166,7 +165,7 @@ def output_stage(
                 left.bundles.pop(edge, None)
             report = left.at_the_end(layers.wire)
             tallies, report.tallies = report.tallies, {}
-            ended = [it for it in left.reached if it.watermark >= MAX_TIMESTAMP]
+            ended = [it for it in left.reached if it.watermark >= layers.resolution.end_of_time]
             left = Mail(bundles=left.bundles, reached=ended, report=report)
             rows += ((None, blob) for blob in layers.handed_on(left))
             if ended:
