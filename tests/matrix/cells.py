@@ -20,7 +20,7 @@ TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "bigint": ("-9223372036854775808L", "7L"),
     "float": ("float('NaN')", "float('-0.0')", "float('0.0')", "float('-Infinity')"),
     "double": ("double('NaN')", "-0.0D", "0.0D", "double('Infinity')", "0.5D"),
-    "decimal(38,18)": ("-99999999999999999999.999999999999999999", "0.5"),
+    "decimal(38,18)": ("-9999999999999999.999999999999999999", "0.5"),
     "decimal(5,2)": ("999.99", "-0.01"),
     "string": ("''", "'ünï 🎈'", "'NaN'"),
     "string collate UTF8_LCASE": ("'a'", "'A'"),
