@@ -22,7 +22,7 @@ TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "double": ("double('NaN')", "-0.0D", "0.0D", "double('Infinity')", "0.5D"),
     "decimal(38,18)": ("-9999999999999999.999999999999999999", "0.5"),
     "decimal(5,2)": ("999.99", "-0.01"),
-    "string": ("''", "'ünï 🎈'", "'NaN'"),
+    "string": ("'7'", "'1.5'", "'NaN'"),
     "string collate UTF8_LCASE": ("'a'", "'A'"),
     "binary": ("x''", "x'00ff'"),
     "date": ("date'0001-01-01'", "date'1582-10-04'", "date'9999-12-31'"),
