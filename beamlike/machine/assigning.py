@@ -34,4 +34,4 @@ def windows_of(
         return assigned(window_fn, element.timestamp, element.value)
     except USER_RAISED as cause:
         failure = Failure.of(window_fn, "assign", cause, (element,))
-        return left_out(element, failure, on_error, watermark)
+        return left_out(element, failure, on_error, watermark, window_fn.resolution)

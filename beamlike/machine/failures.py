@@ -17,7 +17,7 @@ from beamlike.errors import OutgrownError, UserFunctionError, because_of
 from beamlike.machine.events import Drop, DropReason, Element, Item, Lifted
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.fingerprint import how_many
-from beamlike.model.time import show_instant
+from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.safe_text import UserRaised, problem_of, safe_str, short_repr
@@ -76,11 +76,10 @@ class Failure:
     def _problem(self) -> str:
         return problem_of(self.cause)
 
-    @property
-    def error(self) -> UserFunctionError | OutgrownError:
-        """The error that says all of this, from its cause."""
-        shown = [_shown(self.items)] if self.items else []
-        shown += [f"window {self.window}"] if self.window is not None else []
+    def error_in(self, unit: Resolution) -> UserFunctionError | OutgrownError:
+        """The error that says all of this, from its cause; times count so."""
+        shown = [_shown(self.items, unit)] if self.items else []
+        shown += [f"window {unit.show_window(self.window)}"] if self.window is not None else []
         place = ", ".join(shown)
         error: UserFunctionError | OutgrownError
         if isinstance(self.cause, OutgrownError):
@@ -91,18 +90,23 @@ class Failure:
 
 
 def left_out(
-    element: Element, failure: Failure, on_error: OnFailure, watermark: int | None
+    element: Element,
+    failure: Failure,
+    on_error: OnFailure,
+    watermark: int | None,
+    unit: Resolution,
 ) -> Drop:
     """The drop of an element that a function of the user's raised for.
 
     Args:
-        watermark: The input watermark (ms); None where it is not known.
+        watermark: The input watermark; None where it is not known.
+        unit: What times count.
 
     Raises:
         UserFunctionError: That is to be reported.
     """
     if on_error is OnFailure.FAIL:
-        raise failure.error from failure.cause
+        raise failure.error_in(unit) from failure.cause
     return Drop(
         element,
         failure.window,
@@ -121,11 +125,11 @@ def without_cause(event: Happened) -> Happened:
     return event
 
 
-def _shown(items: Sequence[Item]) -> str:
+def _shown(items: Sequence[Item], unit: Resolution) -> str:
     if len(items) > 1:
         return f"{len(items)} elements together"
     (item,) = items
-    at = f"{show_instant(item.timestamp)} ({item.timestamp} ms)"
+    at = f"{unit.show_instant(item.timestamp)} ({unit.to_ms(item.timestamp)} ms)"
     if isinstance(item, Lifted):
         return f"{how_many(item.count, 'element')} combined before, the last one at {at}"
     return f"the element {short_repr(item.value)} at {at}"

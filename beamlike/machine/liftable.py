@@ -72,7 +72,7 @@ def check_lifted(strategy: WindowingStrategy, count: int, window: Window) -> Non
         WindowingError: That is so.
     """
     combiner = strategy.timestamp_combiner
-    those = f"{how_many(count, 'element')} of {window}"
+    those = f"{how_many(count, 'element')} of {strategy.resolution.show_window(window)}"
     if combiner is not TimestampCombiner.END_OF_WINDOW:
         raise WindowingError(
             f"{those} came combined already, and "

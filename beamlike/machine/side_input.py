@@ -311,7 +311,7 @@ class _Step:
                 raise  # the two do not go together, whatever the element
             except USER_RAISED as cause:
                 failure = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
-                self.effects.append(left_out(element, failure, inputs.on_error, self.watermark))
+                self.effects.append(self._left_out(element, failure))
                 continue
             looking = Element(value, element.timestamp, window)
             if drop := expired(element, window, inputs.last_look(side), self.watermark):
@@ -324,6 +324,10 @@ class _Step:
                 self._answer(looking, ())
             else:
                 seen.waiting.append(looking)
+
+    def _left_out(self, element: Element, failure: Failure) -> Drop:
+        inputs = self.inputs
+        return left_out(element, failure, inputs.on_error, self.watermark, inputs.resolution)
 
     def _show(self, element: Element, content: tuple[Any, ...]) -> None:
         window = element.window

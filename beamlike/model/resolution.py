@@ -11,7 +11,7 @@ microseconds.
 import copy
 from enum import Enum
 from fractions import Fraction
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, Protocol, TypeVar
 
 import attrs
 
@@ -27,6 +27,16 @@ from beamlike.model.time import (
     show_duration,
     show_instant,
 )
+
+
+class HasBounds(Protocol):
+    """A window, as far as its text goes."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
 
 
 class Resolution(Enum):
@@ -94,6 +104,12 @@ class Resolution(Enum):
     def show_instant(self, ticks: int) -> str:
         """An instant for people, see `beamlike.model.time.show_instant`."""
         return show_instant(ticks, self.per_ms)
+
+    def show_window(self, window: HasBounds) -> str:
+        """A window for people."""
+        if window.end > self.end_of_global_window and window.start == self.earliest:
+            return "global"
+        return f"[{self.show_instant(window.start)}, {self.show_instant(window.end)})"
 
     def show_duration(self, ticks: int) -> str:
         """A duration for people, see `beamlike.model.time.show_duration`."""

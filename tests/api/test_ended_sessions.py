@@ -70,8 +70,8 @@ def test_a_visit_ends_with_its_logout_and_the_next_begins_at_once(
         ]
     assert came == [
         [],
-        ["12:00-12:20:00.001 click click logout ON_TIME"],
-        ["12:00-12:20:00.001 click click logout late LATE"],
+        ["12:00-12:20:00.000 click click logout ON_TIME"],
+        ["12:00-12:20:00.000 click click logout late LATE"],
         ["12:21-12:52:00.000 click click ON_TIME"],
     ]
 
@@ -102,13 +102,13 @@ def test_both_machines_withdraw_what_an_end_event_makes_wrong(machine: str, rest
         ["12:00-12:30:00.000 click EARLY"],
         [
             "- 12:00-12:30:00.000 click EARLY",
-            "12:00-12:10:00.001 click logout EARLY",
+            "12:00-12:10:00.000 click logout EARLY",
             "12:11-12:41:00.000 click EARLY",
         ],
-        ["- 12:11-12:41:00.000 click EARLY", "12:11-12:15:00.001 click logout click EARLY"],
+        ["- 12:11-12:41:00.000 click EARLY", "12:11-12:15:00.000 click logout click EARLY"],
         [
-            "- 12:11-12:15:00.001 click logout click EARLY",
-            "12:11-12:15:00.001 click logout click logout EARLY",
+            "- 12:11-12:15:00.000 click logout click EARLY",
+            "12:11-12:15:00.000 click logout click logout EARLY",
             "12:16-12:46:00.000 click EARLY",
         ],
     ]
@@ -150,7 +150,7 @@ def test_a_function_says_what_ends_a_visit_and_what_it_raises_for_is_dropped() -
     with QueryTest(job, CLICKS) as query:
         sent = [click("12:00"), click("12:05", "broken"), click("12:10", "timeout")]
         came = [shown(query.send(*sent)), shown(query.advance_watermark_to_infinity())]
-    assert came == [["dropped as failed"], ["12:00-12:10:00.001 click timeout ON_TIME"]]
+    assert came == [["dropped as failed"], ["12:00-12:10:00.000 click timeout ON_TIME"]]
 
 
 def test_visits_by_hour_are_corrected_as_they_end() -> None:

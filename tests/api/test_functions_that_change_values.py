@@ -166,7 +166,7 @@ def test_what_a_call_has_changed_before_it_raised_is_as_it_was(machine: str) -> 
     query.send({"k": "a", "at": "12:08", "xs": [0]})
     assert sorted(panes_of(query), key=str) == [
         *([0, 1, 2, 3], [1, 2, 3], [1, 3]),
-        '{"k": "a", "xs": [7, 13]}',
+        '{"k":"a","xs":[7,13]}',
     ]
 
 

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 CARS, OWNERS = "plate string, at timestamp, lane string", "id string, since timestamp, owner string"
 ON = {"main": "plate", "side": "id"}
 SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
-AT_FOUR = "2020-01-01T00:04:00+00:00"
+AT_FOUR = "2020-01-01T00:04:00.000000Z"
 FIVE, TEN = bl.FixedWindows("5 minutes"), bl.FixedWindows("10 minutes")
 
 
@@ -205,11 +205,11 @@ def test_a_side_window_that_stays_empty_is_over_when_the_owners_are_past_it(
         + booth.send(car("a", "00:04:00"), car("a", "00:11:00"))
     ) == [
         "a 00:11:00 east -> None in 00:10-00:15, UNKNOWN",
-        f'look up: expired by 300001 ms {{"plate": "a", "at": "{AT_FOUR}", "lane": "east"}}',
+        f'look up: expired by 300001 ms {{"plate":"a","at":"{AT_FOUR}","lane":"east"}}',
     ]
     # An owner of those days comes too late for any car.
     assert described(booth.send(owner("a", "00:04:00", "ann"))) == [
-        'look up: expired by 300001 ms {"plate": "a", "side": [{"owner": "ann"}]}'
+        'look up: expired by 300001 ms {"plate":"a","side":[{"owner":"ann"}]}'
     ]
 
 
@@ -241,7 +241,7 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
     ]
     assert sent(car("b", "00:21:00"), car("b", "00:04:00")) == [
         "b 00:21:00 east -> None in 00:20-00:25, UNKNOWN",
-        f'look up: expired by 660001 ms {{"plate": "b", "at": "{AT_FOUR}", "lane": "east"}}',
+        f'look up: expired by 660001 ms {{"plate":"b","at":"{AT_FOUR}","lane":"east"}}',
     ]
 
 
@@ -279,8 +279,8 @@ def test_of_a_side_input_that_retracts_only_results_are_seen(feed: MakeFeed) -> 
     assert booth.send(car("z", "00:25:00"), owner("y", "00:25:00", "yan")) == []
     # A late owner withdraws a pane and replaces it. One pane is too late for any car, not two.
     assert described(booth.send(owner("a", "00:04:00", "cid"))) == [
-        'look up: expired by 300001 ms {"plate": "a", "side": [{"owner": "ann"}, '
-        '{"owner": "bob"}, {"owner": "cid"}]}'
+        'look up: expired by 300001 ms {"plate":"a","side":[{"owner":"ann"},'
+        '{"owner":"bob"},{"owner":"cid"}]}'
     ]
 
 

@@ -64,14 +64,14 @@ def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(
     dropping = hourly(sales.frame, watermark="0 s")
     sales.start(dropping)
     assert lines(sales.settle()) == [
-        'dropped by hours, failed: {"shop": "ann", "price": 1} | timestamp 00:02, watermark '
+        'dropped by hours, failed: {"shop":"ann","price":1} | timestamp 00:02, watermark '
         f"00:01, {HOUR}, error {TOO_MUCH}"
     ]
     # Later rows of that window, and of others: those that fit.
     assert lines(sales.send(sale("ann", "00:03", 2), sale("ann", "01:01", 3))) == [
         f"ann {MOST} 1 | 00:00-01:00 ON_TIME 0 last",
         "bob 2 2 | 00:00-01:00 ON_TIME 0 last",
-        'dropped by hours, failed: {"shop": "ann", "price": 2} | timestamp 00:03, watermark '
+        'dropped by hours, failed: {"shop":"ann","price":2} | timestamp 00:03, watermark '
         f"00:02, {HOUR}, error {TOO_MUCH[:-1]}9",
     ]
     sales.stop()
@@ -84,8 +84,8 @@ def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(
 
 
 HALF = 2**62
-ALONE = f'dropped by hours, failed: {{"shop": "ann", "price": {HALF}}} | timestamp 00:02, {HOUR}'
-COMBINED = f'dropped by hours, failed: {{"shop": "ann"}} | timestamp 00:02, {HOUR}'
+ALONE = f'dropped by hours, failed: {{"shop":"ann","price":{HALF}}} | timestamp 00:02, {HOUR}'
+COMBINED = f'dropped by hours, failed: {{"shop":"ann"}} | timestamp 00:02, {HOUR}'
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,6 @@ def test_a_total_of_totals_drops_the_pane_that_makes_it_too_much(
     assert lines(shown(totals.everything)) == [
         "2 | 01:00-02:00 ON_TIME 0 last",
         f"{HALF} | 00:00-01:00 ON_TIME 0 last",
-        f'dropped by all, failed: {{"price": {HALF}}} | timestamp 00:09:59.999, {HOUR}, '
+        f'dropped by all, failed: {{"price":{HALF}}} | timestamp 00:09:59.999, {HOUR}, '
         f"error {TOO_MUCH}",
     ]

@@ -203,10 +203,8 @@ def test_a_row_that_a_combine_function_cannot_take_is_dropped_and_no_other(
     assert lines(shown(windowed(frame, carry="page"))) == [
         "ann 2 3 | 00:00-00:10 ON_TIME 0 last",
         "cat 1 5 | 00:10-00:20 ON_TIME 0 last",
-        'dropped by beamlike, failed: {"k": "ann", "v": 13, "page": "x"} | timestamp 00:02, '
-        + reported,
-        'dropped by beamlike, failed: {"k": "bob", "v": 13, "page": "x"} | timestamp 00:01, '
-        + reported,
+        'dropped by beamlike, failed: {"k":"ann","v":13,"page":"x"} | timestamp 00:02, ' + reported,
+        'dropped by beamlike, failed: {"k":"bob","v":13,"page":"x"} | timestamp 00:01, ' + reported,
     ]
 
 
@@ -221,7 +219,7 @@ def test_a_row_that_fails_has_merged_no_sessions(feed: MakeFeed, lines: Lines) -
     # It would lie between the two, and make one session of them.
     assert lines(visits.send(visit("ann", "00:08", "x", 13), visit("ann", "00:16", "x", 2))) == [
         "ann 1 1 | 00:00-00:10 ON_TIME 0 last",
-        'dropped by visits, failed: {"k": "ann", "v": 13} | timestamp 00:08, watermark 00:00, '
+        'dropped by visits, failed: {"k":"ann","v":13} | timestamp 00:08, watermark 00:00, '
         "window 00:08-00:18, count 1, "
         "error add of the aggregates n, sum raised ValueError: 13 is unlucky",
     ]
@@ -245,7 +243,7 @@ def test_a_pane_without_a_result_is_dropped_with_the_number_of_its_rows(
     sums = {"sum": bl.combine(SumBelowAHundred(), "v", "int", "int")}
     assert lines(shown(windowed(frame, aggregate=sums))) == [
         "bob 50 | 00:00-00:10 ON_TIME 0 last",
-        'dropped by beamlike, failed: {"k": "ann"} | window 00:00-00:10, count 2, '
+        'dropped by beamlike, failed: {"k":"ann"} | window 00:00-00:10, count 2, '
         "error extract of the aggregates sum raised OverflowError: 110 is too much",
     ]
 
@@ -258,7 +256,7 @@ def test_a_row_that_the_window_function_cannot_place_is_dropped(
     out = windowed(frame, window=Floors(), window_input="v", aggregate=counts)
     assert lines(shown(out)) == [
         "ann 1 | 00:01-00:03 ON_TIME 0 last",
-        'dropped by beamlike, failed: {"k": "ann", "v": 13} | timestamp 00:01, count 1, '
+        'dropped by beamlike, failed: {"k":"ann","v":13} | timestamp 00:01, count 1, '
         "error Floors().assign raised LookupError: there is no such floor",
     ]
 
@@ -275,7 +273,7 @@ def test_a_row_whose_gap_is_nonsense_is_dropped(spark: Any, shown: Shown, lines:
     out = windowed(frame, window=bl.Sessions(gap_of), window_input="page")
     assert lines(shown(out)) == [
         "ann 1 2 | 00:01-00:06 ON_TIME 0 last",
-        'dropped by beamlike, failed: {"k": "ann", "page": "odd", "v": 1} | timestamp 00:01, '
+        'dropped by beamlike, failed: {"k":"ann","page":"odd","v":1} | timestamp 00:01, '
         f"count 1, error {NONSENSE}",
     ]
 
@@ -303,9 +301,9 @@ def test_a_row_of_one_input_that_its_own_window_function_cannot_place_is_dropped
 ) -> None:
     assert lines(shown(flat(spark))) == [
         "ann 2 4 | 00:00-00:34 ON_TIME 0 last",
-        'dropped by beamlike, failed: {"k": "ann", "page": "odd", "v": 2} | timestamp 00:04, '
+        'dropped by beamlike, failed: {"k":"ann","page":"odd","v":2} | timestamp 00:04, '
         f"count 1, error {NONSENSE}",
-        'dropped by beamlike, failed: {"k": "bob", "page": "lost", "v": 4} | timestamp 00:04, '
+        'dropped by beamlike, failed: {"k":"bob","page":"lost","v":4} | timestamp 00:04, '
         "count 1, error Sessions(gap_of).assign raised KeyError: 'lost'",
     ]
 

@@ -407,7 +407,9 @@ def random_batches(seed: int) -> list[list[tuple[str, int, int]]]:
 
 
 def millis(text: str | None) -> int | None:
-    return None if text is None else round(datetime.fromisoformat(text).timestamp() * 1000)
+    if text is None:
+        return None
+    return round(datetime.fromisoformat(text).timestamp() * 1_000_000) // 1_000
 
 
 def as_shown_(key: str, effect: Any) -> tuple[Any, ...]:

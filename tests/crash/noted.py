@@ -96,6 +96,6 @@ def timed(feed: Path, number: int) -> list[tuple[dict[str, object], int | None]]
 
 def _instant(at: str) -> int | None:
     try:
-        return round(datetime.fromisoformat(at).timestamp() * 1000)
+        return round(datetime.fromisoformat(at).timestamp() * 1_000_000) // 1_000
     except ValueError:
         return None

@@ -117,4 +117,4 @@ def _bounds(window: Mapping[str, str]) -> Plain:
 
 
 def _instant(text: str) -> int:
-    return round(datetime.fromisoformat(text).timestamp() * 1000)
+    return round(datetime.fromisoformat(text).timestamp() * 1_000_000) // 1_000

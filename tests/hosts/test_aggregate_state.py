@@ -200,6 +200,8 @@ def test_results_have_the_types_that_are_promised() -> None:
         "money_different": "int64",
         "money_top_by": "list<item: decimal128(7, 2)>",
         "money_bottom_by": "list<item: decimal128(7, 2)>",
+        "money_min_by": "decimal128(7, 2)",
+        "money_max_by": "decimal128(7, 2)",
         "money_min": "decimal128(7, 2)",
         "money_max": "decimal128(7, 2)",
         "money_top": "list<item: decimal128(7, 2)>",

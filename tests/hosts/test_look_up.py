@@ -279,8 +279,8 @@ def test_rows_and_drops_of_both_inputs_have_the_columns_of_the_result() -> None:
     }
     shown = [row["__beamlike"]["dropped"] for row in dropped]
     assert [(it["reason"], it["missed_ms"], it["element"]) for it in shown] == [
-        ("expired", 1, '{"plate": "a", "lane": "west", "toll": 4}'),
-        ("expired", 1, '{"plate": "a", "side": [{"owner": "bob", "seats": 2}]}'),
+        ("expired", 1, '{"plate":"a","lane":"west","toll":4}'),
+        ("expired", 1, '{"plate":"a","side":[{"owner":"bob","seats":2}]}'),
     ]
     assert [(row["lane"], row["owner"], row["pane"]) for row in dropped] == [(None,) * 3] * 2
 
@@ -306,7 +306,7 @@ def test_a_row_for_which_the_window_function_raises_is_dropped_with_what_it_rais
         "beamlike",
         "failed",
     )
-    assert shown["element"] == '{"plate": "a", "lane": "east", "toll": 0}'
+    assert shown["element"] == '{"plate":"a","lane":"east","toll":0}'
     assert shown["error"].startswith("FixedWindows(10ms).assign raised ZeroDivisionError")
     (blob,) = store.buckets.values()
     (kept,) = unpack_blob(blob)[0].to_pylist()

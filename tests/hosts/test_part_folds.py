@@ -144,7 +144,17 @@ def test_the_aggregates_that_are_run_window_by_window_are_those_without_columns(
         for name, part in BOUND.parts.items()
         if isinstance(fold_of_part(part, BOUND.values), Objects)
     }
-    lists = ("sample", "distinct", "top", "bottom", "top_by", "bottom_by", "quantiles")
+    lists = (
+        "sample",
+        "distinct",
+        "top",
+        "bottom",
+        "top_by",
+        "bottom_by",
+        "min_by",
+        "max_by",
+        "quantiles",
+    )
     wanted = {name for name in BOUND.parts if name.endswith(lists) or name.startswith("tags_by")}
     nested = ("tags", "place", "nothing")
     wanted |= {f"{it}_{fold}" for it in nested for fold in ("set", "different")}

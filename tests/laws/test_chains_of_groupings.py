@@ -330,7 +330,7 @@ def test_with_any_lateness_no_correction_of_a_session_comes_too_late(random: Ran
                 happen(lambda query: query.send(sent_as(event)))  # noqa: B023
         happen(lambda query: query.advance_watermark_to_infinity())
     stood = [
-        dict(found[name]) | {"ts": round(found[name]["timestamp"].timestamp() * 1000)}
+        dict(found[name]) | {"ts": round(found[name]["timestamp"].timestamp() * 1_000_000) // 1_000}
         for name, count in panes.items()
         for _ in range(count)
     ]

@@ -249,7 +249,7 @@ def _of_row(row: Row) -> Any:
 
 
 def _ms(at: Any) -> int:
-    return round(at.timestamp() * 1000)
+    return round(at.timestamp() * 1_000_000) // 1_000
 
 
 @law

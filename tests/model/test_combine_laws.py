@@ -31,6 +31,7 @@ from beamlike.model.combine import (
     Together,
     Top,
     TopBy,
+    ValueAtExtreme,
 )
 from beamlike.testing import check_combine_fn
 from tests.support.examples import examples
@@ -61,6 +62,8 @@ FUNCTIONS: list[tuple[CombineFn, Any, bool, EmptyPane]] = [
     (Top(2, by=itemgetter(1)), PAIRS, False, EmptyPane([], False, "topByKey")),
     (TopBy(2), PAIRS, False, EmptyPane([], False, "topByKey")),
     (TopBy(2, smallest=True), PAIRS, False, EmptyPane([], False, "topByKey")),
+    (ValueAtExtreme(), PAIRS, False, EmptyPane(None, False, None)),
+    (ValueAtExtreme(smallest=True), PAIRS, False, EmptyPane(None, False, None)),
     (Sample(2), ANYTHING, True, EmptyPane([], False, "sampleByKey")),
     (Sample(3, seed=1, keep_nulls=False), WHOLE, True, EmptyPane([], False, "sampleByKey")),
     (ApproxQuantiles([0, 0.5, 1]), NUMBERS, True, EmptyPane([], False, "approxQuantilesByKey")),

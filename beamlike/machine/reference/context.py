@@ -142,7 +142,7 @@ class StepContext:
         del self.trace[savepoint[1] :]
 
     def fail(self, failure: Failure) -> NoReturn:
-        raise failure.error from failure.cause
+        raise failure.error_in(self.strategy.resolution) from failure.cause
 
     # -- what a window waits for, and holds ----------------------------------------------
 

@@ -102,10 +102,11 @@ class Timer:
 
     def _too_late(self, what: str, at: int) -> str:
         domain = "an event-time" if self.spec.is_event_time else "a processing-time"
-        show = self._timers.unit.show_instant
+        unit = self._timers.unit
+        show, window = unit.show_instant, unit.show_window(self._timers.window)
         return (
             f"Attempted to set {domain} timer {self.spec.name!r} with {what} of "
-            f"{show(at)} that is after the expiration of window {self._timers.window}, "
+            f"{show(at)} that is after the expiration of window {window}, "
             f"{show(self._timers.expiry)}; set it to an instant before that, or do not set "
             "it"
         )

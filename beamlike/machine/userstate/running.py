@@ -291,7 +291,9 @@ class Running:
             return words if isinstance(words, str) else words()
 
         def failure(cause: UserRaised) -> UserFunctionError:
-            return _failure(function, cause, f"{shown()}, window {live.window}")
+            return _failure(
+                function, cause, f"{shown()}, window {self._unit.show_window(live.window)}"
+            )
 
         try:
             self._fn.start_bundle()
@@ -354,7 +356,7 @@ class Running:
         try:
             return live.saved()
         except USER_RAISED as cause:
-            place = f"its states after the step, window {live.window}"
+            place = f"its states after the step, window {self._unit.show_window(live.window)}"
             raise _failure(self._fn.words, cause, place) from cause
 
 

@@ -112,7 +112,7 @@ class _Assigning(Worker):
             return assigned(window_fn, timestamp, value)
         except USER_RAISED as cause:
             failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
-            raise failure.error from cause
+            raise failure.error_in(window_fn.resolution) from cause
 
 
 class _Joining(Worker):
