@@ -24,12 +24,14 @@ CONFORMANCE: Final = "FnApiRunnerTest"
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     CONFORMANCE: (),
     "validates_runner": (
-        "runners/portability/fn_api_runner/fn_runner_test.py",
+        "runners/portability/fn_api_runner/translations_test.py",
         "transforms/ptransform_test.py",
         "transforms/sideinputs_test.py",
-        "transforms/create_test.py",
+        "transforms/combiners_test.py",
+        "transforms/deduplicate_test.py",
         "transforms/dofn_lifecycle_test.py",
         "transforms/combinefn_lifecycle_test.py",
+        "transforms/util_test.py",
         "metrics/metric_test.py",
         "pipeline_test.py",
     ),
@@ -42,6 +44,25 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "ptransform_test": ("transforms/ptransform_test.py",),
     "util_test": ("transforms/util_test.py",),
     "window_test": ("transforms/window_test.py",),
+    "examples": (
+        "examples/cookbook/coders_test.py",
+        "examples/cookbook/combiners_test.py",
+        "examples/cookbook/custom_ptransform_test.py",
+        "examples/cookbook/filters_test.py",
+        "examples/cookbook/group_with_coder_test.py",
+        "examples/cookbook/mergecontacts_test.py",
+        "examples/cookbook/multiple_output_pardo_test.py",
+        "examples/complete/autocomplete_test.py",
+        "examples/complete/estimate_pi_test.py",
+        "examples/complete/game/game_stats_test.py",
+        "examples/complete/game/hourly_team_score_test.py",
+        "examples/complete/game/leader_board_test.py",
+        "examples/complete/game/user_score_test.py",
+        "examples/complete/tfidf_test.py",
+        "examples/complete/top_wikipedia_sessions_test.py",
+        "examples/wordcount_test.py",
+        "examples/wordcount_debugging_test.py",
+    ),
 }
 """Files of the SDK, by the names of suites."""
 

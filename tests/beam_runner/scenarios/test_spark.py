@@ -173,6 +173,26 @@ def test_a_stream_that_is_stopped_twice_gives_what_a_plain_computation_gives(
     assert len(all_of(running)) == 6 * 9
 
 
+def test_a_stream_that_keeps_no_state_runs_until_it_is_drained(spark: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "sales"
+    folder.mkdir()
+    sales_of(folder, 0)
+    rows = spark.readStream.schema(SALES).json(str(folder))
+    prices: Rows = {}
+    p = pipeline("--shards=2")
+    (
+        p
+        | FromDataFrame(rows, timestamp="sold", watermark="1 minute", max_ahead=None)
+        | beam.Map(lambda sale: sale.price)
+        | WriteRows("price long", keeping(prices))
+    )
+    result = p.run()
+    assert result.wait_until_finish(duration=2_000) == PipelineState.RUNNING
+    result.query.processAllAvailable()
+    assert result.drain() == PipelineState.DRAINED
+    assert all_of(prices) == [(n,) for n in range(1, 10)]
+
+
 def test_a_pipeline_that_has_changed_is_refused_by_the_name_of_what_changed(
     spark: Any, tmp_path: Path
 ) -> None:

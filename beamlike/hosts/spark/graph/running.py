@@ -12,7 +12,7 @@ from beamlike.hosts.spark.graph.frames import Shown, bounded_messages, stream_me
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge, Node
+from beamlike.model.graph import Edge
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import STAGED, Layers
@@ -85,12 +85,15 @@ class Running:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing can come out any more: all sources have ended, and all windows."""
-        keep_state = [number for number, node in enumerate(self.layers.nodes) if _stays(node)]
-        everywhere = {
-            (node, shard) for node in keep_state for shard in range(self._checkpoint.shards)
+        """Whether nothing can come out any more: streams have ended, and all that keeps state."""
+        shards = range(self._checkpoint.shards)
+        waited_for = {
+            (at, 0) for at, it in self.layers.clocks.items() if isinstance(it, SourceClock)
         }
-        return everywhere <= self.report.ended
+        for number, node in enumerate(self.layers.nodes):
+            if isinstance(node, STAGED):
+                waited_for |= {(number, shard) for shard in shards}
+        return waited_for <= self.report.ended
 
     def end_sources(self) -> None:
         """Say that nothing comes from streams any more: what does is late."""
@@ -170,10 +173,6 @@ def run_bounded(
     left = bounded_messages(spark, layers, shards, _shows(layers, shown))
     _write(left, 0, layers, shown, found)
     return found
-
-
-def _stays(node: Node) -> bool:
-    return isinstance(node, STAGED)
 
 
 Rows = Sequence[tuple[Sink, Shown]]
