@@ -21,6 +21,9 @@ from tests.beam_suite.environment import beam_folder, environment, version_of
 ROOT: Final = Path(__file__).resolve().parents[2]
 LATEST: Final = Path(__file__).resolve().parent / "LATEST.md"
 CONFORMANCE: Final = "FnApiRunnerTest"
+LAYERS: Final = "layers"
+"""In place of a host: the layers of the Spark host without Spark. Streams do not end there."""
+ENDS: Final = ("-k", "not et_timer and not unbounded_source")
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     CONFORMANCE: (),
     "validates_runner": (
@@ -75,7 +78,7 @@ def notes_of(
     Args:
         python: An interpreter with Beam and beamlike.
         suite: A key of `SUITES`.
-        host: Where pipelines run.
+        host: Where pipelines run; ``"layers"`` is the layers of Spark's host without Spark.
         extra: More arguments of pytest.
         raising: Whether matchers raise.
     """
@@ -86,11 +89,15 @@ def notes_of(
     marks = ["-m", "it_validatesrunner"] if suite == "validates_runner" else []
     with TemporaryDirectory(prefix="beamlike-beam-runner-") as folder:
         notes = Path(folder) / "notes.jsonl"
-        variables = {"BEAMLIKE_BEAM_HOST": host, "BEAMLIKE_BEAM_NOTES": str(notes)}
+        in_layers = host == LAYERS
+        variables = {"BEAMLIKE_BEAM_NOTES": str(notes)}
+        variables["BEAMLIKE_BEAM_HOST"] = "local" if in_layers else host
+        plugins = ["-p", "tests.beam_runner.plugin"]
+        plugins += ["-p", "tests.beam_runner.in_layers"] if in_layers else []
         if raising:
             variables["BEAMLIKE_BEAM_RAISING"] = "1"
         command = [
-            *(str(python), "-m", "pytest", "-q", "-p", "tests.beam_runner.plugin"),
+            *(str(python), "-m", "pytest", "-q", *plugins),
             *("-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(beam)),
             *("--import-mode=importlib", "--confcutdir", str(beam), "-W", "ignore"),
             *(*paths, *marks, *extra),
@@ -154,20 +161,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.beam_runner", description=__doc__)
     parser.add_argument("--python", metavar="PYTHON", help="one that has Beam and beamlike")
     parser.add_argument("--version", default="2.77.0", help="of the Beam to install")
-    parser.add_argument("--host", action="append", choices=("local", "memory", "spark"))
+    parser.add_argument("--host", action="append", choices=("local", "memory", LAYERS, "spark"))
     parser.add_argument("--suite", action="append", choices=SUITES, help="one of them, not all")
     parser.add_argument("--short", action="store_true", help="one host, and nothing is written")
     options = parser.parse_args(arguments)
     with TemporaryDirectory(prefix="beamlike-beam-") as home:
         chosen = options.python
         python = Path(chosen) if chosen else environment(Path(home), options.version)
-        hosts = options.host or (["local"] if options.short else ["local", "memory", "spark"])
+        hosts = options.host or (
+            ["local"] if options.short else ["local", "memory", LAYERS, "spark"]
+        )
         suites = options.suite or list(SUITES)
         results = {
-            (suite, host): judged(notes_of(python, suite, host))
+            (suite, host): judged(notes_of(python, suite, host, ENDS if host == LAYERS else ()))
             for suite in suites
             for host in hosts
-            if host == "local" or suite in (CONFORMANCE, "validates_runner")
+            if host == "local"
+            or suite == CONFORMANCE
+            or (host != LAYERS and suite == "validates_runner")
         }
         raising = notes_of(python, CONFORMANCE, "local", raising=True)
         vacuous = sum(note["outcome"] == "passed" for note in raising)

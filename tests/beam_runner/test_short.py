@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.beam_runner.__main__ import CONFORMANCE, ROOT, judged, notes_of
+from tests.beam_runner.__main__ import CONFORMANCE, LAYERS, ROOT, judged, notes_of
 
 VERSION = "2.77.0"
 SLOW = "not et_timer and not register_finalizations"
@@ -60,3 +60,11 @@ def test_beams_conformance_of_runners_passes_on_ours_and_ran_there(python: Path)
     assert len(notes) > 60
     wrong = [it for it in judged(notes) if it[1] not in ("passed", "skipped")]
     assert wrong == []
+
+
+@pytest.mark.xdist_group("beam_runner")
+def test_nodes_of_each_kind_go_through_the_layers_of_sparks_host(python: Path) -> None:
+    kinds = "side_input or state_timers or sdf_with or custom_window or pack_combiners or reshuffle"
+    notes = notes_of(python, CONFORMANCE, LAYERS, ["-k", kinds])
+    assert len(notes) > 15
+    assert [it for it in judged(notes) if it[1] not in ("passed", "skipped")] == []
