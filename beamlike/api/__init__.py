@@ -6,6 +6,6 @@ line), `user_timers` (timers as functions see them), `pickle_coder` (values of a
 them), `dofn_rows` (functions of Beam over such rows).
 
 Read in this order: `dataframe` (queries of DataFrames), `pipelines` (Beam's transforms and Scio's
-verbs), `explain` (the plan of a query of either), `maintenance` (a query brought to its end, or its
-state over other partitions), `spark_names` (what PySpark calls otherwise).
+verbs), `explain` (the graph of either), `maintenance` (a query brought to its end, or its state
+over other partitions), `spark_names` (what PySpark calls otherwise).
 """

@@ -1,12 +1,12 @@
-"""The plan of a query on Spark, shown before it runs."""
+"""The graph of a query, shown before it runs."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from beamlike.api.dataframe.stage_plan import METADATA, StagePlan
 from beamlike.errors import ColumnError
 from beamlike.extras import needs
+from beamlike.model.graph import Node, StatefulNode
+from beamlike.runtime.options import PLAN_METADATA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from beamlike.api.dataframe.stream import Stream
     from beamlike.api.pipelines.pipeline import PCollection, Pipeline
     from beamlike.api.pipelines.scio.context import ScioContext
+    from beamlike.runtime.plan import Plan
 
 _NOTHING = "nothing is grouped here"
-_NAMED = ("machine", "transform")
-"""Of a pipeline's stage: what its first line says."""
 
 
 def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | ScioContext") -> str:
@@ -42,40 +41,50 @@ def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | Scio
     from beamlike.api.pipelines.pipeline import Pipeline
 
     if isinstance(panes, Stream):
-        stages = [stage for stage in panes.inputs.stages.values() if isinstance(stage, StagePlan)]
-        return "\n".join(map(str, stages)) or _NOTHING
-    if isinstance(pipeline := getattr(panes, "pipeline", panes), Pipeline):
-        return "\n".join(map(str, _stages_of(pipeline))) or _NOTHING
-    fields = {field.name: field for field in getattr(panes, "schema", ())}
+        nodes: Sequence[Node] = [*panes.inputs.stages.values()]
+    elif isinstance(pipeline := getattr(panes, "pipeline", panes), Pipeline):
+        needs("explain_plan of a pipeline", "local")
+        nodes = pipeline.nodes
+    else:
+        return _noted_on(panes)
+    return "\n".join(_texts(nodes)) or _NOTHING
+
+
+def _noted_on(frame: Any) -> str:
+    """What a grouping wrote on the column ``pane`` of its frame."""
+    fields = {field.name: field for field in getattr(frame, "schema", ())}
     notes = (fields["pane"].metadata or {}) if "pane" in fields else {}
-    plan = notes.get(METADATA, notes.get(METADATA.encode()))  # of Spark, of pyarrow
-    if plan is None:
+    text = notes.get(PLAN_METADATA, notes.get(PLAN_METADATA.encode()))  # of Spark, of pyarrow
+    if text is None:
         raise ColumnError(
             "explain_plan reads what windowed() wrote on the column 'pane', and this frame has no "
             "such column; call it with the frame that windowed() returned, with a Stream, or with "
             "a pipeline"
         )
-    return str(StagePlan(**json.loads(plan)))
+    return text if isinstance(text, str) else text.decode()
 
 
-def _stages_of(pipeline: "Pipeline") -> Iterator[StagePlan]:
-    """All nodes that keep state, in the order in which they were applied."""
-    needs("explain_plan of a pipeline", "local")
+def _texts(nodes: Sequence[Node]) -> Iterator[str]:
+    """Each node that keeps state, in the order in which they were applied."""
+    from beamlike.runtime.stepping import node_text
+
+    for node in nodes:
+        if isinstance(node, StatefulNode):
+            planned = node.plan is not None
+            plan = node.plan if planned else _plan_in_pipeline(node)
+            words = plan.identity if planned else plan.operation.words
+            yield node_text(node, plan, words)
+
+
+def _plan_in_pipeline(node: StatefulNode) -> "Plan":
     from beamlike.runtime.graph.nodes import worker_of
     from beamlike.runtime.graph.side_inputs import SideInputWorker
     from beamlike.runtime.graph.stage import plan_of
     from beamlike.runtime.graph.staged import StagedWorker
     from beamlike.runtime.graph.wire import Wire
 
-    for node in pipeline.nodes:
-        worker, machine = worker_of(node), None
-        if isinstance(worker, StagedWorker):
-            machine = worker.machine
-        elif isinstance(worker, SideInputWorker):
-            machine, *_ = worker.machines  # those of the others are alike
-        if machine is not None:
-            wire = Wire.declared()
-            plan = plan_of(node, machine, wire, shards=1, buckets=1, clocks=None)
-            # How keys are spread is known when it runs.
-            does = {what: how for what, how in plan.operation.words.items() if what not in _NAMED}
-            yield StagePlan.of(plan, does)
+    worker = worker_of(node)
+    assert isinstance(worker, SideInputWorker | StagedWorker), "it keeps state"
+    # With several side inputs, the other machines are like the first.
+    machine = worker.machine if isinstance(worker, StagedWorker) else worker.machines[0]
+    return plan_of(node, machine, Wire.declared(), shards=1, buckets=1, clocks=None)

@@ -7,26 +7,32 @@ from typing import Any, Self
 
 import attrs
 
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import TimerControl
-from beamlike.model.time import duration_ms, event_time_ms
 
 
 @attrs.frozen
 class Clockface:
-    """In which form users write and read times: here as numbers of milliseconds."""
+    """In which form users write and read times: here as numbers of milliseconds.
+
+    Args:
+        unit: What the timers count.
+    """
+
+    unit: Resolution = MILLISECONDS
 
     def instant(self, at: Any, argument: str) -> int:
-        """An instant of theirs (ms)."""
-        return event_time_ms(at, argument)
+        """An instant of theirs, in ticks."""
+        return self.unit.event_time(at, argument)
 
     def length(self, span: Any, argument: str) -> int:
-        """A duration of theirs (ms)."""
-        return duration_ms(span, argument)
+        """A duration of theirs, in ticks."""
+        return self.unit.duration(span, argument)
 
-    def shown(self, millis: int) -> Any:
-        """An instant (ms) in their form."""
-        return millis
+    def shown(self, instant: int) -> Any:
+        """An instant in their form."""
+        return self.unit.to_ms(instant)
 
     def timer(self, control: TimerControl) -> "UserTimer":
         """A timer in their form."""

@@ -34,14 +34,13 @@ Source: Beam Python ``apache_beam``.
 
 from typing import TYPE_CHECKING
 
-from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
+from beamlike.api.pipelines.batches import GroupIntoBatches
 from beamlike.api.pipelines.cogroups import CoGroupByKey, Distinct
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map
 from beamlike.api.pipelines.frames import WriteRows, to_data_frame
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey, CombineValues, GroupByKey
-from beamlike.api.pipelines.logging_transforms import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.metrics import (
     Counter,
     Distribution,
@@ -61,6 +60,7 @@ from beamlike.api.pipelines.pairs import (
     Partition,
     PartitionFn,
     Reshuffle,
+    ToString,
     Values,
     WithKeys,
 )
@@ -92,9 +92,9 @@ from beamlike.api.pipelines.python.windows import (
 )
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.rows import GroupBy, Row, Select
-from beamlike.api.pipelines.strings import Regex, ToString
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
+from beamlike.api.pipelines.waiting import WaitOn
 from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
 from beamlike.beam import version
 from beamlike.beam.alias import install_as
@@ -151,7 +151,6 @@ __all__ = [
     "AsList",
     "AsMultiMap",
     "AsSingleton",
-    "BatchElements",
     "ClosingBehavior",
     "CoGroupByKey",
     "CombineFn",
@@ -182,7 +181,6 @@ __all__ = [
     "IntervalWindow",
     "Keys",
     "KvSwap",
-    "LogElements",
     "Map",
     "MapTuple",
     "MetricResult",
@@ -203,7 +201,6 @@ __all__ = [
     "PipelineOptions",
     "PipelineResult",
     "PipelineState",
-    "Regex",
     "Reify",
     "Remerge",
     "RemoveDuplicates",
@@ -216,7 +213,6 @@ __all__ = [
     "SlidingWindows",
     "StandardOptions",
     "TaggedOutput",
-    "Tee",
     "Timestamp",
     "TimestampCombiner",
     "TimestampedValue",

@@ -1,8 +1,5 @@
 """Beam's ``apache_beam.error``: what is here of it."""
 
-from beamlike.api.pipelines.value_providers import (
-    RuntimeValueProviderError as RuntimeValueProviderError,
-)
 from beamlike.errors import BeamlikeError as _BeamError
 from beamlike.errors import PipelineError as PipelineError
 from beamlike.errors import PipelineError as _TransformError

@@ -17,41 +17,20 @@ _IO: Final = f"{_P}.io"
 HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_fns",
-    "coders.row_coder": f"{_P}.row_coder",
     "coders.typecoders": f"{_P}.coders",
-    "io.avroio": f"{_IO}.avro",
     "io.external.generate_sequence": f"GenerateSequence={_IO}.sequences:GenerateSequence",
-    "io.filebasedsink": f"{_IO}.file_sinks",
-    "io.filebasedsource": f"{_IO}.file_sources",
-    "io.fileio": f"{_IO}.fileio {_IO}.file_names {_IO}.file_writing "
-    f"MatchContinuously={_IO}.watching:MatchContinuously "
-    f"FileMetadata={_IO}.file_writing:SinkMetadata",
-    "io.filesystem": f"{_IO}.file_systems CompressionTypes={_IO}.compression:CompressionTypes "
+    "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
     f"BeamIOError={_IO}.errors:BeamIOError",
-    "io.filesystems": f"{_IO}.filesystems",
-    "io.iobase": f"{_IO}.sources {_IO}.sinks RangeTracker={_IO}.range_trackers:RangeTracker "
-    f"{_IO}.restrictions WatermarkEstimator={_IO}.watermark_estimators:WatermarkEstimator",
     "io.kafka": f"{_IO}.kafka",
-    "io.localfilesystem": f"LocalFileSystem={_IO}.file_systems:LocalFileSystem",
-    "io.parquetio": f"{_IO}.parquet",
-    "io.range_trackers": f"{_IO}.range_trackers",
-    "io.restriction_trackers": f"{_IO}.restrictions",
-    "io.textio": f"{_IO}.text {_IO}.tables "
-    f"ReadAllFromTextContinuously={_IO}.watching:ReadAllFromTextContinuously "
-    f"_TextSource={_IO}.text:TextSource "
-    f"_TextSink={_IO}.text:TextSink",
-    "io.tfrecordio": f"{_IO}.tfrecord",
-    "io.watermark_estimators": f"{_IO}.watermark_estimators",
+    "io.textio": f"{_IO}.text",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
     "metrics.metricbase": f"{_P}.metrics",
     "options.pipeline_options": f"{_P}.options {_P}.option_classes",
-    "options.value_provider": f"{_P}.value_providers",
-    "error": f"RuntimeValueProviderError={_P}.value_providers:RuntimeValueProviderError "
-    "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
+    "error": "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
     "TransformError=beamlike.errors:PipelineError",
-    "pipeline": f"{_P}.pipeline {_P}.visiting",
+    "pipeline": f"{_P}.pipeline",
     "pvalue": f"{_P}.pvalues PCollection={_P}.pipeline:PCollection {_P}.dofn {_P}.rows {_P}.views "
     f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
     "runners.direct.direct_runner": f"{_P}.runners",
@@ -69,7 +48,7 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.pardo {_P}.groups {_P}.cogroups {_P}.python.functions "
-    f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.splittable {_P}.windowing "
+    f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
     f"WindowInto={_P}.python.windowing:WindowInto Windowing={_P}.python.windowing:Windowing",
     "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
     f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
@@ -83,14 +62,13 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.userstate": f"{_P}.userstate MapStateSpec={_P}.userstate:MapStateSpec "
     f"on_window_expiration={_P}.userstate:on_window_expiration "
     f"requires_time_sorted_input={_P}.userstate:requires_time_sorted_input",
-    "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs {_P}.logging_transforms "
-    f"{_P}.strings {_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
+    "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs {_P}.waiting "
+    f"{_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
     "typehints.decorators": f"{_P}.hints.declared TypeCheckError=beamlike.errors:TypeCheckError",
     "typehints.native_type_compatibility": f"convert_to_beam_type={_P}.hints.forms:normal "
     f"convert_to_beam_types={_P}.hints.forms:normal_all",
-    "typehints.trivial_inference": f"{_P}.hints.inference "
-    f"instance_to_type={_P}.hints.values:type_of",
+    "typehints.trivial_inference": f"instance_to_type={_P}.hints.values:type_of",
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
         for name in (
@@ -104,8 +82,6 @@ HERE: Final[Mapping[str, str]] = {
     f"match_type_variables={_P}.hints.consistency:matched {_P}.hints.consistency "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
-    "utils.retry": f"{_P}.retrying BeamIOError={_IO}.errors:BeamIOError",
-    "utils.shared": f"{_P}.shared",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
     "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue",
 }

@@ -1,10 +1,6 @@
 """Beam's ``apache_beam.pipeline``: what is here of it."""
 
-from beamlike.api.pipelines.io.filesystems import FileSystems as FileSystems
-from beamlike.api.pipelines.option_classes import CrossLanguageOptions as CrossLanguageOptions
-from beamlike.api.pipelines.option_classes import DebugOptions as DebugOptions
 from beamlike.api.pipelines.option_classes import SetupOptions as SetupOptions
-from beamlike.api.pipelines.option_classes import StreamingOptions as StreamingOptions
 from beamlike.api.pipelines.option_classes import TypeOptions as TypeOptions
 from beamlike.api.pipelines.options import PipelineOptions as PipelineOptions
 from beamlike.api.pipelines.options import StandardOptions as StandardOptions
@@ -13,8 +9,6 @@ from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.result import PipelineResult as PipelineResult
 from beamlike.api.pipelines.runners import PipelineRunner as PipelineRunner
 from beamlike.api.pipelines.runners import create_runner as create_runner
-from beamlike.api.pipelines.visiting import AppliedPTransform as AppliedPTransform
-from beamlike.api.pipelines.visiting import PipelineVisitor as PipelineVisitor
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam.coders import typecoders as typecoders
 from beamlike.beam.transforms import ptransform as ptransform

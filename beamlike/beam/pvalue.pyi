@@ -18,7 +18,6 @@ from beamlike.api.pipelines.views import AsMultiMap as _MultiMap
 from beamlike.api.pipelines.views import AsSideInput as AsSideInput
 from beamlike.api.pipelines.views import AsSingleton as AsSingleton
 from beamlike.api.pipelines.views import EmptySideInput as EmptySideInput
-from beamlike.api.pipelines.visiting import AppliedPTransform as AppliedPTransform
 from beamlike.beam import coders as coders
 from beamlike.beam import typehints as typehints
 

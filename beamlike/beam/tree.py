@@ -25,50 +25,14 @@ Origin = tuple[str, str]
 """The module that defines something, and its name there; an empty name: the module itself."""
 
 
-_FILES: Final = (
-    "files are read with ReadFromText(...), ReadFromParquet(...) and the like; all else with "
-    "FromDataFrame(spark.read...), and it is written with WriteRows(...)"
+_INSTEAD: Final = (
+    'install "beamlike[beam]" and run the pipeline of Beam\'s own SDK with BeamlikeRunner'
 )
-_SERVICE: Final = "read and write it with Spark, see FromDataFrame(...) and WriteRows(...)"
-_RUNNER: Final = 'a pipeline runs in this process, or with run(host="spark") on Spark'
-_JAVA: Final = "there is no Java behind a pipeline here; write the transform in Python"
-_MODEL: Final = "nothing here trains or runs models; call yours in a DoFn"
-
-_INSTEAD: Final = {
-    "dataframe": "a DataFrame of Spark comes in with FromDataFrame(...) and out with to_data_frame",
-    "examples": "the examples of Beam come with Beam",
-    "io": _FILES,
-    "io.debezium": _SERVICE,
-    "io.gcp": _SERVICE,
-    "io.jdbc": _SERVICE,
-    "io.mongodbio": _SERVICE,
-    "io.snowflake": _SERVICE,
-    "ml": _MODEL,
-    "runners": _RUNNER,
-    "transforms.display": "leave it out: nothing here shows it, nor calls display_data",
-    "transforms.external": _JAVA,
-    "transforms.external_java": _JAVA,
-    "transforms.managed": _SERVICE,
-    "transforms.sql": "write the query with spark.sql(...), and read it with FromDataFrame(...)",
-    "transforms.xlang": _JAVA,
-    "typehints.typehints": "write the types of Python",
-    "yaml": "write the pipeline in Python",
-}
-"""What to write instead, by the name in Beam, or by how it begins."""
+"""What to write instead of a name that is not here."""
 
 
 class AbsentError(UnsupportedError, AttributeError):
     """A name of Beam was used that is not here."""
-
-
-def instead_of(module: str, name: str) -> str:
-    """What to write in place of a name of Beam; empty if nothing is known."""
-    parts = f"{module}.{name}".split(".")
-    for length in range(len(parts), 0, -1):
-        found = _INSTEAD.get(".".join(parts[:length]))
-        if found is not None:
-            return f"; {found}"
-    return ""
 
 
 class _Absent(ABCMeta):
@@ -101,7 +65,7 @@ def absent(module: str, name: str) -> Any:
     """
     beam_name = ".".join(("apache_beam", *filter(None, (module, name))))
     bases = (Exception,) if name.endswith(("Error", "Exception", "Warning")) else ()
-    refusal = f"{beam_name} is not in beamlike.beam{instead_of(module, name)}"
+    refusal = f"{beam_name} is not in beamlike.beam; {_INSTEAD}"
     body = {"__module__": __name__, "__doc__": refusal, "beam_name": beam_name, "refusal": refusal}
     return _Absent(name, bases, body)
 

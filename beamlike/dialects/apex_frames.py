@@ -47,7 +47,12 @@ def on_dataframe(
     if isinstance(generator, FixedDiffEventTimeWatermarkGen) and watermark is None:
         # Its watermark says what is over; ours, a millisecond less, what nothing comes before.
         watermark = f"{generator.fixed_diff + 1} ms"
-    rows = stream(df, timestamp=timestamp, watermark=watermark if df.isStreaming else None)
+    rows = stream(
+        df,
+        timestamp=timestamp,
+        watermark=watermark if df.isStreaming else None,
+        resolution="milliseconds",
+    )
     columns, keys = column_names(value, "value"), column_names(key, "key")
     aggregate = aggregate_of(operator.combine, columns, returns)
     everything = grouped(rows, strategy, aggregate, key=keys, value=columns, options=options)

@@ -54,7 +54,12 @@ def on_dataframe(
             "has it, or use windows in processing time"
         )
     else:
-        rows = stream(df, timestamp=timestamp, watermark=watermark if df.isStreaming else None)
+        rows = stream(
+            df,
+            timestamp=timestamp,
+            watermark=watermark if df.isStreaming else None,
+            resolution="milliseconds",
+        )
     aggregate = aggregate_of(combine, columns, returns)
     everything = grouped(rows, strategy, aggregate, key=key, value=columns, options=options)
     everything = dropped_once(everything, strategy)

@@ -105,8 +105,15 @@ def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream
     column = "__beamlike_arrival" if arrival is None else arrival
     stamped = df.withColumn(column, F.current_timestamp()) if arrival is None else df
     if not df.isStreaming:
-        return stream(stamped, timestamp=column)
-    return stream(stamped, timestamp=column, watermark=0, idle_after=tick, idle="advance")
+        return stream(stamped, timestamp=column, resolution="milliseconds")
+    return stream(
+        stamped,
+        timestamp=column,
+        watermark=0,
+        idle_after=tick,
+        idle="advance",
+        resolution="milliseconds",
+    )
 
 
 def grouped(

@@ -77,7 +77,12 @@ def on_dataframe(
         combine = OfRecords(combine, len(keys), stream is not None)
     retracting = strategy.accumulation is AccumulationMode.RETRACTING
     everything = grouped(
-        open_stream(df, timestamp=timestamp, watermark=watermark if df.isStreaming else None),
+        open_stream(
+            df,
+            timestamp=timestamp,
+            watermark=watermark if df.isStreaming else None,
+            resolution="milliseconds",
+        ),
         strategy,
         aggregate_of(combine, columns, returns),
         key=keys,

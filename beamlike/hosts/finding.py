@@ -23,7 +23,7 @@ def opened(rows: object) -> Any:
     if not _is_of("pyarrow", _TABLES, rows):
         return rows
     needs("a query of a table", "local")
-    from beamlike.hosts.local.tables.bounded import frame_of
+    from beamlike.hosts.local.tables.query import frame_of
 
     return frame_of(rows)
 

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Frames(ABC):
         delay: int | None,
         max_ahead: int | None = None,
         part: str | None = None,
+        resolution: Resolution = MILLISECONDS,
     ) -> Frame:
         """The rows of a source with the hidden column, and the watermark that follows from them.
 
@@ -95,6 +97,7 @@ class Frames(ABC):
             max_ahead: How far ahead of the clock it may lie (ms); None: as far as it likes.
             part: The column that names the part of the source that a row comes from, if parts have
                 watermarks of their own.
+            resolution: What event times count in the hidden column.
 
         Raises:
             ColumnError: The column is missing or no time; a name is taken that is needed here.

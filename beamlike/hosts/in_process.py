@@ -20,10 +20,18 @@ from typing import Final
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
-from beamlike.model.graph import Edge, Node, in_order
+from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
+from beamlike.model.resolution import MILLISECONDS
+from beamlike.runtime.graph.folding import folds_parts
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import DroppedElement, EdgeOutput, KeptEdges, PipelineRun
+from beamlike.runtime.graph.outputs import (
+    DroppedElement,
+    EdgeOutput,
+    KeptEdges,
+    LostElements,
+    PipelineRun,
+)
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.scripts import Step, steps_of
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
@@ -66,6 +74,9 @@ def run_pipeline(
         UnsupportedError: A source has an origin that only Spark can read.
     """
     workers = {node: worker_of(node) for node in in_order(ends)}
+    for node, worker in workers.items():
+        if node.resolution is not MILLISECONDS:
+            worker.count_in(node.resolution)
     return _Run(workers, kept, records, part_size, wait).play()
 
 
@@ -121,11 +132,12 @@ class _Run:
         }
         self._taken = frozenset(chain.from_iterable(self._paced.values()))
         """The nodes that have taken everything when it is their turn."""
+        self._gathering = _gathering(self._order)
         self._waiting: dict[Node, list[Bundle]] = {}
         """What came in parts to nodes that take a step as a whole."""
         self._metrics = Recorder()
         self._came: dict[Edge, EdgeOutput] = {}
-        self._lost: list[DroppedElement] = []
+        self._lost = LostElements()
         self._clock = 0
         self._behind = set[Node]()
         """The nodes that have not seen the clock of this step yet."""
@@ -154,8 +166,10 @@ class _Run:
             if self._records and isinstance(worker, Recorded)
         }
         graph = frozenset(self._workers)
-        lost = tuple(self._lost)
-        return PipelineRun(self._came, lost, self._metrics, recorded, self._kept, graph)
+        return PipelineRun(
+            *(self._came, self._lost.newest, self._metrics, recorded, self._kept, graph),
+            lost_counts=self._lost.counts,
+        )
 
     def _play_on(self) -> None:
         """Let time pass while functions have work left that does not depend on their input.
@@ -202,7 +216,7 @@ class _Run:
                 self._take(position, passing, is_last=True)
                 before = [self._workers[edge.node].output_watermark for edge in node.sources]
                 self._pass_on(position, passing, lambda: worker.reached(before))  # noqa: B023
-            self._lost += (
+            self._lost.add(
                 DroppedElement(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )
         self._keep(passing)
@@ -236,7 +250,7 @@ class _Run:
             return
         worker = self._workers[node]
         arriving = [passing.of(edge) for edge in node.sources]
-        if not is_last and not worker.takes_parts:
+        if not is_last and (node in self._gathering or not worker.takes_parts):
             if any(arriving):
                 waiting = self._waiting.setdefault(node, [Bundle() for _ in arriving])
                 for bundle, more in zip(waiting, arriving, strict=True):
@@ -308,3 +322,26 @@ class _Run:
                 part.append((edge, piece))
                 start, room = start + count, room - count
         yield part
+
+
+def _gathering(nodes: Sequence[Node]) -> frozenset[Node]:
+    """The Flattens to which elements come on several ways, before a node that takes a step as a
+    whole: it is to have the elements of one source after those of another, as it has them at once.
+    """
+    before = set[Node]()
+    for node in reversed(nodes):
+        takes_all = isinstance(node, StatefulNode) and not folds_parts(node)
+        if node in before or takes_all:
+            before.update(edge.node for edge in node.sources)
+    return frozenset(it for it in before if isinstance(it, FlattenNode) and _meet(it.sources))
+
+
+def _meet(edges: Sequence[Edge]) -> bool:
+    """Whether some of these edges have a node before them in common."""
+    upstream = set[Node]()
+    for edge in edges:
+        nodes = in_order([edge.node])
+        if not upstream.isdisjoint(nodes):
+            return True
+        upstream.update(nodes)
+    return False

@@ -17,13 +17,13 @@ Bytewax's ``EventClock`` (``ADVANCE``); the clock as limit as Beam's KafkaIO has
 ``CustomTimestampPolicyWithLimitedDelay``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, Literal, Self
 
 import attrs
 
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
 
 
 class Idle(Enum):
@@ -53,6 +53,7 @@ class SourceClock:
             at most. None: event times may lie in the future, and move the watermark there.
         by_part: Whether each part of the source has a watermark of its own. A part is idle after
             the same time as the source, and then the others no longer wait for it.
+        resolution: What all of these times count, if not milliseconds.
     """
 
     delay: int
@@ -60,6 +61,16 @@ class SourceClock:
     idle: Idle = Idle.RELEASE
     max_ahead: int | None = None
     by_part: bool = False
+    resolution: Resolution = attrs.field(default=MILLISECONDS, eq=False)
+
+    def in_resolution(self, resolution: Resolution) -> "SourceClock":
+        """The same clock, in the ticks of a resolution."""
+        return rescaled(self, resolution, "delay", "idle_after", "max_ahead")
+
+    def trailing(self, greatest: int) -> int:
+        """The watermark that trails an event time, within the ends of time."""
+        unit = self.resolution
+        return min(max(greatest - self.delay, unit.earliest), unit.end_of_time)
 
     def watermark(self, greatest: int | None, active_at: int, clock: int) -> int | None:
         """The watermark (ms) of rows that came; None if they are idle.
@@ -73,17 +84,17 @@ class SourceClock:
         if idle_for > 0 and (self.idle is Idle.RELEASE or greatest is None):
             return None
         if greatest is None:
-            return MIN_TIMESTAMP
+            return self.resolution.earliest
         moved = max(0, idle_for) if self.idle is Idle.ADVANCE else 0
-        return min(max(greatest - self.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)
+        return self.trailing(greatest + moved)
 
     def to_json(self) -> list[Any]:
         return [self.delay, self.idle_after, self.idle.value, self.max_ahead, self.by_part]
 
     @classmethod
-    def from_json(cls, saved: Sequence[Any]) -> Self:
+    def from_json(cls, saved: Sequence[Any], resolution: Resolution = MILLISECONDS) -> Self:
         delay, idle_after, idle, max_ahead, by_part = saved
-        return cls(delay, idle_after, Idle(idle), max_ahead, by_part)
+        return cls(delay, idle_after, Idle(idle), max_ahead, by_part, resolution)
 
 
 @attrs.frozen
@@ -91,6 +102,11 @@ class StageClock:
     """An input that is the output of a grouping, which has so many shards."""
 
     shards: int
+    resolution: Resolution = attrs.field(default=MILLISECONDS, eq=False)
+
+    def in_resolution(self, resolution: Resolution) -> "StageClock":
+        """The same clock, in the ticks of a resolution."""
+        return rescaled(self, resolution)
 
 
 InputClock = SourceClock | StageClock
@@ -171,6 +187,24 @@ class InputState:
     shards: tuple[int, ...] = ()
     parts: tuple[PartState, ...] = ()
 
+    def in_finer_ticks(self, factor: int) -> Self:
+        """What is remembered, in ticks of which so many make one of before."""
+        return self._changed(lambda instant: instant * factor)
+
+    def in_coarser_ticks(self, factor: int) -> Self:
+        """What is remembered, in ticks that are so many times as long."""
+        return self._changed(lambda instant: instant // factor)
+
+    def _changed(self, change: Callable[[int], int]) -> Self:
+        return type(self)(
+            None if self.greatest is None else change(self.greatest),
+            change(self.active_at),
+            tuple(map(change, self.shards)),
+            tuple(
+                PartState(it.part, change(it.greatest), change(it.active_at)) for it in self.parts
+            ),
+        )
+
     def to_json(self) -> list[Any]:
         known = [self.greatest, self.active_at, list(self.shards)]
         return [*known, [attrs.astuple(it) for it in self.parts]] if self.parts else known
@@ -192,6 +226,10 @@ class Clocks:
 
     inputs: tuple[InputClock, ...]
     side: frozenset[int] = frozenset()
+
+    def in_resolution(self, resolution: Resolution) -> "Clocks":
+        """The same clocks, in the ticks of a resolution."""
+        return Clocks(tuple(it.in_resolution(resolution) for it in self.inputs), self.side)
 
     @property
     def needs_clock(self) -> bool:
@@ -244,7 +282,7 @@ class Clocks:
     def _start(self, clock: int) -> tuple[InputState, ...]:
         """No updates yet; ``clock`` is the processing time of the first step (ms)."""
         return tuple(
-            InputState(None, clock, (MIN_TIMESTAMP,) * it.shards)
+            InputState(None, clock, (it.resolution.earliest,) * it.shards)
             if isinstance(it, StageClock)
             else InputState(None, clock)
             for it in self.inputs
@@ -302,12 +340,13 @@ class Clocks:
 
         Source: Flink ``StatusWatermarkValve``, when all channels are idle.
         """
+        earliest = [self.inputs[index].resolution.earliest for index in positions]
         delivered = [
             state.greatest - clock.delay
             for clock, state in ((self.inputs[index], states[index]) for index in positions)
             if isinstance(clock, SourceClock) and state.greatest is not None
         ]
-        return max([MIN_TIMESTAMP, *delivered])
+        return max([*earliest, *delivered], default=self.inputs[0].resolution.earliest)
 
     def _of(self, it: InputClock, state: InputState, clock: int) -> int | None:
         """The watermark of one input; None if it is idle."""
@@ -315,7 +354,7 @@ class Clocks:
             return min(state.shards)
         active = [part.greatest for part in state.parts if not part.is_idle(it, clock)]
         if active and it.by_part:  # else they are of before a restart
-            return min(max(min(active) - it.delay, MIN_TIMESTAMP), MAX_TIMESTAMP)
+            return it.trailing(min(active))
         return it.watermark(state.greatest, state.active_at, clock)
 
 
@@ -353,8 +392,8 @@ def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
         clock: Processing time (ms), in the same form. On replay it must be the same again.
         max_ahead: How far ahead it may lie (ms).
     """
-    # All of time is far enough: more would only be too much for 64 bits.
-    return timestamp > clock + min(max_ahead, MAX_TIMESTAMP)
+    # A million years are far enough: more would only be too much for 64 bits.
+    return timestamp > clock + min(max_ahead, 2**62)
 
 
 def next_output_watermark(before: int, watermark: int, held: int | None) -> int:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from beamlike.machine.clocks import SourceClock, believed
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import show_duration, show_instant
 
 Stretch = tuple[int, int]
 
@@ -37,24 +37,26 @@ class Delivered:
 @attrs.frozen
 class Jump:
     """The watermark goes from ``before``, where it would be without the rows after the gap, to
-    ``after`` (ms), because of the row ``last``."""
+    ``after``, because of the row ``last``; both count ``resolution``."""
 
     before: int
     after: int
     last: str
+    resolution: Resolution = MILLISECONDS
 
     @property
     def size(self) -> int:
         """How far it goes (ms)."""
-        return self.after - self.before
+        return self.resolution.to_ms(self.after - self.before)
 
     def __str__(self) -> str:
-        return f"from {show_instant(self.before)} to {show_instant(self.after)} by {self.last}"
+        show = self.resolution.show_instant
+        return f"from {show(self.before)} to {show(self.after)} by {self.last}"
 
     @property
     def describe(self) -> str:
         """The jump as a line of a log."""
-        return f"the watermark jumps {show_duration(self.size)}, {self}"
+        return f"the watermark jumps {MILLISECONDS.show_duration(self.size)}, {self}"
 
 
 def longest_wait(strategy: WindowingStrategy) -> int | None:
@@ -86,6 +88,7 @@ def jump_over(
         if start - top > source.delay + wait:
             last = max(rows, key=lambda it: it.stretches[-1][-1])
             greatest = believed(last.stretches[-1][-1], source, clock)
-            return Jump(top - source.delay, greatest - source.delay, last.last)
+            before, after = top - source.delay, greatest - source.delay
+            return Jump(before, after, last.last, source.resolution)
         top = max(top, end)
     return None

@@ -11,7 +11,6 @@ from typing import Self
 import attrs
 
 from beamlike.machine.clocks import Idle, SourceClock, believed
-from beamlike.model.time import MIN_TIMESTAMP
 
 
 @attrs.frozen
@@ -45,7 +44,7 @@ class KeyClock:
             source: How a watermark follows the elements.
         """
         greatest = believed(greatest, source, clock)
-        reached = MIN_TIMESTAMP
+        reached = source.resolution.earliest
         if before is not None:
             greatest, reached = max(greatest, before.greatest), before.watermark
         return cls(reached, greatest, clock).at(source, clock)

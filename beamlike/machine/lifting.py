@@ -16,8 +16,8 @@ from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import LateCheck
+from beamlike.model.resolution import Span
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.triggers import Never
 from beamlike.model.windows import Window
 
@@ -44,10 +44,11 @@ class Lifting:
         on_error: OnFailureLike = OnFailure.FAIL,
     ) -> None:
         check_liftable(strategy)
+        self._earliest = strategy.resolution.earliest
         silent = WindowingStrategy(
             strategy.window_fn,
             Never(),
-            allowed_lateness=strategy.allowed_lateness,
+            allowed_lateness=Span(strategy.allowed_lateness, strategy.resolution),
             late_check=strategy.late_check,
         )
         self._grouping = Grouping(silent, combine, on_error)
@@ -69,7 +70,7 @@ class Lifting:
             UserFunctionError: A function of the user's raised, and that is to be reported.
         """
         judged = watermark is not None and self._judges
-        at = MIN_TIMESTAMP if watermark is None or not self._judges else watermark
+        at = self._earliest if watermark is None or not self._judges else watermark
         before, trace = KeyState.unseen(at, 0), list[TraceEvent]()
         after, effects = self._grouping.step(before, Bundle(tuple(elements)), trace.append)
         merged: set[Window] = {it.into for it in trace if isinstance(it, Merged)}

@@ -31,8 +31,9 @@ from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.ungrouped import clocks_after, elements_of, expired
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
+from beamlike.model.time import MAX_TIMESTAMP, DurationLike
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, MappingWindowFn, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, expiry
@@ -139,6 +140,7 @@ class SideInputs:
         side_trigger: The trigger of the side input's grouping.
         side_allowed_lateness: How long after its end a side window may have its first pane; None:
             until its trigger must have fired.
+        resolution: What the window functions and the trigger count.
 
     Raises:
         WindowingError: Side windows merge, the main input's window is the global one and the
@@ -158,6 +160,7 @@ class SideInputs:
         on_error: OnFailureLike = OnFailure.FAIL,
         side_trigger: Trigger = DefaultTrigger(),  # noqa: B008 (a value)
         side_allowed_lateness: DurationLike | None = None,
+        resolution: Resolution = MILLISECONDS,
     ) -> None:
         side_trigger.latest_first_firing(GLOBAL_WINDOW)  # raises if it is not known
         maps = isinstance(side_window_fn, MappingWindowFn)
@@ -168,14 +171,16 @@ class SideInputs:
             raise WindowingError(f"SideInputs join must be {choices}, got {join!r}")
         self.main_window_fn = main_window_fn
         self.side_window_fn = side_window_fn
-        self.allowed_lateness = duration_ms(main_allowed_lateness, "main_allowed_lateness")
+        self.resolution = resolution
+        lateness = resolution.duration(main_allowed_lateness, "main_allowed_lateness")
+        self.allowed_lateness = lateness
         self.join: Final = join
         self.on_error = option(OnFailure, on_error, "on_error")
         self.side_trigger = side_trigger
         self.side_allowed_lateness = (
             None
             if side_allowed_lateness is None
-            else duration_ms(side_allowed_lateness, "side_allowed_lateness")
+            else resolution.duration(side_allowed_lateness, "side_allowed_lateness")
         )
 
     def step(
@@ -226,19 +231,22 @@ class SideInputs:
         return NextTimers(event, None, side)
 
     def empty_after(self, side_window: Window) -> int:
-        """The watermark of the side input (ms) past which a window that got no pane is ready."""
+        """The watermark of the side input past which a window that got no pane is ready."""
+        sure = self.side_trigger.latest_first_firing(side_window)
         # "Infinity" is past everything, and a watermark is past nothing that is infinite.
-        sure = min(self.side_trigger.latest_first_firing(side_window), MAX_TIMESTAMP - 1)
+        last = self.resolution.end_of_time - 1
+        # Triggers that no watermark makes ready say so in milliseconds, whatever is counted.
+        sure = last if sure == MAX_TIMESTAMP else min(sure, last)
         if self.side_allowed_lateness is None:
             return sure
-        return min(sure, expiry(side_window, self.side_allowed_lateness))
+        return min(sure, expiry(side_window, self.side_allowed_lateness, self.resolution))
 
     def last_look(self, side_window: Window) -> int:
-        """The last watermark of both (ms) at which an element may look into a side window."""
+        """The last watermark of both at which an element may look into a side window."""
         fn = self.side_window_fn
         if isinstance(fn, MappingWindowFn) and fn.looks_back:
-            return MAX_TIMESTAMP - 1
-        return expiry(side_window, self.allowed_lateness)
+            return self.resolution.end_of_time - 1
+        return expiry(side_window, self.allowed_lateness, self.resolution)
 
 
 @attrs.define

@@ -31,6 +31,7 @@ from beamlike.model.combine import (
     Sum,
     Top,
     TopBy,
+    ValueAtExtreme,
 )
 from beamlike.model.combine.steps import InSteps, as_combine_fn
 from beamlike.model.readable import Readable
@@ -48,6 +49,8 @@ Kind = Literal[
     "last",
     "top",
     "bottom",
+    "min_by",
+    "max_by",
     "sample",
     "approx_quantiles",
     "approx_distinct",
@@ -227,6 +230,33 @@ def bottom(column: str, n: int, by: str | None = None) -> Aggregate:
     [2, 3]
     """
     return _ranked("bottom", column, n, by)
+
+
+def min_by(column: str, by: str) -> Aggregate:
+    """The value of the row in which another column is least. Type: the column's.
+
+    The value may be null. Rows in which ``by`` is null are left out, NaN is greater than all
+    numbers, and of equal rows the first to arrive counts.
+
+    Source: Spark ``min_by``.
+
+    >>> fn = min_by("item", by="price").fn
+    >>> fn.extract(fn.add(fn.create(), [("tea", 2), ("cake", 5), ("milk", 3)], [0, 0, 0]))
+    'tea'
+    """
+    return Aggregate("min_by", ValueAtExtreme(smallest=True), (column, by))
+
+
+def max_by(column: str, by: str) -> Aggregate:
+    """The value of the row in which another column is greatest; otherwise as `min_by`.
+
+    Source: Spark ``max_by``.
+
+    >>> fn = max_by("item", by="price").fn
+    >>> fn.extract(fn.add(fn.create(), [("tea", 2), ("cake", 5), ("milk", 3)], [0, 0, 0]))
+    'cake'
+    """
+    return Aggregate("max_by", ValueAtExtreme(), (column, by))
 
 
 def _ranked(kind: Literal["top", "bottom"], column: str, n: int, by: str | None) -> Aggregate:

@@ -4,6 +4,7 @@ An element object, and the object of a window, are made only for a function that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Final, Self
 
 import attrs
@@ -134,7 +135,10 @@ class Bundle(Sequence[Windowed]):
 
     def at(self, places: Sequence[int], values: list[Any] | None = None) -> "Bundle":
         """The elements at these places, once for each; with other values if there are some."""
-        pick: Callable[[list[Any]], list[Any]] = lambda column: [column[at] for at in places]  # noqa: E731
+        if not len(places):
+            return Bundle()
+        find = itemgetter(*places, places[0])  # of one place alone it would be no tuple
+        pick: Callable[[list[Any]], list[Any]] = lambda column: [*find(column)[:-1]]  # noqa: E731
         own = pick(self.values) if values is None else values
         windows = self.windows
         picked: WindowsOfEach

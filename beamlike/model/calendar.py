@@ -20,7 +20,7 @@ import attrs
 
 from beamlike.errors import WindowError
 from beamlike.model.options import whole_number
-from beamlike.model.time import show_instant
+from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow
 
@@ -29,6 +29,7 @@ DateLike = date | Sequence[int]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_MICROSECOND: Final = timedelta(microseconds=1)
 _DAY: Final = 86_400_000
 _START: Final = date(1970, 1, 1)
 _FIRST_MONDAY: Final = date(1969, 12, 29)
@@ -44,14 +45,18 @@ class CalendarWindows(WindowFn):
     number: int
     time_zone: str
     start: date
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
 
     _days: ClassVar[int]
     """Days of a unit, at most."""
 
+    def in_resolution(self, resolution: Resolution) -> "CalendarWindows":
+        return rescaled(self, resolution)
+
     @property
     def longest_own_window(self) -> int:
         """As long as its units can be, and a day for clocks that are put back."""
-        return (self.number * self._days + 1) * _DAY
+        return self.resolution.from_ms((self.number * self._days + 1) * _DAY)
 
     def _set(self, number: int, time_zone: str, start: date) -> None:
         whole_number(number, 1, f"{type(self).__name__} number", WindowError)
@@ -78,7 +83,8 @@ class CalendarWindows(WindowFn):
         """
         zone = _zone(self.time_zone)
         try:
-            local = (_EPOCH + timedelta(milliseconds=timestamp)).astimezone(zone)
+            instant = _EPOCH + timestamp * self.resolution.micros * _MICROSECOND
+            local = instant.astimezone(zone)
             index = self._units_until(local.date()) // self.number
             window = self._window(index, zone)
             # The bounds decide, not the local date: where clocks go back across midnight, a
@@ -89,7 +95,8 @@ class CalendarWindows(WindowFn):
         except (OverflowError, ValueError):
             raise WindowError(
                 f"{self} reaches from year 1 to year 9999, and the window of timestamp "
-                f"{show_instant(timestamp)} ({timestamp} ms) does not lie inside; "
+                f"{self.resolution.show_instant(timestamp)} "
+                f"({self.resolution.to_ms(timestamp)} ms) does not lie inside; "
                 "filter such elements out or use FixedWindows"
             ) from None
         return (window,)
@@ -97,8 +104,14 @@ class CalendarWindows(WindowFn):
     def _window(self, index: int, zone: tzinfo) -> IntervalWindow:
         first = index * self.number
         return IntervalWindow(
-            _midnight(self._after(first), zone), _midnight(self._after(first + self.number), zone)
+            self._midnight(self._after(first), zone),
+            self._midnight(self._after(first + self.number), zone),
         )
+
+    def _midnight(self, day: date, zone: tzinfo) -> int:
+        """When a local day begins. The earlier midnight of two; a skipped one is the skip."""
+        midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
+        return self.resolution.from_ms((midnight - _EPOCH) // _MILLISECOND)
 
     def __str__(self) -> str:
         return f"{type(self).__name__}({self.number}, {self.time_zone}, from {self.start})"
@@ -279,11 +292,6 @@ def _plus_months(start: date, months: int) -> date:
         except ValueError:
             continue
     return date(year, month + 1, min(start.day, 28))
-
-
-def _midnight(day: date, zone: tzinfo) -> int:
-    """When a local day begins (ms). The earlier midnight of two; a skipped one is the skip."""
-    return (datetime(day.year, day.month, day.day, tzinfo=zone) - _EPOCH) // _MILLISECOND
 
 
 def _date(value: DateLike | None) -> date:

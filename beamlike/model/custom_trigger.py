@@ -16,7 +16,8 @@ from beamlike.errors import TriggerError
 from beamlike.model import triggers as built_in
 from beamlike.model.copies import own_copy
 from beamlike.model.fingerprint import stable_repr
-from beamlike.model.time import MAX_TIMESTAMP, show_duration
+from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import AfterWatermark, Trigger
 from beamlike.model.windows import Window
@@ -104,6 +105,14 @@ class CustomTrigger(Trigger, Generic[State]):
 
     _read: Callable[[Any], Any] | None = attrs.field(default=None, init=False, repr=False)
     """From an element at rest to its value, see `reading`."""
+
+    _per_ms: int = attrs.field(default=1, init=False, repr=False)
+    """Ticks of the query in a millisecond, which is all that one of a user's own knows."""
+
+    @property
+    def per_ms(self) -> int:
+        """Ticks of the query in a millisecond, for a trigger that knows no other unit; else 1."""
+        return self._per_ms
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -215,7 +224,7 @@ class CustomTrigger(Trigger, Generic[State]):
     def latest_first_firing(self, window: Window) -> int:
         """The watermark (ms) beyond which its first pane of a window with data is out. Default: the
         end of time, that is, none makes it fire."""
-        return MAX_TIMESTAMP
+        return MAX_TIMESTAMP * self._per_ms
 
     def continuation(self) -> Trigger:
         """The trigger of the grouping after one with this trigger. Default: one that waits for
@@ -313,8 +322,8 @@ def _texts(trigger: CustomTrigger[Any]) -> Iterable[str]:
         defaults = argument_defaults(type(trigger))
         for name, kind in trigger.arguments.items():
             value, default = getattr(trigger, name), defaults[name]
-            if value != default:
-                text = _OF_ARGUMENT[kind](value)
+            if value != (default if kind != "duration" else _in_ticks(trigger, default)):
+                text = _text(kind, value, getattr(trigger, "resolution", MILLISECONDS))
                 yield text if default is inspect.Parameter.empty else f"{name}={text}"
         return
     for field in attrs.fields(type(trigger)) if attrs.has(type(trigger)) else ():
@@ -322,10 +331,18 @@ def _texts(trigger: CustomTrigger[Any]) -> Iterable[str]:
             yield f"{field.name}={stable_repr(getattr(trigger, field.name))}"
 
 
+def _in_ticks(trigger: CustomTrigger[Any], default: Any) -> Any:
+    unit: Resolution = getattr(trigger, "resolution", MILLISECONDS)
+    return unit.from_ms(default) if isinstance(default, int) else default
+
+
+def _text(kind: ArgumentKind, value: Any, unit: Resolution) -> str:
+    return unit.show_duration(value) if kind == "duration" else _OF_ARGUMENT[kind](value)
+
+
 _OF_ARGUMENT: Final[Mapping[ArgumentKind, Callable[[Any], str]]] = {
     "count": str,
     "number": repr,
-    "duration": show_duration,
     "flag": str,
     "function": stable_repr,
 }

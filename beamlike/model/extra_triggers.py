@@ -20,7 +20,8 @@ from beamlike.model.copies import own_copy
 from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import whole_number
-from beamlike.model.time import DurationLike, duration_ms, show_instant, without_unit
+from beamlike.model.resolution import MILLISECONDS, Resolution, finest, rescaled
+from beamlike.model.time import DurationLike, duration_us, without_unit
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 
 DeltaOf = Callable[[Any, Any], float]
@@ -107,16 +108,24 @@ class AfterSilence(CustomTrigger[int | None]):
     AfterSilence(30s)
     """
 
-    keeps = "number"  # the time (ms) that the clock must pass
+    keeps = "number"  # the time that the clock must pass
     fires_on_arrival = False
     arguments: ClassVar[Mapping[str, ArgumentKind]] = {"silence": "duration"}
 
     silence: int
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, silence: DurationLike) -> None:
-        self.__attrs_init__(duration_ms(silence, "AfterSilence silence"))
+        silence_us = duration_us(silence, "AfterSilence silence")
+        unit = finest(silence_us)
+        self.__attrs_init__(silence_us // unit.micros)
+        object.__setattr__(self, "resolution", unit)
         object.__setattr__(self, "without_unit", without_unit(silence=silence))
+
+    def in_resolution(self, resolution: Resolution) -> "AfterSilence":
+        """The same silence, in the ticks of a resolution."""
+        return rescaled(self, resolution, "silence")
 
     def on_elements(
         self, state: int | None, arrived: ArrivedElements, now: TriggerContext
@@ -138,7 +147,7 @@ class AfterSilence(CustomTrigger[int | None]):
     def waits_for(self, state: int | None, now: TriggerContext) -> str | None:
         if state is None:
             return "an element to count the time from"
-        return f"the clock to pass {show_instant(state)} without another element"
+        return f"the clock to pass {self.resolution.show_instant(state)} without another element"
 
     def reason(self) -> str:
         return "the clock has passed {time}"

@@ -49,7 +49,9 @@ def stable_repr(thing: Any) -> str:
     if isinstance(thing, list | tuple):
         return f"[{', '.join(map(stable_repr, thing))}]"
     if attrs.has(type(thing)):
-        fields = [it for it in attrs.fields(type(thing)) if it.eq or it.repr]
+        fields = [
+            it for it in attrs.fields(type(thing)) if (it.eq or it.repr) and it.name != "resolution"
+        ]
         parameters = {field.name: getattr(thing, field.name) for field in fields}
     else:
         parameters = getattr(thing, "__dict__", {})

@@ -13,6 +13,7 @@ import attrs
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import MAX_FAILURES
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
@@ -38,9 +39,12 @@ class Do(ABC):
     """
 
     @property
-    def keeps_one_pane(self) -> bool:
-        """Whether of the panes of a key and window it lets through what is in one of them only."""
-        return False
+    def pane_marks(self) -> frozenset[str]:
+        """Marks such as ``is_last`` that every pane has which gets through.
+
+        See `beamlike.model.repetition.Repetition`.
+        """
+        return frozenset()
 
     @property
     def changes_elements(self) -> bool:
@@ -108,10 +112,13 @@ class Node(ABC):
     Args:
         label: Its full name in the pipeline, unique there.
         sources: What it reads, in order.
+        resolution: What its times count. All nodes of a graph count the same: their windows,
+            strategies, scripts and elements, too.
     """
 
     label: str
     sources: tuple["Edge", ...] = attrs.field(repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, kw_only=True, repr=False)
 
 
 @attrs.frozen
@@ -136,7 +143,8 @@ class ReadNode(Node):
 
     def __getstate__(self) -> dict[str, Any]:
         # What the driver reads from stays with it: workers are sent the elements.
-        return {"label": self.label, "sources": (), "origin": None, "bounded": self.bounded}
+        kept = {"label": self.label, "bounded": self.bounded, "resolution": self.resolution}
+        return {**kept, "sources": (), "origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -176,7 +184,19 @@ class Fanout:
 
 
 @attrs.frozen(eq=False)
-class GroupNode(Node):
+class StatefulNode(Node):
+    """A node that keeps state.
+
+    Args:
+        plan: How its shards do it (`beamlike.runtime.plan.Plan`), where that is known already; None
+            in a pipeline, whose host makes the plan.
+    """
+
+    plan: Any = attrs.field(default=None, kw_only=True, repr=False)
+
+
+@attrs.frozen(eq=False)
+class GroupNode(StatefulNode):
     """Pairs of key and value, grouped by key and window. Source: Beam ``Combine.perKey``.
 
     Args:
@@ -207,7 +227,7 @@ class FlattenNode(Node):
 
 
 @attrs.frozen(eq=False)
-class SideInputNode(Node):
+class SideInputNode(StatefulNode):
     """A function over each element of the first source that looks into the others, side inputs.
 
     The other sources have lists: the panes of a grouping of all elements under one key. An element
@@ -227,7 +247,7 @@ class SideInputNode(Node):
 
 
 @attrs.frozen(eq=False)
-class StatefulParDoNode(Node):
+class StatefulParDoNode(StatefulNode):
     """Pairs of key and value, given to a function with states and timers.
 
     Source: Beam's stateful ``ParDo``.
@@ -263,3 +283,32 @@ def in_order(ends: Sequence[Node]) -> list[Node]:
                 todo.append((node, True))
                 todo += [(edge.node, False) for edge in reversed(node.sources)]
     return list(found)
+
+
+def ways_back(node: Node, is_end: Callable[[Node], bool]) -> Iterator[tuple[Node, frozenset[str]]]:
+    """The nearest nodes of some sort on all ways back from a node, the node itself among them.
+
+    What an element sees in a side input makes no more elements of it: these ways are left out.
+
+    Args:
+        node: Where the ways begin.
+        is_end: Whether a way ends at a node.
+
+    Yields:
+        Each end, with the marks that every pane has which gets from there to the node.
+    """
+    # A pipeline may be longer than Python's stack is deep.
+    todo: list[tuple[Node, frozenset[str]]] = [(node, frozenset())]
+    seen: set[tuple[Node, frozenset[str]]] = set()
+    while todo:
+        before, marks = todo.pop()
+        if (before, marks) in seen:
+            continue
+        seen.add((before, marks))
+        if is_end(before):
+            yield before, marks
+            continue
+        sources = before.sources
+        if isinstance(before, ParDoNode | SideInputNode):
+            sources, marks = sources[:1], marks | before.do.pane_marks
+        todo += [(source.node, marks) for source in reversed(sources)]

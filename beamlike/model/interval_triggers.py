@@ -14,25 +14,19 @@ import attrs
 
 from beamlike.errors import TriggerError
 from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
-from beamlike.model.time import (
-    MAX_TIMESTAMP,
-    DurationLike,
-    duration_ms,
-    show_duration,
-    show_instant,
-    without_unit,
-)
+from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution, finest, rescaled
+from beamlike.model.time import DurationLike, duration_us, without_unit
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import Window
 
 _BEGIN: Final = "an element to begin the interval with"
 
 
-def _interval_ms(owner: str, interval: DurationLike) -> int:
-    interval_ms = duration_ms(interval, f"{owner} interval")
-    if interval_ms == 0:
+def _interval_us(owner: str, interval: DurationLike) -> int:
+    interval_us = duration_us(interval, f"{owner} interval")
+    if interval_us == 0:
         raise TriggerError(f'{owner} needs an interval of more than 0 ms, such as "1 minute"')
-    return interval_ms
+    return interval_us
 
 
 def _flag(owner: str, name: str, value: object) -> bool:
@@ -52,7 +46,7 @@ class _Every(CustomTrigger[int | None]):
     fire_unchanged: bool
 
     def first(self, least: int) -> int:
-        """The first instant of the rhythm (ms) that is not before ``least``."""
+        """The first instant of the rhythm that is not before ``least``."""
         return least + (self.offset - least) % self.interval
 
     def _armed(self, arrived: ArrivedElements, now: TriggerContext) -> int | None:
@@ -129,6 +123,7 @@ class EveryProcessingTime(_Every):
     since_firing: bool
     fire_unchanged: bool
     tick: int = 1
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -141,30 +136,38 @@ class EveryProcessingTime(_Every):
         fire_unchanged: bool = False,
     ) -> None:
         name = type(self).__name__
-        tick_ms = duration_ms(tick, f"{name} tick")
-        if tick_ms == 0 or (tick_ms != 1 and not since_firing):
+        tick_us = duration_us(tick, f"{name} tick")
+        if tick_us < 1_000 or (tick_us != 1_000 and not since_firing):
             raise TriggerError(
                 f"{name} tick must be 1 ms or more, and goes with since_firing=True, got "
-                f"{show_duration(tick_ms)}"
+                f"{MICROSECONDS.show_duration(tick_us)}"
             )
+        interval_us = _interval_us(name, interval)
+        offset_us = duration_us(offset, f"{name} offset")
+        unit = finest(interval_us, offset_us, tick_us)
         self.__attrs_init__(
-            _interval_ms(name, interval),
-            duration_ms(offset, f"{name} offset"),
+            interval_us // unit.micros,
+            offset_us // unit.micros,
             _flag(name, "since_firing", since_firing),
             _flag(name, "fire_unchanged", fire_unchanged),
-            tick_ms,
+            tick_us // unit.micros,
         )
+        object.__setattr__(self, "resolution", unit)
         numbers = without_unit(interval=interval, offset=offset)
         object.__setattr__(self, "without_unit", numbers)
 
+    def in_resolution(self, resolution: Resolution) -> "EveryProcessingTime":
+        """The same rhythm, in the ticks of a resolution."""
+        return rescaled(self, resolution, "interval", "offset", "tick")
+
     def before_firing(self, clock: int) -> int:
-        """With ``since_firing``: the instant (ms) that a window waits for which has not fired yet,
+        """With ``since_firing``: the instant that a window waits for which has not fired yet,
         asked at ``clock``."""
         ever = self.offset + self.interval
         return max(ever + -ever % self.tick, clock - clock % self.tick)
 
     def after_firing(self, clock: int) -> int:
-        """With ``since_firing``: the instant (ms) after a firing at ``clock``."""
+        """With ``since_firing``: the instant after a firing at ``clock``."""
         return clock - clock % self.tick + self.interval + -self.interval % self.tick
 
     def _armed(self, arrived: ArrivedElements, now: TriggerContext) -> int | None:
@@ -190,10 +193,12 @@ class EveryProcessingTime(_Every):
     @property
     def fires_on_arrival(self) -> bool:
         # The step of the clock in which an element comes may have begun before it.
-        return self.since_firing and self.tick > 1
+        return self.since_firing and self.tick > self.resolution.per_ms
 
     def waits_for(self, state: int | None, now: TriggerContext) -> str | None:
-        return _BEGIN if state is None else f"the clock to pass {show_instant(state)}"
+        return (
+            _BEGIN if state is None else f"the clock to pass {self.resolution.show_instant(state)}"
+        )
 
     def reason(self) -> str:
         return "the clock has passed {time}"
@@ -237,6 +242,7 @@ class EveryEventTime(_Every):
     offset: int
     to_end: bool
     fire_unchanged: bool
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -248,19 +254,27 @@ class EveryEventTime(_Every):
         fire_unchanged: bool = False,
     ) -> None:
         name = type(self).__name__
+        interval_us = _interval_us(name, interval)
+        offset_us = duration_us(offset, f"{name} offset")
+        unit = finest(interval_us, offset_us)
         self.__attrs_init__(
-            _interval_ms(name, interval),
-            duration_ms(offset, f"{name} offset"),
+            interval_us // unit.micros,
+            offset_us // unit.micros,
             _flag(name, "to_end", to_end),
             _flag(name, "fire_unchanged", fire_unchanged),
         )
+        object.__setattr__(self, "resolution", unit)
         numbers = without_unit(interval=interval, offset=offset)
         object.__setattr__(self, "without_unit", numbers)
+
+    def in_resolution(self, resolution: Resolution) -> "EveryEventTime":
+        """The same rhythm, in the ticks of a resolution."""
+        return rescaled(self, resolution, "interval", "offset")
 
     def latest_first_firing(self, window: Window) -> int:
         if self.to_end:
             return window.max_timestamp
-        return min(self.first(window.max_timestamp + 1), MAX_TIMESTAMP)
+        return min(self.first(window.max_timestamp + 1), self.resolution.end_of_time)
 
     def _armed(self, arrived: ArrivedElements, now: TriggerContext) -> int | None:
         at = arrived.timestamps[0] + 1
@@ -277,9 +291,10 @@ class EveryEventTime(_Every):
         return self._no_later_than_end(ahead if behind > 0 else first, now)
 
     def _no_later_than_end(self, at: int, now: TriggerContext) -> int | None:
-        last = now.window.max_timestamp if self.to_end else MAX_TIMESTAMP
+        end_of_time = self.resolution.end_of_time
+        last = now.window.max_timestamp if self.to_end else end_of_time
         # Nothing is past the end of time.
-        return min(at, last) if now.watermark <= last and min(at, last) < MAX_TIMESTAMP else None
+        return min(at, last) if now.watermark <= last and min(at, last) < end_of_time else None
 
     def merge(self, states: Sequence[int | None], now: TriggerContext) -> int | None:
         first = super().merge(states, now)
@@ -306,7 +321,7 @@ class EveryEventTime(_Every):
     def waits_for(self, state: int | None, now: TriggerContext) -> str | None:
         if state is None:
             return None if self.to_end and now.end_reached else _BEGIN
-        return f"the watermark to pass {show_instant(state)}"
+        return f"the watermark to pass {self.resolution.show_instant(state)}"
 
     def reason(self) -> str:
         return "the watermark has passed {time}"

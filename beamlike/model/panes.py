@@ -5,6 +5,7 @@ The timings of a window's panes always read ``EARLY* ON_TIME? LATE*``.
 Source: Beam Java, ``PaneInfo`` and ``PaneInfoTracker.describePane``.
 """
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Literal
 
@@ -89,3 +90,21 @@ def next_pane(
         is_first=previous is None,
         is_last=is_last,
     )
+
+
+def numbered_panes(panes: Sequence[PaneInfo]) -> tuple[list[PaneInfo], list[int]]:
+    """The different panes among those of many elements, and of each element the number of its own.
+
+    There are no numbers where all are alike. Elements of one firing share an object, so few are
+    compared.
+
+    >>> late = attrs.evolve(NO_FIRING, timing=Timing.LATE)
+    >>> numbered_panes([NO_FIRING, late, late])[1]
+    [0, 1, 1]
+    """
+    objects = {id(pane): pane for pane in panes}
+    numbers = {pane: number for number, pane in enumerate(dict.fromkeys(objects.values()))}
+    if len(numbers) < 2:
+        return [*numbers], []
+    of_object = {address: numbers[pane] for address, pane in objects.items()}
+    return [*numbers], [of_object[id(pane)] for pane in panes]

@@ -20,7 +20,6 @@ from beamlike.model.readable import Readable
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_strategy
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
 from beamlike.model.trigger_analysis import (
     can_close,
     can_fire,
@@ -217,7 +216,7 @@ def _never_fires(strategy: WindowingStrategy) -> Finding:
             "stream does not reach; write trigger=Repeatedly(AfterCount(100)), or use FixedWindows",
         )
     lateness = strategy.allowed_lateness
-    when = f" plus {show_duration(lateness)}" if lateness else ""
+    when = f" plus {strategy.resolution.show_duration(lateness)}" if lateness else ""
     return Finding(
         True,
         f"{trigger} never gets ready, and a window's content comes out once, at its end{when}; "
@@ -289,7 +288,7 @@ def _bounded_state(strategy: WindowingStrategy) -> Finding:
     merged = Finding(True, "a window that a grouping has merged grows no more")
     ends = merged if strategy.already_merged else windows_end(window_fn)
     in_global = isinstance(window_fn, GlobalWindows)
-    if strategy.allowed_lateness >= END_OF_GLOBAL_WINDOW and not in_global:
+    if strategy.allowed_lateness >= strategy.end_of_global_window and not in_global:
         return Finding(
             False,
             "with this allowed lateness no window ever expires, and something is kept for each; "
@@ -298,7 +297,8 @@ def _bounded_state(strategy: WindowingStrategy) -> Finding:
     if ends:
         return Finding(
             True,
-            f"{ends.because}, and is forgotten {show_duration(_kept_for(strategy))} after its end",
+            f"{ends.because}, and is forgotten "
+            f"{strategy.resolution.show_duration(_kept_for(strategy))} after its end",
         )
     keeps = f"{ends.because}, and "
     if not lets_go(trigger):
@@ -321,7 +321,7 @@ def _bounded_state(strategy: WindowingStrategy) -> Finding:
 
 
 def _kept_for(strategy: WindowingStrategy) -> int:
-    """How long a window is kept after its end (ms)."""
+    """How long a window is kept after its end, in its ticks."""
     first = IntervalWindow(0, 1)
     return strategy.forgotten(first) - first.max_timestamp
 
@@ -342,7 +342,7 @@ def windows_end(window_fn: WindowFn) -> Finding:
 @windows_end.register(FixedWindows)
 @windows_end.register(SlidingWindows)
 def _(window_fn: FixedWindows | SlidingWindows) -> Finding:
-    return Finding(True, f"a window is {show_duration(window_fn.size)} long")
+    return Finding(True, f"a window is {window_fn.resolution.show_duration(window_fn.size)} long")
 
 
 @windows_end.register
@@ -357,7 +357,8 @@ def _(window_fn: Sessions) -> Finding:
         # Each element makes it longer by no more than its own window is long.
         spans.append(window_fn.max_elements * window_fn.longest_own_window)
     if spans:
-        return Finding(True, f"a window is at most {show_duration(min(spans))} long")
+        longest = window_fn.resolution.show_duration(min(spans))
+        return Finding(True, f"a window is at most {longest} long")
     return Finding(
         False, f"a window of {window_fn} stays open while data comes without a longer pause"
     )

@@ -66,10 +66,10 @@ def merge_overlapping(
     )
 
 
-def last_instant(window: IntervalWindow, gap: int) -> int:
-    """The latest event time (ms) of the elements of a session that no event has ended."""
-    is_cut = window.end > END_OF_GLOBAL_WINDOW
-    return END_OF_GLOBAL_WINDOW if is_cut else window.end - gap
+def last_instant(window: IntervalWindow, gap: int, last: int) -> int:
+    """The latest event time of the elements of a session that no event has ended; ``last`` is the
+    last instant of the global window."""
+    return last if window.end > last else window.end - gap
 
 
 @attrs.define
@@ -94,6 +94,7 @@ def merge_ending(
     most: int | None,
     *,
     touching: bool = False,
+    last: int = END_OF_GLOBAL_WINDOW,
 ) -> tuple[Merge, ...]:
     """The plan where some windows have ended: those of a size of `ENDED` or more.
 
@@ -106,6 +107,7 @@ def merge_ending(
         sizes: For each window how many elements it holds, and `ENDED` for each end event.
         most: No run of several windows gets more elements.
         touching: A window also belongs to a run that ends where it begins, unless that has ended.
+        last: The last instant of the global window, which cuts windows short.
 
     >>> click, logout = IntervalWindow(0, 10), IntervalWindow(4, 5)
     >>> merge_ending(10, None, {click: 1, logout: 1 + ENDED}, None)[0].into
@@ -116,14 +118,14 @@ def merge_ending(
         ends, held = divmod(sizes[window], ENDED)
         run = runs[-1] if runs else None
         if run is None or not (
-            _is_near(run, window, gap, touching=touching, ended=ends > 0)
+            _is_near(run, window, gap, last, touching=touching, ended=ends > 0)
             and (longest is None or window.end - run.start <= longest or run.ended)
             and (most is None or run.held + held <= most)
         ):
             runs.append(_Run([window], window.end, held, ends > 0))
             continue
         if not run.ended:
-            run.end = _end_with(run, window, gap) if ends else max(run.end, window.end)
+            run.end = _end_with(run, window, gap, last) if ends else max(run.end, window.end)
             run.ended = ends > 0
         run.windows.append(window)
         run.held += held
@@ -134,14 +136,16 @@ def merge_ending(
     )
 
 
-def _is_near(run: _Run, window: IntervalWindow, gap: int, *, touching: bool, ended: bool) -> bool:
+def _is_near(
+    run: _Run, window: IntervalWindow, gap: int, last: int, *, touching: bool, ended: bool
+) -> bool:
     if not run.ended:
         return window.start <= run.end if touching else window.start < run.end
-    last = window.end - 1 if ended else last_instant(window, gap)
-    return window.start < run.end and last < run.end
+    latest = window.end - 1 if ended else last_instant(window, gap, last)
+    return window.start < run.end and latest < run.end
 
 
-def _end_with(run: _Run, end_event: IntervalWindow, gap: int) -> int:
+def _end_with(run: _Run, end_event: IntervalWindow, gap: int, last: int) -> int:
     """Where a run ends that this window ends."""
-    later = (it.end for it in run.windows if last_instant(it, gap) >= end_event.end)
+    later = (it.end for it in run.windows if last_instant(it, gap, last) >= end_event.end)
     return max([end_event.end, *later])

@@ -15,15 +15,17 @@ from beamlike.errors import TimeError, WindowError
 from beamlike.model.copies import own_copy
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
-from beamlike.model.session_merging import ENDED, merge_ending, merge_overlapping
-from beamlike.model.time import (
-    END_OF_GLOBAL_WINDOW,
-    DurationLike,
-    duration_ms,
-    show_duration,
-    without_unit,
+from beamlike.model.resolution import (
+    MICROSECONDS,
+    MILLISECONDS,
+    Resolution,
+    converted,
+    finest,
+    rescaled,
 )
-from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
+from beamlike.model.session_merging import ENDED, merge_ending, merge_overlapping
+from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at
 from beamlike.model.windows import IntervalWindow
 from beamlike.safe_text import short_repr
 
@@ -63,12 +65,13 @@ class Sessions(MergingWindowFn):
     bundles nor order decide which elements are together while the sessions are open.
 
     With ``ends_with`` an event ends its session: an element of that value, or for which that
-    function is true. The session ends a millisecond after it, its pane is due when the watermark
+    function is true. The session ends one tick after it (a millisecond; over a DataFrame a
+    microsecond), its pane is due when the watermark
     gets there, and what comes later in event time opens the next session, however soon. Elements
     from before the event belong to the session also if they arrive after it, and do not make it
     longer. A session that has elements from after the event already is not split: it ends where it
     would have ended, and takes in no more that is later. The window of an end event is its own
-    millisecond, so it is `expired` once the watermark has passed that by more than the allowed
+    tick, so it is `expired` once the watermark has passed that by more than the allowed
     lateness, and its session then ends with a silence.
 
     Args:
@@ -107,6 +110,7 @@ class Sessions(MergingWindowFn):
     max_elements: int | None
     merge_touching: bool
     ends_with: Any
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
@@ -118,26 +122,35 @@ class Sessions(MergingWindowFn):
         merge_touching: bool = False,
         ends_with: Any = None,
     ) -> None:
-        given = gap if callable(gap) else duration_ms(gap, "Sessions gap")
-        longest = (
-            None if max_duration is None else duration_ms(max_duration, "Sessions max_duration")
+        gap_us = None if callable(gap) else duration_us(gap, "Sessions gap")
+        longest_us = (
+            None if max_duration is None else duration_us(max_duration, "Sessions max_duration")
         )
-        if given == 0:
+        if gap_us == 0:
             raise WindowError(
                 'Sessions need a gap of more than 0 ms; give one such as "10 minutes"'
             )
-        if longest is not None:
-            _check_longest(longest, given)
+        if longest_us is not None:
+            _check_longest(longest_us, gap_us)
         if max_elements is not None:
             whole_number(max_elements, 1, "Sessions max_elements", WindowError)
         if not isinstance(merge_touching, bool):
             raise WindowError(
                 f"Sessions merge_touching must be True or False, got {merge_touching!r}"
             )
+        unit = finest(gap_us or 0, longest_us or 0)
         if ends_with is not None:
-            _check_end(given, ends_with)
-        self.__attrs_init__(given, longest, max_elements, merge_touching, ends_with)
+            _check_end(gap_us, ends_with, unit)
+        self.__attrs_init__(
+            gap if callable(gap) else (gap_us or 0) // unit.micros,
+            None if longest_us is None else longest_us // unit.micros,
+            *(max_elements, merge_touching, ends_with),
+        )
+        object.__setattr__(self, "resolution", unit)
         object.__setattr__(self, "without_unit", without_unit(gap=gap, max_duration=max_duration))
+
+    def in_resolution(self, resolution: Resolution) -> "Sessions":
+        return rescaled(self, resolution, "gap", "max_duration")
 
     @property
     def longest_own_window(self) -> int | None:
@@ -145,16 +158,18 @@ class Sessions(MergingWindowFn):
         return self.gap if isinstance(self.gap, int) else self.max_duration
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        """The window of one gap that starts with the element; of an end event its millisecond.
+        """The window of one gap that starts with the element; of an end event its tick.
 
         Raises:
             WindowError: The gap function returned no duration, or none of more than 0; what says
                 whether an element ends its session said neither True nor False.
         """
+        last = self.resolution.end_of_global_window
+        start = min(timestamp, last)
         if self.is_end(value):
-            return (window_at(within_time(timestamp), 1),)
+            return (window_at(start, 1, last),)
         gap = self.gap if isinstance(self.gap, int) else self._ask(self.gap, value)
-        return (window_at(within_time(timestamp), gap),)
+        return (window_at(start, gap, last),)
 
     def is_end(self, value: Any) -> bool:
         """Whether an element of this value ends its session.
@@ -177,15 +192,20 @@ class Sessions(MergingWindowFn):
     def _ask(self, gap_of: GapOf, value: Any) -> int:
         answer = gap_of(own_copy(value))
         try:
-            gap = duration_ms(answer, "gap")
+            gap_us = duration_us(answer, "gap")
         except TimeError:
-            gap = 0
-        if gap == 0:
+            gap_us = 0
+        if gap_us == 0:
             raise WindowError(
                 f"the gap of a session must be a duration of more than 0, but "
                 f"{stable_repr(gap_of)} returned {answer!r} for the value {short_repr(value)}; "
                 'return one such as "10 minutes" or 600000 (milliseconds)'
             )
+        try:
+            gap = converted(gap_us, MICROSECONDS, self.resolution, "gap")
+        except TimeError as error:
+            whose = f"{stable_repr(gap_of)} for the value {short_repr(value)}"
+            raise WindowError(f"{error}; it is what {whose} returned") from error
         return gap if self.max_duration is None else min(gap, self.max_duration)
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
@@ -203,7 +223,7 @@ class Sessions(MergingWindowFn):
         but for those that the end of time cuts short."""
         if self.ends_with is None or not isinstance(self.gap, int):
             return 1
-        is_cut = window.end > END_OF_GLOBAL_WINDOW
+        is_cut = window.end > self.resolution.end_of_global_window
         return 1 if is_cut or window.end - window.start >= self.gap else 1 + ENDED
 
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
@@ -212,7 +232,8 @@ class Sessions(MergingWindowFn):
         touching, bounded = self.merge_touching, (self.max_duration, sizes, self.max_elements)
         if self.ends_with is None or not isinstance(self.gap, int):
             return merge_overlapping(sizes, *bounded, touching=touching)
-        return merge_ending(self.gap, *bounded, touching=touching)
+        last = self.resolution.end_of_global_window
+        return merge_ending(self.gap, *bounded, touching=touching, last=last)
 
     def compatible_with(self, other: WindowFn) -> bool:
         """Any two sessions are that merge and are bounded alike; the first one's gap is used,
@@ -226,9 +247,10 @@ class Sessions(MergingWindowFn):
         )
 
     def __str__(self) -> str:
-        parts = [show_duration(self.gap) if isinstance(self.gap, int) else stable_repr(self.gap)]
+        show = self.resolution.show_duration
+        parts = [show(self.gap) if isinstance(self.gap, int) else stable_repr(self.gap)]
         if self.max_duration is not None:
-            parts.append(f"max_duration={show_duration(self.max_duration)}")
+            parts.append(f"max_duration={show(self.max_duration)}")
         if self.max_elements is not None:
             parts.append(f"max_elements={self.max_elements}")
         if self.merge_touching:
@@ -238,21 +260,22 @@ class Sessions(MergingWindowFn):
         return f"Sessions({', '.join(parts)})"
 
 
-def _check_longest(longest: int, gap: int | GapOf) -> None:
-    if isinstance(gap, int) and longest < gap:
+def _check_longest(longest_us: int, gap_us: int | None) -> None:
+    if gap_us is not None and longest_us < gap_us:
+        show = MICROSECONDS.show_duration
         raise WindowError(
             "Sessions max_duration must not be shorter than the gap, because one element alone "
-            f"makes a session that long; got max_duration={show_duration(longest)} and "
-            f"a gap of {show_duration(gap)}; give a longer max_duration or a shorter gap"
+            f"makes a session that long; got max_duration={show(longest_us)} and "
+            f"a gap of {show(gap_us)}; give a longer max_duration or a shorter gap"
         )
-    if longest == 0:
+    if longest_us == 0:
         raise WindowError(
             "Sessions max_duration must be more than 0 ms, got 0 ms; leave it out for sessions "
             "without a bound"
         )
 
 
-def _check_end(gap: int | GapOf, ends_with: Any) -> None:
+def _check_end(gap_us: int | None, ends_with: Any, unit: Resolution) -> None:
     try:
         hash(ends_with)
     except TypeError:
@@ -260,14 +283,14 @@ def _check_end(gap: int | GapOf, ends_with: Any) -> None:
             "Sessions ends_with must be a value that does not change, such as a text, or a "
             f"function of a value, got {ends_with!r}"
         ) from None
-    if callable(gap):
+    if gap_us is None:
         raise WindowError(
             "Sessions ends_with needs one gap for all elements, because a session ends where its "
             "last element stands, and with a function for the gap that is not known; give a gap "
             'such as "10 minutes"'
         )
-    if gap == 1:
+    if gap_us == unit.micros:
         raise WindowError(
-            "Sessions ends_with needs a gap of more than 1 ms, which is how long the window of an "
-            'end event is; give a gap such as "10 minutes"'
+            f"Sessions ends_with needs a gap of more than {1 if unit.per_ms == 1 else '0.001'} ms, "
+            'which is how long the window of an end event is; give a gap such as "10 minutes"'
         )

@@ -4,7 +4,6 @@ Source: Beam Java, ``WindowFn.getDefaultWindowMappingFn`` and its overrides.
 """
 
 from beamlike.errors import WindowingError
-from beamlike.model.time import show_instant
 from beamlike.model.windowfns import (
     GlobalWindows,
     MappingWindowFn,
@@ -12,7 +11,7 @@ from beamlike.model.windowfns import (
     WindowFn,
     window_at,
 )
-from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, Window
+from beamlike.model.windows import GLOBAL_WINDOWS, GlobalWindow, Window
 
 
 def side_input_window(main_window: Window, window_fn: WindowFn) -> Window:
@@ -43,7 +42,7 @@ def side_input_window(main_window: Window, window_fn: WindowFn) -> Window:
     if isinstance(window_fn, MappingWindowFn):
         return window_fn.side_window(main_window)
     if isinstance(window_fn, GlobalWindows):
-        return GLOBAL_WINDOW
+        return GLOBAL_WINDOWS[window_fn.resolution]
     if isinstance(main_window, GlobalWindow):
         raise WindowingError(
             "Attempted to get side input window for GlobalWindow from non-global WindowFn "
@@ -54,11 +53,13 @@ def side_input_window(main_window: Window, window_fn: WindowFn) -> Window:
     if isinstance(window_fn, SlidingWindows):
         too_early = instant - window_fn.size
         before = too_early - (too_early - window_fn.offset) % window_fn.period
-        return window_at(before + window_fn.period, window_fn.size)
+        last = window_fn.resolution.end_of_global_window
+        return window_at(before + window_fn.period, window_fn.size, last)
     windows = window_fn.assign(instant)
     if not windows:
         raise WindowingError(
-            f"{window_fn} has no window at {show_instant(instant)}, the last instant of "
-            f"{main_window}; use a window function for the side input that leaves no gaps"
+            f"{window_fn} has no window at {window_fn.resolution.show_instant(instant)}, the last "
+            f"instant of {main_window}; use a window function for the side input that leaves no "
+            "gaps"
         )
     return min(windows, key=lambda window: (window.start, window.end))

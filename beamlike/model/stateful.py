@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import attrs
 
 from beamlike.model.bundle import Windowed
+from beamlike.model.resolution import Resolution
 from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.windows import Window
 from beamlike.safe_text import UserRaised
@@ -95,11 +96,19 @@ class StatefulFn(ABC):
     """Whether it is called when a window expires."""
     sorts: bool = False
     """Whether it is given the elements of a key and window in order of event time."""
+    keeps_first: bool = False
+    """Whether all that it does is to bring out the first element of a key and window, as `first`
+    has it, until a timer forgets that there was one."""
     outlasts_input: bool = False
     """Whether a window stays beyond its expiry as long as a timer of it is set: for a function that
     has its own work left after its input has ended."""
     skew: int = 0
     """How far before its element, or its timer, an output may happen (ms)."""
+
+    def in_resolution(self, resolution: Resolution) -> "StatefulFn | None":
+        """The function as a query calls it that counts so; None: it knows milliseconds alone, and
+        is called with those in which instants lie."""
+        return None
 
     @abstractmethod
     def key_of(self, value: Any) -> Any:
@@ -108,6 +117,10 @@ class StatefulFn(ABC):
     @abstractmethod
     def process(self, given: UserStates, element: Windowed) -> Iterable[tuple[str, Windowed]]:
         """An element has come, in one window."""
+
+    def first(self, value: Any) -> Any:
+        """What the first element of a key becomes, where `keeps_first`."""
+        raise NotImplementedError
 
     @abstractmethod
     def fire(self, given: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:

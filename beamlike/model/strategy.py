@@ -35,14 +35,16 @@ from beamlike.model.options import (
     option,
 )
 from beamlike.model.readable import Readable
-from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import (
-    END_OF_GLOBAL_WINDOW,
-    DurationLike,
-    duration_ms,
-    show_duration,
-    without_unit,
+from beamlike.model.rescaled import resolution_needed, trigger_in, window_fn_in
+from beamlike.model.resolution import (
+    MILLISECONDS,
+    Resolution,
+    Span,
+    converted,
+    finest,
 )
+from beamlike.model.strategy_parts import StrategyParts
+from beamlike.model.time import DurationLike, duration_us, without_unit
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.validation import (
     check_comes_out,
@@ -66,12 +68,13 @@ class WindowingStrategy(metaclass=Readable):
     given; a part that is None has its default. `declared` is the door for pipelines and refuses
     what Beam refuses.
 
-    ``allowed_lateness`` is in milliseconds. ``already_merged`` says that a grouping has merged
+    ``allowed_lateness`` is in milliseconds, as are all of its durations; in microseconds if one
+    of them is finer, which ``resolution`` says. ``already_merged`` says that a grouping has merged
     these windows. Elements then come with the windows that came of it, which stay as they are
     until `remerge` or a new window function. ``said`` names the parts that were set; it
     decides which combinations are refused, never which panes come out, and two strategies that
     differ only in it are equal. ``least_lateness`` is that of the window transforms before the last
-    one (ms), for messages.
+    one, for messages.
 
     Raises:
         WindowingError: A part is of the wrong kind; ``late_check`` is ``retain`` without a bound on
@@ -96,6 +99,7 @@ class WindowingStrategy(metaclass=Readable):
     already_merged: bool = attrs.field(default=False, repr=False)
     said: frozenset[str] = attrs.field(default=_PARTS, eq=False, repr=False)
     least_lateness: int = attrs.field(default=0, eq=False, repr=False)
+    resolution: Resolution = attrs.field(default=MILLISECONDS, repr=False)
     without_unit: Mapping[str, int] = attrs.field(factory=dict, eq=False, repr=False)
 
     @by_name("WindowingStrategy", WindowingError, window_fn=_WINDOWS)
@@ -123,11 +127,14 @@ class WindowingStrategy(metaclass=Readable):
                 f"trigger must be a trigger such as AfterWatermark(), got {trigger!r}{call}"
             )
         allowed_lateness = 0 if allowed_lateness is None else allowed_lateness
+        lateness = duration_us(allowed_lateness, "allowed_lateness")
+        needed = (finest(lateness), window_fn.resolution, resolution_needed(trigger))
+        unit = max(needed, key=lambda each: each.per_ms)
         self.__attrs_init__(
-            window_fn,
-            trigger,
+            window_fn_in(window_fn, unit),
+            trigger_in(trigger, unit),
             option(AccumulationMode, accumulation, "accumulation", usual="discarding"),
-            duration_ms(allowed_lateness, "allowed_lateness"),
+            lateness // unit.micros,
             option(
                 TimestampCombiner, timestamp_combiner, "timestamp_combiner", usual="end_of_window"
             ),
@@ -137,6 +144,7 @@ class WindowingStrategy(metaclass=Readable):
             option(OnTimeBehavior, on_time_behavior, "on_time_behavior", usual="fire_always"),
             option(LateCheck, late_check, "late_check", usual="assigned"),
             option(Unchanged, unchanged, "unchanged", usual="re_emit"),
+            resolution=unit,
             without_unit=without_unit(allowed_lateness=allowed_lateness),
         )
         if self.late_check is LateCheck.RETAIN and self.is_merging:
@@ -207,14 +215,19 @@ class WindowingStrategy(metaclass=Readable):
         given: dict[str, Any] = {"window_fn": window_fn, **parts}
         given = {part: value for part, value in given.items() if value is not None}
         allowed_lateness = parts.get("allowed_lateness")
-        if allowed_lateness is not None:
-            lateness = duration_ms(allowed_lateness, "allowed_lateness")
-            given["allowed_lateness"] = max(self.allowed_lateness, lateness)
         kept = {part: getattr(self, part) for part in _PARTS}
-        strategy = type(self)(**(kept | given))._with(
+        kept["allowed_lateness"] = before = Span(self.allowed_lateness, self.resolution)
+        if allowed_lateness is not None:
+            lateness = duration_us(allowed_lateness, "allowed_lateness")
+            if lateness < self.allowed_lateness * self.resolution.micros:
+                given["allowed_lateness"] = before
+        strategy = type(self)(**(kept | given))
+        strategy = strategy._with(
             said=self.said | given.keys(),
             already_merged=self.already_merged and window_fn is None,
-            least_lateness=self.allowed_lateness,
+            least_lateness=converted(
+                self.allowed_lateness, self.resolution, strategy.resolution, "allowed_lateness"
+            ),
             without_unit={**self.without_unit, **without_unit(allowed_lateness=allowed_lateness)},
         )
         if "allowed_lateness" not in strategy.said:
@@ -224,6 +237,7 @@ class WindowingStrategy(metaclass=Readable):
                 strategy.window_fn,
                 strategy.trigger,
                 strategy.allowed_lateness,
+                strategy.resolution,
                 allowed_lateness,
                 spelling,
             )
@@ -278,7 +292,7 @@ class WindowingStrategy(metaclass=Readable):
 
         Source: Beam Java, ``GroupByKey.triggerIsSafe``.
         """
-        return self.trigger.data_loss(self.allowed_lateness, self.least_lateness)
+        return self.trigger.data_loss(self.allowed_lateness, self.least_lateness, self.resolution)
 
     def __str__(self) -> str:
         """In one line: what is always decided, then what is not the default."""
@@ -286,7 +300,7 @@ class WindowingStrategy(metaclass=Readable):
             self.windows_in_words,
             str(self.trigger),
             self.accumulation.value,
-            f"allowed lateness {show_duration(self.allowed_lateness)}",
+            f"allowed lateness {self.resolution.show_duration(self.allowed_lateness)}",
         ]
         for name, chosen in self.chosen.items():
             parts.append(f"{name} {'omitted' if chosen is Unchanged.OMIT else chosen.value}")
@@ -304,6 +318,25 @@ class WindowingStrategy(metaclass=Readable):
         )
         pairs = zip(USUAL.items(), mine, strict=True)
         return {name: chosen for (name, usual), chosen in pairs if chosen is not usual}
+
+    def in_resolution(self, resolution: Resolution) -> Self:
+        """The same strategy, all of it in the ticks of a resolution.
+
+        Raises:
+            TimeError: A duration is finer than these.
+        """
+        if resolution is self.resolution:
+            return self
+        before = self.resolution
+        return self._with(
+            window_fn=window_fn_in(self.window_fn, resolution),
+            trigger=trigger_in(self.trigger, resolution),
+            allowed_lateness=converted(
+                self.allowed_lateness, before, resolution, "allowed_lateness"
+            ),
+            least_lateness=converted(self.least_lateness, before, resolution, "allowed_lateness"),
+            resolution=resolution,
+        )
 
     def _with(self, **changes: Any) -> Self:
         parts = {part.name: getattr(self, part.name) for part in attrs.fields(type(self))}
@@ -331,25 +364,27 @@ class WindowingStrategy(metaclass=Readable):
         return self.accumulation is not AccumulationMode.DISCARDING
 
     def expiry(self, window: Window) -> int:
-        """The last watermark (ms) at which data for ``window`` is accepted.
-
-        The same as `beamlike.model.windows.expiry`.
-        """
+        """The last watermark at which data for ``window`` is accepted, as
+        `beamlike.model.windows.expiry`."""
         # Written out: it is called several times for each element.
-        return min(window.end - 1 + self.allowed_lateness, END_OF_GLOBAL_WINDOW)
+        return min(window.end - 1 + self.allowed_lateness, self.end_of_global_window)
 
     def forgotten(self, window: Window) -> int:
-        """The last watermark (ms) at which the state of ``window`` is kept: its expiry, or
+        """The last watermark at which the state of ``window`` is kept: its expiry, or
         longer if expired sessions are retained.
 
         An element that comes at a watermark ``w`` has a window that does not end before ``w``
         less the allowed lateness, and so begins less than ``longest_own_window`` before that.
-        From one millisecond after this watermark on it begins at the end of ``window`` or later:
-        it no longer overlaps. Where windows merge that only touch, all of this lasts one
-        millisecond longer.
+        From one tick after this watermark on it begins at the end of ``window`` or later: it no
+        longer overlaps. Where windows merge that only touch, all of this lasts one tick longer.
         """
         until = window.end - 1 + self.allowed_lateness + self.retained_for
-        return min(until, END_OF_GLOBAL_WINDOW)
+        return min(until, self.end_of_global_window)
+
+    @cached_property
+    def end_of_global_window(self) -> int:
+        """The last instant of the global window, in its ticks."""
+        return self.resolution.end_of_global_window
 
     @property
     def judges_after_merging(self) -> bool:
@@ -364,7 +399,7 @@ class WindowingStrategy(metaclass=Readable):
 
     @cached_property
     def retained_for(self) -> int:
-        """How much longer than to its expiry a window is kept (ms)."""
+        """How much longer than to its expiry a window is kept, in ticks."""
         window_fn = self.window_fn
         if self.late_check is not LateCheck.RETAIN or not self.is_merging:
             return 0

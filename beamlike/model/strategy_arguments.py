@@ -3,7 +3,7 @@
 from beamlike.errors import WindowingError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_parts import StrategyParts
-from beamlike.model.time import DurationLike, duration_ms, show_duration
+from beamlike.model.time import DurationLike, duration_us
 from beamlike.model.windowfns import WindowFn
 
 
@@ -76,11 +76,13 @@ def check_lateness(before: WindowingStrategy, lateness: DurationLike | None) -> 
         WindowingError: With what to write.
         TimeError: The lateness cannot be read.
     """
-    if lateness is None or duration_ms(lateness, "allowed_lateness") >= before.allowed_lateness:
+    had = before.resolution
+    least = before.allowed_lateness * had.micros
+    if lateness is None or duration_us(lateness, "allowed_lateness") >= least:
         return
     raise WindowingError(
         f"allowed_lateness={lateness!r} is shorter than the "
-        f"{show_duration(before.allowed_lateness)} that the stream has already, and the allowed "
-        "lateness never shrinks, as in Beam; leave it out, or give all parts of the strategy in "
-        "one value: strategy=WindowingStrategy(...)"
+        f"{had.show_duration(before.allowed_lateness)} that the stream has already, and the "
+        "allowed lateness never shrinks, as in Beam; leave it out, or give all parts of the "
+        "strategy in one value: strategy=WindowingStrategy(...)"
     )

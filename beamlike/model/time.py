@@ -1,8 +1,8 @@
-"""Event time and processing time: whole milliseconds inside, friendly types at the edge.
+"""Event time and processing time: whole numbers inside, friendly types at the edge.
 
-Everything below the public functions counts milliseconds since the Unix epoch, UTC, in a
-plain ``int``. `duration_ms` and `instant_ms` are the only doors in, `show_instant` and
-`show_duration` the only doors out.
+Inside, instants are plain numbers of ticks since the Unix epoch, UTC; what a tick is says the
+`beamlike.model.resolution.Resolution` of a query, and it is a millisecond wherever nothing else is
+said. A bare number that a user gives counts milliseconds.
 
 Source: Beam Java, ``BoundedWindow.TIMESTAMP_MIN_VALUE``, ``TIMESTAMP_MAX_VALUE`` and
 ``GlobalWindow.maxTimestamp``.
@@ -53,31 +53,29 @@ InstantLike = int | datetime | str | InstantOfItsOwn
 _LONGEST: Final = 2**63 - 1
 """As Beam Java has it. All of time is some five hundred times shorter."""
 _UNITS: Final = {
-    **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1_000),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60_000),
-    **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
-    **dict.fromkeys(("d", "day", "days"), 86_400_000),
-    **dict.fromkeys(("w", "week", "weeks"), 604_800_000),
+    **dict.fromkeys(("us", "micro", "micros", "microsecond", "microseconds"), 1),
+    **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1_000),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1_000_000),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60_000_000),
+    **dict.fromkeys(("h", "hour", "hours"), 3_600_000_000),
+    **dict.fromkeys(("d", "day", "days"), 86_400_000_000),
+    **dict.fromkeys(("w", "week", "weeks"), 604_800_000_000),
 }
+"""Microseconds."""
 _AMOUNT: Final = re.compile(r"(\d{1,30})\s*([a-z]+)\s*", re.ASCII)
-_TIME_OF_DAY: Final = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}))?)?", re.ASCII)
+_TIME_OF_DAY: Final = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?", re.ASCII)
 _LIKE_TIME_OF_DAY: Final = re.compile(r"\d+:\d+(:\d+(\.\d*)?)?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND: Final = timedelta(milliseconds=1)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def duration_ms(value: DurationLike, argument: str) -> int:
-    """Read a length of time, 0 or more.
+    """Read a length of time, 0 or more, as whole milliseconds.
 
     Args:
         value: ``int`` milliseconds, a ``timedelta``, or text such as ``"10 minutes"``,
             ``"1h 30m"``, ``"500 ms"`` or ``"00:10:00"``.
         argument: What the caller calls it; it opens the error message.
-
-    Returns:
-        Whole milliseconds.
 
     Raises:
         TimeError: Unreadable, negative, not a whole number of milliseconds, or 2**63 of them or
@@ -86,42 +84,69 @@ def duration_ms(value: DurationLike, argument: str) -> int:
     >>> duration_ms("1h 30m", "size")
     5400000
     """
-    milliseconds: int | Fraction | None
+    micros = _micros(value, argument)
+    if micros % 1_000:
+        raise not_whole(argument, value)
+    return int(micros) // 1_000
+
+
+def duration_us(value: DurationLike, argument: str) -> int:
+    """Read a length of time, 0 or more, as whole microseconds.
+
+    Args:
+        value: As of `duration_ms`, where texts may also say ``"250 us"``.
+        argument: What the caller calls it; it opens the error message.
+
+    Raises:
+        TimeError: Unreadable, negative, not a whole number of microseconds, or 2**63 milliseconds
+            or more.
+
+    >>> duration_us("1 s 250 us", "gap")
+    1000250
+    """
+    micros = _micros(value, argument)
+    if micros % 1:
+        raise TimeError(
+            f"{argument} must be whole microseconds, got {_shown(value)}; round it first"
+        )
+    return int(micros)
+
+
+def _micros(value: DurationLike, argument: str) -> int | Fraction:
+    micros: int | Fraction | None
     match value:
         case bool():
-            milliseconds = None
+            micros = None
         case int():
-            milliseconds = value
+            micros = value * 1_000
         case timedelta():
-            milliseconds = Fraction(value // _MICROSECOND, 1000)
+            micros = value // _MICROSECOND
         case str() if value.strip().startswith("-"):
             # Whatever number of them it is, "-0 s" too, it is reported as negative.
-            milliseconds = None if _parse_duration(value.strip()[1:]) is None else -1
+            micros = None if _parse_duration(value.strip()[1:]) is None else -1
         case str():
-            milliseconds = _parse_duration(value)
+            micros = _parse_duration(value)
         case DurationOfItsOwn():
-            milliseconds = value.duration_ms
+            micros = value.duration_ms * 1_000
         case _:
-            milliseconds = None
-    if milliseconds is None:
+            micros = None
+    if micros is None:
         raise TimeError(
             f"{argument} is not a duration: {_shown(value)}; write 600000 (milliseconds), "
             'timedelta(minutes=10), "10 minutes", "1h 30m" or "00:10:00"'
         )
-    if milliseconds < 0:
+    if micros < 0:
         raise TimeError(f"{argument} must not be negative, got {_shown(value)}; give 0 or more")
-    if milliseconds % 1:
-        raise not_whole(argument, value)
-    if milliseconds > _LONGEST:
+    if micros > _LONGEST * 1_000:
         raise TimeError(
             f"{argument} is longer than 64 bits can hold: {_shown(value)}; give {_LONGEST} ms or "
             "less"
         )
-    return int(milliseconds)
+    return micros
 
 
 def not_whole(argument: str, value: object) -> TimeError:
-    """The error of a time that is finer than all that beamlike reckons with."""
+    """The error of a time that is finer than the milliseconds that it is counted in."""
     return TimeError(f"{argument} must be whole milliseconds, got {_shown(value)}; round it first")
 
 
@@ -154,13 +179,10 @@ def instant_ms(value: InstantLike, argument: str) -> int:
     >>> instant_ms("00:01:30", "timestamp")
     90000
     """
-    milliseconds = event_time_ms(value, argument)
-    finer = value if isinstance(value, datetime) else None
-    if isinstance(value, str) and not _LIKE_TIME_OF_DAY.fullmatch(value.strip()):
-        finer = datetime.fromisoformat(value.strip())
-    if finer is not None and finer.microsecond % 1000:
+    micros = event_time_us(value, argument)
+    if micros % 1_000:
         raise not_whole(argument, value)
-    return milliseconds
+    return micros // 1_000
 
 
 def event_time_ms(value: InstantLike, argument: str) -> int:
@@ -175,72 +197,101 @@ def event_time_ms(value: InstantLike, argument: str) -> int:
     >>> event_time_ms("1970-01-01T00:00:01.000999", "timestamp")
     1000
     """
-    milliseconds: int | None = None
+    return event_time_us(value, argument) // 1_000
+
+
+def event_time_us(value: InstantLike, argument: str) -> int:
+    """Read the event time of an element as microseconds since the epoch, UTC.
+
+    Args:
+        value: As of `instant_ms`. A bare number counts milliseconds.
+
+    Raises:
+        TimeError: As `event_time_ms`.
+
+    >>> event_time_us("1970-01-01T00:00:01.000999", "timestamp")
+    1000999
+    """
+    micros: int | None = None
     match value:
         case bool():
             pass
         case int():
-            milliseconds = value
+            micros = value * 1_000
         case datetime():
-            milliseconds = _epoch_ms(value)
+            micros = _epoch_us(value)
         case str():
-            milliseconds = _parse_instant(value, argument)
+            micros = _parse_instant(value, argument)
         case InstantOfItsOwn():
-            milliseconds = value.instant_ms
+            micros = value.instant_ms * 1_000
         case _:
             pass
-    if milliseconds is None:
+    if micros is None:
         raise TimeError(
             f"{argument} is not an instant: {_shown(value)}; write epoch milliseconds, a datetime, "
             '"2013-01-01T06:00:00Z", or a time of day such as "00:01:30"'
         )
-    if not MIN_TIMESTAMP <= milliseconds <= MAX_TIMESTAMP:
+    if not MIN_TIMESTAMP * 1_000 <= micros <= MAX_TIMESTAMP * 1_000:
         raise TimeError(
             f"{argument} must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP} ms, got "
             f"{_shown(value)}"
         )
-    return milliseconds
+    return micros
 
 
-def show_instant(milliseconds: int) -> str:
+def show_instant(ticks: int, per_ms: int = 1) -> str:
     """An instant for people: a time of day on 1970-01-01, a date and time elsewhere.
+
+    Args:
+        ticks: Since the epoch.
+        per_ms: Ticks in a millisecond.
 
     >>> show_instant(659_999), show_instant(1_357_020_000_000), show_instant(MAX_TIMESTAMP)
     ('00:10:59.999', '2013-01-01 06:00:00', 'infinity')
     """
-    if milliseconds <= MIN_TIMESTAMP:
+    if ticks <= MIN_TIMESTAMP * per_ms:
         return "-infinity"
-    if milliseconds >= MAX_TIMESTAMP:
+    if ticks >= MAX_TIMESTAMP * per_ms:
         return "infinity"
-    if milliseconds in (END_OF_GLOBAL_WINDOW, END_OF_GLOBAL_WINDOW + 1):
+    if ticks - END_OF_GLOBAL_WINDOW * per_ms in (0, 1):
         return "end of time"
-    seconds, ms = divmod(milliseconds, 1_000)
-    fraction = f".{ms:03}" if ms else ""
+    seconds, rest = divmod(ticks, 1_000 * per_ms)
+    micros = rest * 1_000 // per_ms
+    fraction = ""
+    if micros:
+        fraction = f".{micros:06}" if micros % 1_000 else f".{micros // 1_000:03}"
     if 0 <= seconds < 86_400:
         return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
     try:
         instant = _EPOCH + timedelta(seconds=seconds)
     except OverflowError:
-        return f"{milliseconds} ms"
+        return f"{ticks} {'ms' if per_ms == 1 else 'us'}"
     # strftime would write the year 1 with one digit.
     return f"{instant.replace(tzinfo=None).isoformat(' ')}{fraction}"
 
 
-def show_duration(milliseconds: int) -> str:
+def show_duration(ticks: int, per_ms: int = 1) -> str:
     """A duration for people, largest units first.
+
+    Args:
+        ticks: How long it is.
+        per_ms: Ticks in a millisecond.
 
     >>> show_duration(5_400_000), show_duration(61_005), show_duration(0)
     ('1h 30m', '1m 1s 5ms', '0ms')
     """
-    if milliseconds < 0:
-        return "-" + show_duration(-milliseconds)
+    if ticks < 0:
+        return "-" + show_duration(-ticks, per_ms)
     parts = []
+    milliseconds, micros = divmod(ticks, per_ms)
     for unit, length in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)):
         count, milliseconds = divmod(milliseconds, length)
         if count:
             parts.append(f"{count}{unit}")
-    if milliseconds or not parts:
+    if milliseconds or not (parts or micros):
         parts.append(f"{milliseconds}ms")
+    if micros:
+        parts.append(f"{micros * 1_000 // per_ms}us")
     return " ".join(parts)
 
 
@@ -255,7 +306,7 @@ def _shown(value: object) -> str:
 def _parse_duration(text: str) -> int | None:
     text = text.strip().lower()
     if match := _TIME_OF_DAY.fullmatch(text):
-        return _clock_ms(match)
+        return _clock_us(match)
     total, position = 0, 0
     while position < len(text):
         amount = _AMOUNT.match(text, position)
@@ -269,10 +320,10 @@ def _parse_duration(text: str) -> int | None:
 def _parse_instant(text: str, argument: str) -> int | None:
     text = text.strip()
     if match := _TIME_OF_DAY.fullmatch(text):
-        milliseconds = _clock_ms(match)
-        if milliseconds < 86_400_000:
-            return milliseconds
-        date = (_EPOCH + milliseconds * _MILLISECOND).isoformat()
+        micros = _clock_us(match)
+        if micros < 86_400_000_000:
+            return micros
+        date = (_EPOCH + micros * _MICROSECOND).isoformat()
         raise TimeError(
             f"{argument} is no time of day: {_shown(text)}; hours go from 00 to 23. For a day "
             f'after 1970-01-01 write its date, too: "{date.replace("+00:00", "Z")}"'
@@ -283,18 +334,18 @@ def _parse_instant(text: str, argument: str) -> int | None:
             "06:30:00.250, with hours up to 23, and minutes and seconds up to 59"
         )
     try:
-        return _epoch_ms(datetime.fromisoformat(text))
+        return _epoch_us(datetime.fromisoformat(text))
     except ValueError:
         return None
 
 
-def _clock_ms(match: re.Match[str]) -> int:
+def _clock_us(match: re.Match[str]) -> int:
     hours, minutes, seconds, fraction = match.groups()
-    return (int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)) * 1000 + int(
-        (fraction or "0").ljust(3, "0")
+    return (int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)) * 1_000_000 + int(
+        (fraction or "0").ljust(6, "0")
     )
 
 
-def _epoch_ms(instant: datetime) -> int:
+def _epoch_us(instant: datetime) -> int:
     aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
-    return (aware - _EPOCH) // _MILLISECOND
+    return (aware - _EPOCH) // _MICROSECOND

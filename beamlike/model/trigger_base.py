@@ -9,7 +9,8 @@ from typing import Any
 
 from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.model.readable import Readable
-from beamlike.model.time import MAX_TIMESTAMP, duration_ms
+from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution
+from beamlike.model.time import MAX_TIMESTAMP, duration_us
 from beamlike.model.windows import Window
 
 
@@ -90,12 +91,15 @@ class Trigger(metaclass=Readable):
         """`continuation`, by its name in Beam Python."""
         return self.continuation()
 
-    def data_loss(self, allowed_lateness: int, least_lateness: int = 0) -> str | None:
+    def data_loss(
+        self, allowed_lateness: int, least_lateness: int = 0, unit: Resolution = MILLISECONDS
+    ) -> str | None:
         """How it may drop data that comes in time, and what to change; None if it cannot.
 
         Args:
-            allowed_lateness: In milliseconds.
-            least_lateness: What it cannot be less than (ms), as it was set before.
+            allowed_lateness: In ticks.
+            least_lateness: What it cannot be less than, as it was set before.
+            unit: What a tick is.
 
         Source: Beam Java, ``GroupByKey.triggerIsSafe``.
         """
@@ -111,7 +115,8 @@ class Trigger(metaclass=Readable):
 
         Source: Beam Python ``TriggerFn.may_lose_data``; what may be lost is Beam Java's.
         """
-        lost = self.data_loss(duration_ms(windowing.allowed_lateness, "allowed_lateness"))
+        lateness = duration_us(windowing.allowed_lateness, "allowed_lateness")
+        lost = self.data_loss(lateness, unit=MICROSECONDS)
         return DataLossReason.NO_POTENTIAL_LOSS if lost is None else DataLossReason.MAY_FINISH
 
     def walk(self) -> Iterator["Trigger"]:

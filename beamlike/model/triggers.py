@@ -14,7 +14,8 @@ import attrs
 from beamlike.errors import TriggerError
 from beamlike.model.delays import AlignTo, Delay, transform_of
 from beamlike.model.options import whole_number
-from beamlike.model.time import DurationLike, show_duration
+from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.model.time import DurationLike
 from beamlike.model.trigger_base import DataLossReason, OnceTrigger, Trigger, require_trigger
 from beamlike.model.windows import Window
 
@@ -106,16 +107,18 @@ class AfterWatermark(Trigger):
     def latest_first_firing(self, window: Window) -> int:
         return window.max_timestamp
 
-    def data_loss(self, allowed_lateness: int, least_lateness: int = 0) -> str | None:
+    def data_loss(
+        self, allowed_lateness: int, least_lateness: int = 0, unit: Resolution = MILLISECONDS
+    ) -> str | None:
         if not self.may_finish or allowed_lateness == 0:
             return None
         early = f"early={self.early}, " if self.early else ""
         less = ", or allowed_lateness=0"
         if least_lateness:
-            less = f"{less} where {show_duration(least_lateness)} was set, as it never shrinks"
+            less = f"{less} where {unit.show_duration(least_lateness)} was set, as it never shrinks"
         return (
             f"{self} finishes at the end of the window, and data within the allowed lateness of "
-            f"{show_duration(allowed_lateness)} would be dropped; write "
+            f"{unit.show_duration(allowed_lateness)} would be dropped; write "
             f"AfterWatermark({early}late=AfterCount(1)){less}"
         )
 
@@ -389,7 +392,9 @@ class Never(OnceTrigger):
     def continuation(self) -> Trigger:
         return self
 
-    def data_loss(self, allowed_lateness: int, least_lateness: int = 0) -> str | None:
+    def data_loss(
+        self, allowed_lateness: int, least_lateness: int = 0, unit: Resolution = MILLISECONDS
+    ) -> str | None:
         return None
 
     def __str__(self) -> str:

@@ -7,7 +7,8 @@ sessions and unchanged panes are not in Beam.
 from beamlike.errors import WindowingError
 from beamlike.model.fingerprint import Spelling
 from beamlike.model.options import AccumulationMode, Unchanged
-from beamlike.model.time import DurationLike, show_duration
+from beamlike.model.resolution import Resolution
+from beamlike.model.time import DurationLike
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
 
@@ -30,13 +31,15 @@ def check_without_accumulation(
     window_fn: WindowFn,
     trigger: Trigger,
     allowed_lateness: int,
+    unit: Resolution,
     given_lateness: DurationLike | None,
     spelling: Spelling,
 ) -> None:
     """Refuse what may emit several panes of a window while no accumulation mode is set.
 
     Args:
-        allowed_lateness: The one in force (ms).
+        allowed_lateness: The one in force, in ticks.
+        unit: What a tick is.
         given_lateness: What this window transform sets, as it is written.
         spelling: How the advice is spelled.
 
@@ -51,7 +54,7 @@ def check_without_accumulation(
     elif given_lateness is not None:
         cause = f"allowed_lateness={given_lateness!r}"
     else:
-        cause = f"an allowed lateness of {show_duration(allowed_lateness)}"
+        cause = f"an allowed lateness of {unit.show_duration(allowed_lateness)}"
     raise WindowingError(
         f"{cause} requires that the accumulation mode be specified, because a window may "
         f'emit several panes; add {spelling.accumulation}="discarding" (each pane holds '

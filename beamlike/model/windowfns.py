@@ -19,14 +19,9 @@ import attrs
 
 from beamlike.errors import WindowError, WindowingError
 from beamlike.model.readable import Readable, ReadableABC
-from beamlike.model.time import (
-    END_OF_GLOBAL_WINDOW,
-    DurationLike,
-    duration_ms,
-    show_duration,
-    without_unit,
-)
-from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
+from beamlike.model.resolution import MILLISECONDS, Resolution, finest, rescaled
+from beamlike.model.time import DurationLike, duration_us, without_unit
+from beamlike.model.windows import GLOBAL_WINDOWS, GlobalWindow, IntervalWindow, Window
 
 _MOST_WINDOWS = 1_000_000
 """Windows of one element at most, of those who say how many."""
@@ -67,9 +62,21 @@ class WindowFn(metaclass=ReadableABC):
 
     is_merging: ClassVar[bool] = False
 
+    resolution: Resolution = MILLISECONDS
+    """What times and durations count. Your own counts milliseconds, unless it says otherwise."""
+
+    def in_resolution(self, resolution: Resolution) -> "WindowFn | None":
+        """The window function as a query calls it that counts so; None: it knows its own ticks
+        alone, and is called with those in which instants lie.
+
+        Raises:
+            TimeError: A duration is finer than these ticks.
+        """
+        return None
+
     @property
     def longest_own_window(self) -> int | None:
-        """How long a window can be that one element opens, before any merging (ms).
+        """How long a window can be that one element opens, before any merging, in its ticks.
 
         None: not known. ``late_check="retain"`` needs windows that merge. Streams compare it to
         a jump of the watermark, to see whether that is worth a warning.
@@ -86,7 +93,8 @@ class WindowFn(metaclass=ReadableABC):
 
     @abstractmethod
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
-        """The windows of an element at ``timestamp`` (ms). May be none, one or many, each once.
+        """The windows of an element at ``timestamp``, in its ticks. May be none, one or many, each
+        once.
 
         They are `IntervalWindow` or the global window, not classes derived from them: bounds
         are all that is remembered of a window.
@@ -161,9 +169,9 @@ class MergingWindowFn(WindowFn):
 
     @property
     def merge_touching(self) -> bool:
-        """Whether windows merge that share no millisecond, where one begins as the other ends.
+        """Whether windows merge that share no instant, where one begins as the other ends.
 
-        Only ``late_check="retain"`` needs it: then a window is reachable for a millisecond longer.
+        Only ``late_check="retain"`` needs it: then a window is reachable for one tick longer.
         """
         return False
 
@@ -188,21 +196,17 @@ class MergingWindowFn(WindowFn):
         return self.merge(sizes)
 
 
-def window_at(start: int, size: int) -> IntervalWindow:
-    """``[start, start + size)``, cut short where the global window ends."""
-    return IntervalWindow(start, min(start + size, END_OF_GLOBAL_WINDOW + 1))
+def window_at(start: int, size: int, last: int) -> IntervalWindow:
+    """``[start, start + size)``, cut short where the global window ends; ``last`` is its last
+    instant."""
+    return IntervalWindow(start, min(start + size, last + 1))
 
 
-def within_time(timestamp: int) -> int:
-    """The last day of time lies after every window; its elements go with the instant before."""
-    return min(timestamp, END_OF_GLOBAL_WINDOW)
-
-
-def _check_offset(kind: str, offset: int, limit: int, limit_name: str) -> None:
+def _check_offset(kind: str, offset: int, limit: int, limit_name: str, unit: Resolution) -> None:
     if not 0 <= offset < limit:
         raise WindowError(
-            f"{kind} must have 0 <= offset < {limit_name}, got offset={show_duration(offset)} "
-            f"and {limit_name}={show_duration(limit)}; use the offset modulo {limit_name}"
+            f"{kind} must have 0 <= offset < {limit_name}, got offset={unit.show_duration(offset)} "
+            f"and {limit_name}={unit.show_duration(limit)}; use the offset modulo {limit_name}"
         )
 
 
@@ -227,25 +231,32 @@ class FixedWindows(WindowFn):
 
     size: int
     offset: int
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, size: DurationLike, offset: DurationLike = 0) -> None:
         # A negative size is refused below, in Beam's words, and not as a negative duration.
-        size_ms = size if type(size) is int else duration_ms(size, "FixedWindows size")
-        offset_ms = duration_ms(offset, "FixedWindows offset")
-        if size_ms <= 0:
+        size_us = size * 1_000 if type(size) is int else duration_us(size, "FixedWindows size")
+        offset_us = duration_us(offset, "FixedWindows offset")
+        unit = finest(size_us, offset_us)
+        self.__attrs_init__(size_us // unit.micros, offset_us // unit.micros)
+        object.__setattr__(self, "resolution", unit)
+        if size_us <= 0:
             raise WindowError(
-                f"FixedWindows must have 0 <= offset < size, got size={show_duration(size_ms)}; "
-                'give a size such as "1 minute"'
+                f"FixedWindows must have 0 <= offset < size, got size="
+                f'{unit.show_duration(self.size)}; give a size such as "1 minute"'
             )
-        _check_offset("FixedWindows", offset_ms, size_ms, "size")
-        self.__attrs_init__(size_ms, offset_ms)
+        _check_offset("FixedWindows", self.offset, self.size, "size", unit)
         object.__setattr__(self, "without_unit", without_unit(size=size, offset=offset))
 
+    def in_resolution(self, resolution: Resolution) -> "FixedWindows":
+        return rescaled(self, resolution, "size", "offset")
+
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        timestamp = within_time(timestamp)
+        last = self.resolution.end_of_global_window
+        timestamp = min(timestamp, last)
         start = timestamp - (timestamp - self.offset) % self.size
-        return (window_at(start, self.size),)
+        return (window_at(start, self.size, last),)
 
     @property
     def longest_own_window(self) -> int:
@@ -253,8 +264,9 @@ class FixedWindows(WindowFn):
         return self.size
 
     def __str__(self) -> str:
-        offset = f", offset={show_duration(self.offset)}" if self.offset else ""
-        return f"FixedWindows({show_duration(self.size)}{offset})"
+        show = self.resolution.show_duration
+        offset = f", offset={show(self.offset)}" if self.offset else ""
+        return f"FixedWindows({show(self.size)}{offset})"
 
 
 def default_period(size: int) -> int:
@@ -296,40 +308,49 @@ class SlidingWindows(WindowFn):
     size: int
     period: int
     offset: int
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
     without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self, size: DurationLike, period: DurationLike | None = None, offset: DurationLike = 0
     ) -> None:
-        size_ms = duration_ms(size, "SlidingWindows size")
-        period_ms = (
-            default_period(size_ms)
+        size_us = duration_us(size, "SlidingWindows size")
+        period_us = (
+            default_period(-(-size_us // 1_000)) * 1_000
             if period is None
-            else duration_ms(period, "SlidingWindows period")
+            else duration_us(period, "SlidingWindows period")
         )
-        offset_ms = duration_ms(offset, "SlidingWindows offset")
-        if size_ms == 0 or period_ms == 0:
+        offset_us = duration_us(offset, "SlidingWindows offset")
+        unit = finest(size_us, period_us, offset_us)
+        tick = unit.micros
+        self.__attrs_init__(size_us // tick, period_us // tick, offset_us // tick)
+        object.__setattr__(self, "resolution", unit)
+        size_text, period_text = unit.show_duration(self.size), unit.show_duration(self.period)
+        if size_us == 0 or period_us == 0:
             raise WindowError(
                 "SlidingWindows must have size > 0 and period > 0, "
-                f"got size={show_duration(size_ms)} and period={show_duration(period_ms)}; give "
+                f"got size={size_text} and period={period_text}; give "
                 'both such as "1 hour" and "5 minutes"'
             )
-        if period is not None and size_ms > _MOST_WINDOWS * period_ms:
+        if period is not None and size_us > _MOST_WINDOWS * period_us:
             raise WindowError(
-                f"SlidingWindows of {show_duration(size_ms)} every {show_duration(period_ms)} put "
-                f"each element into {size_ms // period_ms:,} windows, and no memory holds these; "
-                f"give a period of {show_duration(-(-size_ms // _MOST_WINDOWS))} or more"
+                f"SlidingWindows of {size_text} every {period_text} put "
+                f"each element into {size_us // period_us:,} windows, and no memory holds these; "
+                f"give a period of {unit.show_duration(-(-self.size // _MOST_WINDOWS))} or more"
             )
-        _check_offset("SlidingWindows", offset_ms, period_ms, "period")
-        self.__attrs_init__(size_ms, period_ms, offset_ms)
+        _check_offset("SlidingWindows", self.offset, self.period, "period", unit)
         numbers = without_unit(size=size, period=period, offset=offset)
         object.__setattr__(self, "without_unit", numbers)
 
+    def in_resolution(self, resolution: Resolution) -> "SlidingWindows":
+        return rescaled(self, resolution, "size", "period", "offset")
+
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        timestamp = within_time(timestamp)
+        end = self.resolution.end_of_global_window
+        timestamp = min(timestamp, end)
         last = timestamp - (timestamp - self.offset) % self.period
         starts = range(last, timestamp - self.size, -self.period)
-        return tuple(window_at(start, self.size) for start in starts)
+        return tuple(window_at(start, self.size, end) for start in starts)
 
     @property
     def longest_own_window(self) -> int:
@@ -337,9 +358,9 @@ class SlidingWindows(WindowFn):
         return self.size
 
     def __str__(self) -> str:
-        offset = f", offset={show_duration(self.offset)}" if self.offset else ""
-        size, period = show_duration(self.size), show_duration(self.period)
-        return f"SlidingWindows({size}, period={period}{offset})"
+        show = self.resolution.show_duration
+        offset = f", offset={show(self.offset)}" if self.offset else ""
+        return f"SlidingWindows({show(self.size)}, period={show(self.period)}{offset})"
 
 
 @attrs.frozen
@@ -352,8 +373,13 @@ class GlobalWindows(WindowFn):
     global
     """
 
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False)
+
+    def in_resolution(self, resolution: Resolution) -> "GlobalWindows":
+        return rescaled(self, resolution)
+
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
-        return (GLOBAL_WINDOW,)
+        return (GLOBAL_WINDOWS[self.resolution],)
 
     def __str__(self) -> str:
         return "GlobalWindows()"

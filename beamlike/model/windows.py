@@ -4,19 +4,14 @@ Source: Beam Java, ``IntervalWindow``, ``GlobalWindow``, ``LateDataUtils``.
 """
 
 from operator import attrgetter, index
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import attrs
 
 from beamlike.errors import WindowError
 from beamlike.model.readable import Readable
-from beamlike.model.time import (
-    END_OF_GLOBAL_WINDOW,
-    MIN_TIMESTAMP,
-    InstantLike,
-    instant_ms,
-    show_instant,
-)
+from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution, rescaled
+from beamlike.model.time import InstantLike, instant_ms, show_instant
 
 
 def _start(given: InstantLike) -> int:
@@ -38,8 +33,8 @@ def _instant(given: Any, argument: str) -> int:
 class IntervalWindow(metaclass=Readable):
     """A half-open span of event time, ``[start, end)``, in milliseconds since the epoch.
 
-    Windows sort by ``(start, end)``, so two runs over the same events visit them in the
-    same order.
+    Where a query counts microseconds, its windows do, too. Windows sort by ``(start, end)``, so two
+    runs over the same events visit them in the same order.
 
     Args:
         start: An instant: milliseconds, a ``datetime``, or text such as ``"12:00"``. It is kept
@@ -69,11 +64,11 @@ class IntervalWindow(metaclass=Readable):
 
     @property
     def max_timestamp(self) -> int:
-        """The last millisecond inside, ``end - 1``."""
+        """The last instant inside: one tick before its end, ``end - 1``."""
         return self.end - 1
 
     def intersects(self, other: Self) -> bool:
-        """True if the two share at least one millisecond; touching windows do not."""
+        """True if the two share at least one instant; touching windows do not."""
         return self.start < other.end and other.start < self.end
 
     def __str__(self) -> str:
@@ -84,21 +79,25 @@ class IntervalWindow(metaclass=Readable):
 class GlobalWindow(metaclass=Readable):
     """All of event time. It ends one day before time does, so that it can still fire.
 
+    ``resolution`` says what its bounds count.
+
     >>> GLOBAL_WINDOW == GlobalWindow()
     True
     """
 
+    resolution: Resolution = attrs.field(default=MILLISECONDS, init=False, repr=False, order=False)
+
     @property
     def start(self) -> int:
-        return MIN_TIMESTAMP
+        return self.resolution.earliest
 
     @property
     def end(self) -> int:
-        return END_OF_GLOBAL_WINDOW + 1
+        return self.resolution.end_of_global_window + 1
 
     @property
     def max_timestamp(self) -> int:
-        return END_OF_GLOBAL_WINDOW
+        return self.resolution.end_of_global_window
 
     def __str__(self) -> str:
         return "global"
@@ -106,22 +105,32 @@ class GlobalWindow(metaclass=Readable):
 
 Window = IntervalWindow | GlobalWindow
 GLOBAL_WINDOW = GlobalWindow()
-"""The only value of its class."""
+"""The global window of what counts milliseconds."""
+
+GLOBAL_WINDOWS: Final = {each: rescaled(GLOBAL_WINDOW, each) for each in Resolution}
+"""The global window by what is counted."""
 
 bounds = attrgetter("start", "end")
 """The order of windows, as a key: much quicker than comparing the windows themselves."""
 
 
 def window_of(start: int, end: int) -> Window:
-    """The window with these bounds (ms)."""
-    is_global = (start, end) == bounds(GLOBAL_WINDOW)
-    return GLOBAL_WINDOW if is_global else IntervalWindow(start, end)
+    """The window with these bounds."""
+    if end == _GLOBAL_END and start == _GLOBAL_START:
+        return GLOBAL_WINDOW
+    if end == _GLOBAL_END_US and start == _GLOBAL_START_US:
+        return GLOBAL_WINDOWS[MICROSECONDS]
+    return IntervalWindow(start, end)
 
 
-def expiry(window: Window, allowed_lateness: int) -> int:
-    """The last watermark (ms) at which data for ``window`` is still accepted.
+_GLOBAL_START, _GLOBAL_END = bounds(GLOBAL_WINDOW)
+_GLOBAL_START_US, _GLOBAL_END_US = bounds(GLOBAL_WINDOWS[MICROSECONDS])
 
-    One millisecond later the window emits what it has left, is forgotten, and its data is
+
+def expiry(window: Window, allowed_lateness: int, resolution: Resolution = MILLISECONDS) -> int:
+    """The last watermark at which data for ``window`` is still accepted.
+
+    One tick later the window emits what it has left, is forgotten, and its data is
     dropped. Never beyond the end of the global window.
 
     Source: Beam Java, ``LateDataUtils.garbageCollectionTime``. Beam Python compares with
@@ -130,4 +139,4 @@ def expiry(window: Window, allowed_lateness: int) -> int:
     >>> expiry(IntervalWindow(0, 60_000), 0)
     59999
     """
-    return min(window.max_timestamp + allowed_lateness, END_OF_GLOBAL_WINDOW)
+    return min(window.max_timestamp + allowed_lateness, resolution.end_of_global_window)

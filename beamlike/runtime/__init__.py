@@ -12,10 +12,11 @@ functions of users), `operation` (what a stage does, and how its values lie amon
 `changes` (what may differ at the next start), `plan` (what a worker knows, and the aggregation of a
 grouping), `look_up` (a main input that looks into a side input), `per_key` (a function with states
 and timers over rows), `values` (which value a window function is given), `row_metadata` (the hidden
-column of rows between stages), `output` (panes and drops as rows), `session_identity` (what names a
-session in rows), `store` (saved state), `logs` (what shards log), `jumps` (whether rows make a
-watermark jump), `canonical` (the types of rows from outside), `arrivals` (elements out of tables,
-also combined ones), `lift` (rows that are combined before they reach their shard).
+column of rows between stages), `json_rows` (dropped rows as JSON), `output` (panes and drops as
+rows), `session_identity` (what names a session in rows), `store` (saved state), `logs` (what shards
+log), `jumps` (whether rows make a watermark jump), `canonical` (the types of rows from outside),
+`arrivals` (elements out of tables, also combined ones), `lift` (rows that are combined before they
+reach their shard).
 
 From the columns of a frame to a plan: `sql_types` (Arrow types by their names in SQL, and what
 Arrow does not say of a column), `ddl` (types from their text), `frame_columns` (columns by name,

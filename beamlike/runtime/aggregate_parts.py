@@ -138,6 +138,10 @@ def _shape(name: str, wanted: Aggregate, fields: Sequence[pa.Field], read_type: 
             if len(dtypes) > 1:
                 state = TuplesColumn({"value": dtypes[0], "by": dtypes[1]})
             return _Shape(wanted.fn, dtypes, state, pa.list_(dtypes[0]))
+        case "min_by" | "max_by":
+            check_ordered(fields[-1])
+            pairs = TuplesColumn({"value": dtypes[0], "by": dtypes[1]})
+            return _Shape(wanted.fn, dtypes, pairs, dtypes[0])
         case "mean" | "approx_quantiles":
             if not _can_be_number(dtypes[0]):
                 raise refuse(_NUMBERS, fields[0])

@@ -8,15 +8,36 @@ in windows, ``start`` and ``end`` (ms). A table of combined elements has the key
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.machine.events import Element, Item, Lifted
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.state import Key, key_tuples
+
+TIMES: Final = ("ts", "start", "end", "watermark")
+"""The columns of rows on their way that are instants."""
+
+
+def coarser(table: pa.Table, names: Sequence[str], factor: int) -> pa.Table:
+    """A table with some of its columns of instants, those that it has, in ticks that are so many
+    times as long. What is finer goes."""
+    for name in names:
+        if name in table.column_names:
+            place = table.column_names.index(name)
+            chunks = [_coarser(chunk, factor) for chunk in table.column(name).chunks]
+            table = table.set_column(place, name, pa.chunked_array(chunks, pa.int64()))
+    return table
+
+
+def _coarser(instants: pa.Array, factor: int) -> pa.Array:
+    missing = instants.is_null().to_numpy(zero_copy_only=False) if instants.null_count else None
+    numbers = pc.fill_null(instants, 0).to_numpy(zero_copy_only=False)
+    return pa.array(numbers // factor, mask=missing)
 
 
 def arriving(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Item]]:

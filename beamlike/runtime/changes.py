@@ -35,8 +35,8 @@ from typing import Any, Final
 from beamlike.errors import StateError, TriggerError
 from beamlike.model.custom_trigger import custom_triggers_in
 from beamlike.model.options import LateCheck
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import show_duration
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import AfterWatermark, Trigger
 
@@ -49,6 +49,9 @@ LAYOUTS: Final = (4, 5)
 4. Panes that are not withdrawn are saved with all that they were emitted with.
 5. What they have in common with their window is null.
 """
+
+RESOLUTION: Final = "resolution"
+"""What times count. State that does not say so counts milliseconds."""
 
 _LAYOUT: Final = "layout version"
 _LATENESS: Final = "allowed lateness"
@@ -71,13 +74,28 @@ def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
         "window": strategy.windows_in_words,
         _TRIGGER: str(strategy.trigger),
         "accumulation": strategy.accumulation.value,
-        _LATENESS: f"{strategy.allowed_lateness} ms",
+        _LATENESS: lateness_words(strategy.allowed_lateness, strategy.resolution),
         "timestamp combiner": strategy.timestamp_combiner.value,
         _CLOSING: strategy.closing_behavior.value,
         _ON_TIME: strategy.on_time_behavior.value,
         _LATE_CHECK: strategy.late_check.value,
         _UNCHANGED: strategy.unchanged.value,
     } | {f"state of {name}": keeps for name, keeps in own.items()}
+
+
+def resolution_in(saved: Words) -> Resolution:
+    """What the times of saved state count.
+
+    Raises:
+        KeyError: Nothing that this beamlike knows.
+    """
+    return Resolution[saved.get(RESOLUTION, MILLISECONDS.word).upper()]
+
+
+def lateness_words(ticks: int, resolution: Resolution) -> str:
+    """An allowed lateness as saved state names it."""
+    whole, rest = divmod(ticks, resolution.per_ms)
+    return f"{ticks * resolution.micros} us" if rest else f"{whole} ms"
 
 
 def unnumbered(label: str) -> str:
@@ -148,10 +166,10 @@ def refused(saved: Words, now: Words) -> Iterator[str]:
 def _readable(what: str, words: str | None) -> str:
     """The words of one side, readable: lateness is saved as a number (ms)."""
     if words is None:
-        return "none"
+        return repr(MILLISECONDS.word) if what == RESOLUTION else "none"
     number = words.removesuffix(" ms")
     if what == _LATENESS and number.isdigit():
-        words = show_duration(int(number))
+        words = MILLISECONDS.show_duration(int(number))
     return repr(words)
 
 

@@ -1,13 +1,16 @@
 """Where the clocks of a group of Spark stand: a shard, or a group of the fanout before it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import attrs
 
 from beamlike.machine.clocks import HostWatermark, InputState, WatermarkUpdate
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
+
+_RESOLUTION: Final = "resolution"
 
 
 @attrs.frozen
@@ -33,6 +36,11 @@ class Clock:
     clock: int = 0
     inputs: tuple[InputState, ...] = ()
     side: int | None = None
+
+    @classmethod
+    def at_first(cls, resolution: Resolution) -> Self:
+        """The clocks before the first step."""
+        return cls(resolution.earliest)
 
     def begin(self, updates: Iterable[WatermarkUpdate]) -> Self:
         """The clocks as a micro-batch begins: at the watermark that the host knows by then."""
@@ -66,6 +74,33 @@ class Clock:
     def side_at(self) -> int:
         """The watermark of the side input (ms): that of all inputs, if it is not known apart."""
         return self.watermark if self.side is None else self.side
+
+    def to_save(self, unit: Resolution) -> dict[str, Any]:
+        """The clocks, which count so, as they are saved where nothing else says what they count."""
+        return self.to_json() | ({} if unit is MILLISECONDS else {_RESOLUTION: unit.word})
+
+    @classmethod
+    def saved(cls, saved: Mapping[str, Any], unit: Resolution) -> Self:
+        """Saved clocks, in the ticks of a query that counts so."""
+        counted = Resolution[saved.get(_RESOLUTION, MILLISECONDS.word).upper()]
+        clocks, factor = cls.from_json(saved), unit.per_ms // counted.per_ms
+        if factor == 1:
+            return clocks
+        return cls(
+            clocks.watermark * factor,
+            clocks.clock * factor,
+            tuple(it.in_finer_ticks(factor) for it in clocks.inputs),
+            None if clocks.side is None else clocks.side * factor,
+        )
+
+    def in_coarser_ticks(self, factor: int) -> Self:
+        """The clocks in ticks that are so many times as long."""
+        return type(self)(
+            self.watermark // factor,
+            self.clock // factor,
+            tuple(it.in_coarser_ticks(factor) for it in self.inputs),
+            None if self.side is None else self.side // factor,
+        )
 
     def to_json(self) -> dict[str, Any]:
         inputs = [state.to_json() for state in self.inputs]

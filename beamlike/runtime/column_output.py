@@ -22,7 +22,6 @@ from beamlike.runtime.column_shard import ColumnsStepped, Pass
 from beamlike.runtime.key_numbers import Numbered
 from beamlike.runtime.output import PANE, READABLE, OutputTable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import MARKS_TYPE, TIMESTAMP, WINDOW
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge
 from beamlike.runtime.store.column_state import timing_names
 from beamlike.runtime.store.state import Key
@@ -71,22 +70,23 @@ class ColumnOutput:
             pa.array(panes.index == 0),
             pa.array(panes.is_last),
         ]
-        known = {
-            "ts": pa.array(panes.timestamp),
-            "start": pa.array(panes.start),
-            "end": pa.array(panes.end),
-        }
+        tick, types = self.plan.resolution.micros, self._one_by_one.types
+        times = {"ts": panes.timestamp, "start": panes.start, "end": panes.end}
         count = len(panes.key)
-        marks = pa.nulls(count, MARKS_TYPE)
+        marks = pa.nulls(count, types.marks)
         if self.plan.has_downstream:
-            fields = [known.get(it.name, pa.nulls(count, it.type)) for it in MARKS_TYPE]
-            marks = pa.StructArray.from_arrays(fields, fields=list(MARKS_TYPE))
-        span = [_micros(panes.start), _micros(panes.end)]
+            factor = self.plan.tick_of_rows
+            known = {
+                name: pa.array(it if factor == 1 else it * factor) for name, it in times.items()
+            }
+            fields = [known.get(it.name, pa.nulls(count, it.type)) for it in types.marks]
+            marks = pa.StructArray.from_arrays(fields, fields=list(types.marks))
+        span = [_micros(it, tick, types.timestamp) for it in (panes.start, panes.end)]
         arrays = [column.take(of_row) for column in keys.columns]
         arrays += [
-            pa.StructArray.from_arrays(span, fields=list(WINDOW)),
+            pa.StructArray.from_arrays(span, fields=list(types.window)),
             *_values(self.plan, panes),
-            _micros(panes.timestamp),
+            _micros(panes.timestamp, tick, types.timestamp),
             pa.StructArray.from_arrays(pane, fields=list(PANE)),
         ]
         if panes.retraction is not None:
@@ -154,8 +154,8 @@ def _rows(plan: Plan, panes: Panes) -> Iterator[tuple[Any, ...]]:
     return zip(*(column.to_pylist() for column in _values(plan, panes)), strict=True)
 
 
-def _micros(milliseconds: Ints) -> pa.Array:
-    """Instants; null where SQL cannot show them."""
-    unreadable = (milliseconds < READABLE.start) | (milliseconds >= READABLE.stop)
-    shown = np.where(unreadable, 0, milliseconds) * 1000
-    return pa.array(shown, mask=unreadable).cast(TIMESTAMP)
+def _micros(instants: Ints, tick: int, dtype: pa.DataType) -> pa.Array:
+    """Times; null where SQL cannot show them. A tick is so many microseconds."""
+    unreadable = (instants < READABLE.start // tick) | (instants >= READABLE.stop // tick)
+    shown = np.where(unreadable, 0, instants) * tick
+    return pa.array(shown, mask=unreadable).cast(dtype)

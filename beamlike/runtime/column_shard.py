@@ -229,7 +229,9 @@ class ColumnShard:
             return hold
         fires = (withdrawn != NEVER) & ~table.closed
         fires &= state.watermark <= rules.expiry(table.end)
-        correction = withdrawn + self.plan.strategy.allowed_lateness
+        lateness = self.plan.strategy.allowed_lateness
+        # Cut before they are added: the sum may be more than 64 bits hold.
+        correction = np.minimum(withdrawn, NEVER - lateness) + lateness
         return np.where(fires, np.minimum(hold, correction), hold)
 
     def _active(

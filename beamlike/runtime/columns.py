@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import attrs
 import cloudpickle
@@ -212,6 +212,8 @@ def converted(value: Any, kind: pa.DataType, what: str, declared: str) -> Any:
     Raises:
         CombineError: It does not fit.
     """
+    if _stays_as_it_is(value, kind):
+        return value  # most do, and Arrow takes longer than all else that is done with a row
     try:
         back = pa.array([value], kind).to_pylist()[0]
         lost = "" if _holds(back, value) else f"it would become {back!r}"
@@ -223,6 +225,24 @@ def converted(value: Any, kind: pa.DataType, what: str, declared: str) -> Any:
             "the type that it has, or let the function return a value of that type"
         )
     return back
+
+
+_PLAIN: Final[Mapping[int, type]] = {
+    pa.bool_().id: bool,
+    pa.float64().id: float,
+    pa.int64().id: int,
+    pa.string().id: str,
+}
+"""By the number of a type of Arrow, the class of the values that it gives back."""
+_LONGS: Final = range(-(2**63), 2**63)
+
+
+def _stays_as_it_is(value: Any, kind: pa.DataType) -> bool:
+    """Whether a value is plain and certain to come back from a type."""
+    cls = type(value)
+    if _PLAIN.get(kind.id) is not cls:
+        return False
+    return value in _LONGS if cls is int else cls is not str or value.isascii()
 
 
 def _holds(back: Any, given: Any) -> bool:

@@ -13,6 +13,7 @@ from beamlike.runtime.plan import Part
 _RETRACTION = "retraction"
 
 _ONCE = frozenset(("min", "max", "count_distinct", "collect_set", "approx_distinct"))
+_AT_EXTREME = ("min_by", "max_by")
 _TIMED = frozenset(("first", "last", "sample", "combine"))
 
 
@@ -51,7 +52,7 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
         if pa.types.is_floating(part.result):
             return attrs.evolve(net, fn=NetFloats(wanted.kind == "mean"), columns=ExactColumns())
         return attrs.evolve(net, fn=NetSum())
-    names = ["value", "by"] if wanted.kind in ("top", "bottom") else None
+    names = ["value", "by"] if wanted.kind in ("top", "bottom", *_AT_EXTREME) else None
     fields = {
         names[place] if names else f"value_{place}": kinds[each]
         for place, each in enumerate(columns)
@@ -61,7 +62,7 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
         len(columns),
         timed=wanted.kind in _TIMED,
         once=wanted.kind in _ONCE,
-        nulls=wanted.kind == "combine",
+        nulls=wanted.kind in ("combine", *_AT_EXTREME),
     )
     held = TuplesColumn({**fields, "at": pa.int64(), "count": pa.int64()})
     return attrs.evolve(net, fn=kept, columns=held)

@@ -14,6 +14,12 @@ from beamlike.runtime.sql_types import arrow_type, type_text
 _NEEDED: Final = (MARKS, "dropped")
 
 
+def no_column(name: str, names: Sequence[str]) -> str:
+    """In words: there is no column of a name, and which there are."""
+    known = f"the columns are {', '.join(map(repr, names))}" if names else "there are no columns"
+    return f"there is no column {name!r}; {known}"
+
+
 @attrs.frozen
 class FrameColumns:
     """The columns of a frame.
@@ -40,8 +46,7 @@ class FrameColumns:
         if not isinstance(name, str):
             raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
         if name not in self.schema.names:
-            known = ", ".join(map(repr, self.names))
-            raise ColumnError(f"{argument}: there is no column {name!r}; the columns are {known}")
+            raise ColumnError(f"{argument}: {no_column(name, self.names)}")
         if self.duplicate(name, self.schema.names):
             raise ColumnError(
                 f"{argument}: there is more than one column {name!r}; rename or drop the others"
@@ -55,6 +60,11 @@ class FrameColumns:
             ColumnError: As `field`; or Arrow has no type for it.
         """
         return arrow_type(self.field(name, argument), argument)
+
+    def is_wall_clock(self, name: str) -> bool:
+        """Whether a column of event times has wall-clock times, which are in no zone."""
+        dtype = self.field(name, "timestamp").type
+        return bool(pa.types.is_timestamp(dtype)) and dtype.tz is None
 
     def duplicate(self, name: str, names: Sequence[str]) -> bool:
         """Whether a name is there twice, as the host reads names."""

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from beamlike.machine.clocks import Clocks, SourceClock
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.jumps import Delivered, Jump, jump_over, longest_wait
-from beamlike.model.time import MIN_TIMESTAMP, show_instant
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.logs import readable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.index import ShardStatus
@@ -37,10 +37,10 @@ def delivered_by(source: int, times: Ints, last: str) -> Delivered:
     return Delivered(source, list(zip(starts.tolist(), ends.tolist(), strict=True)), last)
 
 
-def row_words(keys: Mapping[str, Any], timestamp: int) -> str:
-    """A row by the names and values of its key and its event time (ms)."""
+def row_words(keys: Mapping[str, Any], timestamp: int, unit: Resolution = MILLISECONDS) -> str:
+    """A row by the names and values of its key and its event time."""
     words = [f"{name}={short_repr(value)}" for name, value in keys.items()]
-    return ", ".join((*words, f"at {show_instant(timestamp)}"))[:_EXAMPLE]
+    return ", ".join((*words, f"at {unit.show_instant(timestamp)}"))[:_EXAMPLE]
 
 
 def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int) -> list[Delivered]:
@@ -59,7 +59,7 @@ def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int)
         return []
     row = table.slice(pc.index(times, greatest).as_py(), 1)
     keys = {name: readable(row.column(f"key_{name}"))[0] for name in plan.keys}
-    last = row_words(keys, greatest)
+    last = row_words(keys, greatest, plan.resolution)
     if greatest - least <= source.delay + wait:
         return [Delivered(at, [(least, greatest)], last)]  # no gap among them is large enough
     return [delivered_by(at, times.drop_null().to_numpy(), last)]
@@ -84,7 +84,7 @@ def _jump_of_query(
     source: SourceClock, rows: Iterable[Delivered], status: ShardStatus, wait: int
 ) -> Jump | None:
     """The jump that these rows make Spark's watermark do, which is that of the next micro-batch."""
-    if status.watermark == MIN_TIMESTAMP:
+    if status.watermark == source.resolution.earliest:
         return None
     return jump_over(source, rows, status.watermark + source.delay, status.clock, wait)
 
@@ -108,7 +108,9 @@ def jump_of_stage(
     for at, own in of_source.items():
         source = clocks.inputs[at]
         known = status.known[at] if status.known else None
-        if isinstance(source, SourceClock) and known is not None and known > MIN_TIMESTAMP:
+        if not isinstance(source, SourceClock) or known is None:
+            continue
+        if known > source.resolution.earliest:
             jump = jump_over(source, own, known, status.clock, wait)
             if jump is not None and jump.after == status.watermark:
                 return jump

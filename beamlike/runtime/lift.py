@@ -17,7 +17,6 @@ from beamlike.machine.columnar.columns import LiftedArrivals
 from beamlike.machine.columnar.incoming import Bundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Item, Lifted
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.arrivals import arriving, is_lifted
 from beamlike.runtime.column_output import keyed_drops
 from beamlike.runtime.key_numbers import Numbered, number_keys
@@ -134,7 +133,7 @@ class _InColumns:
         else:
             bundle = PlainBundle(arrivals_of(plan, self._folds, arrived, keys.number))
         lifted, drops = self._lifting.lift(bundle, keys.count, watermark)
-        at = MIN_TIMESTAMP if watermark is None else watermark
+        at = plan.resolution.earliest if watermark is None else watermark
         dropped = list(keyed_drops(plan, drops, arrived, at))
         return self._table(lifted, keys, arrived.column("hash").to_numpy()), dropped
 

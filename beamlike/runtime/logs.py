@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from beamlike.machine.events import Drop, Effect, Merged
 from beamlike.machine.jumps import Jump
-from beamlike.model.time import show_instant
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import GlobalWindow, Window, bounds
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
@@ -107,17 +107,23 @@ def log_effects(stage: str, effects: Iterable[tuple[Any, Effect]]) -> None:
             _log_pane(stage, f"key={safe_repr(key)}", _shown(effect.window), info)
 
 
-def log_merges(stage: str, merges: Iterable[tuple[Mapping[str, Any], Merged]]) -> None:
+def log_merges(
+    stage: str,
+    merges: Iterable[tuple[Mapping[str, Any], Merged]],
+    unit: Resolution = MILLISECONDS,
+) -> None:
     """A line for each merge of windows, with the names and values of its key. Ask `logs_all` first.
 
     Source: Beam's ``MergingActiveWindowSet`` merges before the elements of a bundle are added.
     """
     for names, merged in merges:
         key = ", ".join(f"{name}={value!r}" for name, value in names.items())
-        parts = [_shown(window) for window in merged.sources[:_PARTS]]
+        parts = [_shown(window, unit) for window in merged.sources[:_PARTS]]
         if more := len(merged.sources) - len(parts):
             parts.append(f"{more} more")
-        _LOGGER.debug("%s: %s %s merges %s", stage, key, _shown(merged.into), ", ".join(parts))
+        _LOGGER.debug(
+            "%s: %s %s merges %s", stage, key, _shown(merged.into, unit), ", ".join(parts)
+        )
 
 
 def _log_pane(stage: str, key: str, window: str, pane: Mapping[str, Any] | None) -> None:
@@ -138,16 +144,17 @@ def _of_row(window: Mapping[str, Any] | None) -> str:
     return "the global window" if start is None and end is None else f"[{start}, {end})"
 
 
-def _shown(window: Window | None) -> str:
+def _shown(window: Window | None, unit: Resolution = MILLISECONDS) -> str:
     if window is None:
         return "no window"
     if isinstance(window, GlobalWindow):
         return "the global window"
-    start, end = map(_instant, bounds(window))
+    start, end = (_instant(bound, unit) for bound in bounds(window))
     return f"[{start}, {end})"
 
 
-def _instant(milliseconds: int) -> str:
-    if milliseconds not in READABLE:
-        return show_instant(milliseconds)
-    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat()
+def _instant(instant: int, unit: Resolution) -> str:
+    micros = instant * unit.micros
+    if micros not in READABLE:
+        return unit.show_instant(instant)
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat()

@@ -12,9 +12,12 @@ import pyarrow as pa
 
 from beamlike.machine.events import Element
 from beamlike.machine.side_input import Main, Side, SideInputs, SideWindow
+from beamlike.model.rescaled import trigger_in, window_fn_in
+from beamlike.model.resolution import Resolution, Span, converted
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import bounds, window_of
+from beamlike.runtime.changes import lateness_words
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.operation import Operation
 
@@ -64,15 +67,36 @@ class LookUp(Operation):
 
     @property
     def machine(self) -> SideInputs:
+        unit, side = self.resolution, self.side_allowed_lateness
         return SideInputs(
             self.main_window_fn,
             self.side_window_fn,
-            self.allowed_lateness,
+            Span(self.allowed_lateness, unit),
             join=self.how,
             on_error=self.on_error,
             side_trigger=self.side_trigger,
-            side_allowed_lateness=self.side_allowed_lateness,
+            side_allowed_lateness=None if side is None else Span(side, unit),
+            resolution=unit,
         )
+
+    def in_resolution(self, resolution: Resolution) -> "LookUp":
+        before = self.resolution
+        lateness, side = self.allowed_lateness, self.side_allowed_lateness
+        return attrs.evolve(
+            self,
+            main_window_fn=window_fn_in(self.main_window_fn, resolution),
+            side_window_fn=window_fn_in(self.side_window_fn, resolution),
+            allowed_lateness=converted(lateness, before, resolution, "allowed_lateness"),
+            side_trigger=trigger_in(self.side_trigger, resolution),
+            side_allowed_lateness=None
+            if side is None
+            else converted(side, before, resolution, "allowed_lateness"),
+        )
+
+    @property
+    def resolution(self) -> Resolution:
+        """What its times count."""
+        return self.main_window_fn.resolution
 
     @property
     def accumulator(self) -> AccumulatorColumns:
@@ -92,7 +116,7 @@ class LookUp(Operation):
             "look-up": self.how,
             "main window": str(self.main_window_fn),
             "side window": str(self.side_window_fn),
-            "allowed lateness": f"{self.allowed_lateness} ms",
+            "allowed lateness": lateness_words(self.allowed_lateness, self.resolution),
             "main columns": _spelled(self.main),
             "side columns": _spelled(self.side),
         }
@@ -106,10 +130,15 @@ class LookUp(Operation):
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return (Main(row[:-1]) if row[-1] is None else Side(row[-1]) for row in rows)
 
-    def fields(self, value: Main | Side) -> Mapping[str, Any]:
+    def fields(self, value: Main | Side) -> Mapping[str, pa.Scalar]:
         if isinstance(value, Side):
-            return {"side": list(value.content)}
-        return {name: value.value[at] for at, name, _ in self._shown if name != PANE_BEFORE}
+            rows = pa.list_(pa.struct(list(self.side.items())))
+            return {"side": pa.scalar(list(value.content), rows)}
+        return {
+            name: pa.scalar(value.value[at], dtype)
+            for at, name, dtype in self._shown
+            if name != PANE_BEFORE
+        }
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         pairs = [(None, None) if value is None else value for value in values]

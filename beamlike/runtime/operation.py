@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from beamlike.model.resolution import Resolution
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.script import Machine
 
@@ -21,6 +22,11 @@ class Operation(ABC):
     @abstractmethod
     def machine(self) -> Machine:
         """A new one; a plan calls this once."""
+
+    def in_resolution(self, resolution: Resolution) -> "Operation":
+        """The same, all of its times in the ticks of a resolution. A node of a graph need not have
+        this: all nodes of a graph count the same, as they are made."""
+        raise NotImplementedError
 
     @property
     @abstractmethod
@@ -47,7 +53,7 @@ class Operation(ABC):
         """The value of an element for each row of the plan's value columns."""
 
     @abstractmethod
-    def fields(self, value: Any) -> Mapping[str, Any]:
+    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
         """The value of an element by name, to be shown when it is dropped."""
 
     @abstractmethod

@@ -19,5 +19,9 @@ MAX_AHEAD: Final = "1 hour"
 """How far ahead of the clock the event time of a stream's row may lie. Clocks that are kept right
 differ by seconds, and one that missed the end of summer time by an hour. What is further ahead was
 stamped by a clock that is wrong, or read in the wrong time zone."""
+DEFAULT_RESOLUTION: Final = "microseconds"
+"""What the times of a query over a DataFrame count."""
 STAGE: Final = "beamlike"
 """The name of a stage."""
+PLAN_METADATA: Final = "beamlike"
+"""Under which name the column ``pane`` carries the explanation of its grouping."""

@@ -15,11 +15,7 @@ rendering          adds
 =================  =======================================================================
 """
 
-import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
-from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -30,19 +26,18 @@ import pyarrow as pa
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.model.windows import IntervalWindow, Window, bounds
+from beamlike.runtime.json_rows import write_row
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import (
     DROPPED_ROW,
     MARKS,
-    MARKS_TYPE,
     REPORT,
-    TIMESTAMP,
-    WINDOW,
+    time_types,
 )
 from beamlike.runtime.session_identity import SESSION_IDENTITY, session_identity
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.store.state import Key
-from beamlike.safe_text import LONGEST, safe_repr, safe_text
+from beamlike.safe_text import LONGEST, safe_text
 
 PANE = pa.struct(
     [
@@ -53,29 +48,8 @@ PANE = pa.struct(
         ("is_last", pa.bool_()),
     ]
 )
-READABLE = range(-62_135_596_800_000, 253_402_300_800_000)
-"""Milliseconds of the years 1 to 9999, all that a Python datetime can hold."""
-
-
-def _micros(milliseconds: int) -> int | None:
-    return milliseconds * 1000 if milliseconds in READABLE else None
-
-
-def _span(window: Window) -> dict[str, int | None] | None:
-    if not isinstance(window, IntervalWindow):
-        return {"start": None, "end": None}
-    return {"start": _micros(window.start), "end": _micros(window.end)}
-
-
-def show_json(value: Any) -> Any:
-    """What JSON has no form for, in words."""
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, bytes):
-        return value.hex()
-    return safe_repr(value)
+READABLE = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
+"""Microseconds of the years 1 to 9999, all that a Python datetime can hold."""
 
 
 @attrs.frozen
@@ -95,6 +69,7 @@ class OutputTable:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self._tick, self.types = plan.resolution.micros, time_types(plan.wall_clock)
         self._extra: dict[str, pa.DataType] = {}
         if plan.retracts:
             self._extra = {
@@ -105,12 +80,12 @@ class OutputTable:
         self.schema = pa.schema(
             [
                 *plan.keys.items(),
-                ("window", WINDOW),
+                ("window", self.types.window),
                 *plan.operation.results.items(),
-                ("timestamp", TIMESTAMP),
+                ("timestamp", self.types.timestamp),
                 ("pane", PANE),
                 *self._extra.items(),
-                (MARKS, MARKS_TYPE),
+                (MARKS, self.types.marks),
             ]
         )
 
@@ -130,18 +105,20 @@ class OutputTable:
         if report is not None:
             shard, watermark = report
             nothing = (None,) * len(self.plan.keys)
-            dropped = {"kind": REPORT, "shard": shard, "watermark": watermark}
+            reached = watermark * self.plan.tick_of_rows
+            dropped = {"kind": REPORT, "shard": shard, "watermark": reached}
             rows.append(_Row(nothing, None, dropped))
         panes = [row.pane for row in rows]
         columns: list[Any] = [[row.key[at] for row in rows] for at in range(len(self.plan.keys))]
-        columns.append([row.window and _span(row.window) for row in rows])
+        columns.append([row.window and self._span(row.window) for row in rows])
         columns += self.plan.operation.show([pane and pane.value for pane in panes])
-        columns.append([pane and _micros(pane.timestamp) for pane in panes])
+        columns.append([pane and self._micros(pane.timestamp) for pane in panes])
         columns.append([pane and _pane_row(pane) for pane in panes])
+        unit = self.plan.resolution
         shown: dict[str, Callable[[_Row], Any]] = {
             "retraction": lambda row: row.pane and row.pane.retraction,
             "change": lambda row: row.change,
-            SESSION_IDENTITY: lambda row: row.session and session_identity(row.session),
+            SESSION_IDENTITY: lambda row: row.session and session_identity(row.session, unit),
         }
         columns += [[shown[name](row) for row in rows] for name in self._extra]
         columns.append([row.marks for row in rows])
@@ -167,7 +144,20 @@ class OutputTable:
 
     def _marks(self, pane: Pane) -> dict[str, Any] | None:
         """What the next grouping has to know of a pane; nothing if there cannot be one."""
-        return _marks_of(pane) if self.plan.has_downstream else None
+        if not self.plan.has_downstream:
+            return None
+        times = (pane.timestamp, *bounds(pane.window))
+        instants = (instant * self.plan.tick_of_rows for instant in times)
+        return dict(zip(("ts", "start", "end"), instants, strict=True))
+
+    def _micros(self, instant: int) -> int | None:
+        micros = instant * self._tick
+        return micros if micros in READABLE else None
+
+    def _span(self, window: Window) -> dict[str, int | None] | None:
+        if not isinstance(window, IntervalWindow):
+            return {"start": None, "end": None}
+        return {"start": self._micros(window.start), "end": self._micros(window.end)}
 
     def _changes(self, key: Key, panes: Iterable[Pane]) -> Iterator[_Row]:
         by_session = self.plan.render == "upserts"
@@ -181,20 +171,25 @@ class OutputTable:
                 yield _Row(key, pane.window, self._marks(pane), pane, change.op, session)
 
     def _drop(self, key: Key, drop: Drop) -> _Row:
-        element, fields = drop.element, dict(zip(self.plan.keys, key, strict=True))
+        plan, element = self.plan, drop.element
+        shown = {
+            name: pa.scalar(value, dtype)
+            for (name, dtype), value in zip(plan.keys.items(), key, strict=True)
+        }
         if isinstance(element, Element):
-            fields |= self.plan.operation.fields(element.value)
+            shown |= plan.operation.fields(element.value)
         dropped = {
             "stage": self.plan.name,
             "reason": drop.reason.value,
-            "timestamp": element and _micros(element.timestamp),
-            "watermark": None if drop.watermark is None else _micros(drop.watermark),
-            "missed_ms": drop.missed_by,
-            "window": drop.window and _span(drop.window),
-            "nearest_session": drop.nearest_session and _span(drop.nearest_session),
+            "timestamp": element and self._micros(element.timestamp),
+            "watermark": None if drop.watermark is None else self._micros(drop.watermark),
+            # A millisecond that has begun counts: nothing is late by 0.
+            "missed_ms": drop.missed_by and -(-drop.missed_by // self.plan.resolution.per_ms),
+            "window": drop.window and self._span(drop.window),
+            "nearest_session": drop.nearest_session and self._span(drop.nearest_session),
             "count": drop.count,
             "error": None if drop.error is None else safe_text(drop.error, 2 * LONGEST),
-            "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),
+            "element": write_row(shown),
         }
         return _Row(key, drop.window, {"kind": DROPPED_ROW, "dropped": dropped})
 
@@ -205,7 +200,7 @@ class OutputTable:
             {
                 "stage": self.plan.name,
                 "reason": row["reason"],
-                "timestamp": None if row["ts"] is None else _micros(row["ts"]),
+                "timestamp": None if row["ts"] is None else self._micros(row["ts"]),
                 "count": 1,
                 "element": row["element"],
             }
@@ -224,22 +219,6 @@ class OutputTable:
         columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": one} for one in dropped]
         arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
         return pa.Table.from_arrays(arrays, schema=self.schema)
-
-
-def _marks_of(pane: Pane) -> dict[str, Any]:
-    start, end = bounds(pane.window)
-    return {"ts": pane.timestamp, "start": start, "end": end}
-
-
-def _plain(value: Any) -> Any:
-    """The same without NaN and infinity, which JSON cannot write: they become their names."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _pane_row(pane: Pane) -> dict[str, Any]:

@@ -26,8 +26,9 @@ from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.jumps import Delivered
+from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.arrivals import by_shard, elements_in
+from beamlike.runtime.arrivals import TIMES, by_shard, coarser, elements_in
 from beamlike.runtime.canonical import canonical
 from beamlike.runtime.envelope import (
     Envelope,
@@ -337,6 +338,27 @@ class Arrived:
     elements: int = 0
     clock: int | None = None
     delivered: list[Delivered] = attrs.field(factory=list)
+
+
+def arrived_in(resolution: Resolution, before: Resolution, arrived: Arrived) -> Arrived:
+    """What a shard was sent, in coarser ticks than before. What is finer goes."""
+    factor = resolution.micros // before.micros
+
+    def update(it: WatermarkUpdate) -> WatermarkUpdate:
+        if isinstance(it, SourceProgress):
+            return attrs.evolve(it, greatest=it.greatest // factor)
+        return attrs.evolve(it, watermark=it.watermark // factor)
+
+    delivered = [
+        attrs.evolve(it, stretches=[(a // factor, b // factor) for a, b in it.stretches])
+        for it in arrived.delivered
+    ]
+    return attrs.evolve(
+        arrived,
+        tables=[coarser(table, TIMES, factor) for table in arrived.tables],
+        updates=[update(it) for it in arrived.updates],
+        delivered=delivered,
+    )
 
 
 def read_blobs(blobs: Iterable[bytes]) -> Arrived:

@@ -17,9 +17,13 @@ from beamlike.machine.equality import is_same
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
+from beamlike.model.rescaled_functions import function_in
+from beamlike.model.resolution import Resolution, Span
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.changes import lateness_words
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converted
+from beamlike.runtime.json_rows import scalars
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import OnError
 
@@ -144,10 +148,17 @@ class PerKey(Operation):
         return StatefulParDo(
             self.strategy.window_fn,
             self.fn,
-            self.strategy.allowed_lateness,
+            Span(self.strategy.allowed_lateness, self.strategy.resolution),
             OnFailure(self.on_error),
             already_merged=self.strategy.already_merged,
             tagged=False,
+        )
+
+    def in_resolution(self, resolution: Resolution) -> "PerKey":
+        return attrs.evolve(
+            self,
+            strategy=self.strategy.in_resolution(resolution),
+            fn=function_in(self.fn, resolution),
         )
 
     @property
@@ -163,7 +174,9 @@ class PerKey(Operation):
         fn = self.fn
         words = {
             "window": self.strategy.windows_in_words,
-            "allowed lateness": f"{self.strategy.allowed_lateness} ms",
+            "allowed lateness": lateness_words(
+                self.strategy.allowed_lateness, self.strategy.resolution
+            ),
             "states": ", ".join(sorted(it.words for it in fn.states.values())) or "none",
             "timers": ", ".join(sorted(it.words for it in fn.timers.values())) or "none",
         }
@@ -177,9 +190,9 @@ class PerKey(Operation):
         at = [*self.columns].index(self.pane)
         return ((row, _info(row[at])) for row in rows)
 
-    def fields(self, value: Any) -> Mapping[str, Any]:
+    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
         row, _ = value
-        return dict(zip(self.columns, row, strict=True))
+        return scalars(self.columns, row)
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         return [

@@ -16,11 +16,13 @@ from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.combine.corrected import Corrected
 from beamlike.model.options import MAX_FAILURES, AccumulationMode
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.changes import LAYOUTS, continues, strategy_words
+from beamlike.runtime.changes import LAYOUTS, RESOLUTION, continues, strategy_words
 from beamlike.runtime.checked import Checked
 from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.json_rows import scalars
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import (
     BUCKETS,
@@ -91,6 +93,9 @@ class Aggregation(Operation):
     def why_key_by_key(self) -> str | None:
         return None
 
+    def in_resolution(self, resolution: Resolution) -> "Aggregation":
+        return attrs.evolve(self, strategy=self.strategy.in_resolution(resolution))
+
     @property
     def words(self) -> Mapping[str, str]:
         return {
@@ -110,8 +115,8 @@ class Aggregation(Operation):
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return rows
 
-    def fields(self, value: Any) -> Mapping[str, Any]:
-        return dict(zip(self.values, value, strict=True))
+    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
+        return scalars(self.values, value)
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         return [
@@ -200,6 +205,10 @@ class Plan:
 
     ``max_failures`` is the share of calls of the user's functions that may fail, where what fails
     is dropped, see `beamlike.runtime.failing`.
+
+    With a ``wall_clock`` event times are wall-clock times, which are in no zone: they count as if
+    they were in UTC, and are shown in no zone again. What comes out counts the ticks
+    ``of_rows``; None: those of the plan.
     """
 
     strategy: WindowingStrategy
@@ -222,6 +231,34 @@ class Plan:
     record: int = 0
     key_clock: SourceClock | None = None
     max_failures: float = MAX_FAILURES
+    wall_clock: bool = False
+    of_rows: Resolution | None = None
+
+    @property
+    def resolution(self) -> Resolution:
+        """What its times count."""
+        return self.strategy.resolution
+
+    @property
+    def tick_of_rows(self) -> int:
+        """How many ticks of the rows that come out make one of its own."""
+        of_rows = self.resolution if self.of_rows is None else self.of_rows
+        return self.resolution.micros // of_rows.micros
+
+    def in_resolution(self, resolution: Resolution) -> "Plan":
+        """The same plan, all of its times in the ticks of a resolution.
+
+        Raises:
+            TimeError: A duration is finer than these.
+        """
+        return attrs.evolve(
+            self,
+            strategy=self.strategy.in_resolution(resolution),
+            clocks=self.clocks and self.clocks.in_resolution(resolution),
+            source=self.source and self.source.in_resolution(resolution),
+            key_clock=self.key_clock and self.key_clock.in_resolution(resolution),
+            does=self.does and self.does.in_resolution(resolution),
+        )
 
     @property
     def needs_ticks(self) -> bool:
@@ -301,7 +338,16 @@ class Plan:
             "buckets": str(self.buckets),
             # Its groups remember which watermark judged their rows; new ones would not know.
             "hot key fanout": str(self.fanout or "none"),
-        } | ({} if self.key_clock is None else {"watermarks": "one for each key"})
+        } | self._more_words
+
+    @property
+    def _more_words(self) -> dict[str, str]:
+        words = {} if self.key_clock is None else {"watermarks": "one for each key"}
+        if self.resolution is not MILLISECONDS:
+            words[RESOLUTION] = self.resolution.word
+        if self.wall_clock:
+            words["event times"] = "wall-clock times, in no zone"
+        return words
 
     @cached_property
     def about(self) -> dict[str, str | int | None]:

@@ -10,20 +10,21 @@ They survive what users do to the columns because every verb keeps this one.
 field           type    holds
 ==============  ======  ================================================================
 ``kind``        string  null for data, else one of the kinds below
-``ts``          bigint  event time of a row, ms
+``ts``          bigint  event time of a row, in ticks of its query
 ``problem``     string  why the time of a row of a source cannot be read, or believed
 ``part``        string  the part of a source that a row comes from, if parts have watermarks of
                         their own; null for a row that moves them all
-``start``,      bigint  the window that a grouping gave the row, ms; null if none did
+``start``,      bigint  the window that a grouping gave the row, in ticks; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
-``watermark``   bigint  its output watermark, ms
+``watermark``   bigint  its output watermark, in ticks
 ``dropped``     struct  what was dropped, see `beamlike.runtime.output`
 ==============  ======  ================================================================
 """
 
-from typing import Final
+from typing import Final, Self
 
+import attrs
 import pyarrow as pa
 
 from beamlike.machine.events import RowProblem
@@ -35,35 +36,64 @@ DROPPED_ROW: Final = "dropped"
 REPORT: Final = "report"
 LEFT_OUT: Final = "left out"
 
-TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
-WINDOW: Final = pa.struct([("start", TIMESTAMP), ("end", TIMESTAMP)])
-DROPPED: Final = pa.struct(
-    [
-        ("stage", pa.string()),
-        ("reason", pa.string()),
-        ("timestamp", TIMESTAMP),
-        ("watermark", TIMESTAMP),
-        ("missed_ms", pa.int64()),
-        ("window", WINDOW),
-        ("nearest_session", WINDOW),
-        ("count", pa.int64()),
-        ("error", pa.string()),
-        ("element", pa.string()),
-    ]
-)
-MARKS_TYPE: Final = pa.struct(
-    [
-        ("kind", pa.string()),
-        ("ts", pa.int64()),
-        ("problem", pa.string()),
-        ("part", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("shard", pa.int32()),
-        ("watermark", pa.int64()),
-        ("dropped", DROPPED),
-    ]
-)
+
+@attrs.frozen
+class TimeTypes:
+    """The types of the columns that show event times, of instants or of wall-clock times.
+
+    Args:
+        timestamp: A time.
+        window: The bounds of a window.
+        dropped: What was dropped.
+        marks: The hidden column.
+    """
+
+    timestamp: pa.DataType
+    window: pa.DataType
+    dropped: pa.DataType
+    marks: pa.DataType
+
+    @classmethod
+    def of(cls, timestamp: pa.DataType) -> Self:
+        """Those for times of this type."""
+        window = pa.struct([("start", timestamp), ("end", timestamp)])
+        dropped = pa.struct(
+            [
+                ("stage", pa.string()),
+                ("reason", pa.string()),
+                ("timestamp", timestamp),
+                ("watermark", timestamp),
+                ("missed_ms", pa.int64()),
+                ("window", window),
+                ("nearest_session", window),
+                ("count", pa.int64()),
+                ("error", pa.string()),
+                ("element", pa.string()),
+            ]
+        )
+        marks = pa.struct(
+            [
+                ("kind", pa.string()),
+                ("ts", pa.int64()),
+                ("problem", pa.string()),
+                ("part", pa.string()),
+                ("start", pa.int64()),
+                ("end", pa.int64()),
+                ("shard", pa.int32()),
+                ("watermark", pa.int64()),
+                ("dropped", dropped),
+            ]
+        )
+        return cls(timestamp, window, dropped, marks)
+
+
+def time_types(wall_clock: bool) -> TimeTypes:
+    """The types of wall-clock times, which are in no zone, or of instants."""
+    return _WALL_CLOCK if wall_clock else _INSTANTS
+
+
+_INSTANTS: Final = TimeTypes.of(pa.timestamp("us", tz="UTC"))
+_WALL_CLOCK: Final = TimeTypes.of(pa.timestamp("us"))
 
 BAD_ROWS: Final = (
     RowProblem.NULL_KEY.value,

@@ -7,9 +7,12 @@ from collections.abc import Collection
 from typing import Final
 
 from beamlike.errors import ColumnError
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import Window
 
 SESSION_IDENTITY: Final = "session_identity"
+
+_MICROS: Final = " us"
 
 _BEFORE: Final = dict.fromkeys(("session", "session_start", "session_end"), SESSION_IDENTITY)
 """The name today of columns by the names that they had."""
@@ -20,14 +23,15 @@ _WINDOW: Final = (
 )
 
 
-def session_identity(session: Window) -> str:
-    """The text of a session's identity: the bounds that it had in its first pane (ms)."""
-    return f"{session.start}..{session.end}"
+def session_identity(session: Window, unit: Resolution) -> str:
+    """The text of a session's identity: the bounds that it had in its first pane, in ticks."""
+    return f"{session.start}..{session.end}{'' if unit is MILLISECONDS else _MICROS}"
 
 
 def identity_bounds(identity: str) -> tuple[int, int]:
-    """The bounds (ms) that are in the text of an identity."""
-    start, end = map(int, identity.split(".."))
+    """The bounds (us) that are in the text of an identity."""
+    tick = 1 if identity.endswith(_MICROS) else MILLISECONDS.micros
+    start, end = (int(bound) * tick for bound in identity.removesuffix(_MICROS).split(".."))
     return start, end
 
 

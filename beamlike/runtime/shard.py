@@ -33,6 +33,7 @@ from beamlike.machine.failures import without_cause
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_correction, earliest_hold
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
@@ -102,13 +103,21 @@ class Shard:
                 case if that is not checked.
             CombineError: The same of an accumulator of a user's own.
         """
-        index = Index.load(self.plan, store.read_index())
+        saved = store.read_index()
+        index = Index.load(self.plan, saved)
         begin, output_before = index.at.begin(updates), index.output
         to = index.at.after(self.plan, updates, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
-        if touched:
+        ends = to.watermark >= self.plan.resolution.end_of_time
+        is_all = ends and saved is None and begin == index.at
+        if is_all and isinstance(self.machine, StatefulParDo) and self.machine.fn.keeps_first:
+            of_keys = [of_key for bucket in sorted(bundles) for of_key in bundles[bucket].items()]
+            for key, items in of_keys:
+                out = self.machine.first_and_last_step(Bundle(tuple(items)))
+                effects += [(key, effect) for effect in out]
+        elif touched:
             effects, merges = self._step_buckets(store, touched, bundles, index, begin, to)
             index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
             effects = self._judged(effects, bundles, index)

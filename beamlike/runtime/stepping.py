@@ -1,6 +1,6 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
 
@@ -16,6 +16,7 @@ from beamlike.errors import (
 )
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.folds import FunctionRaised
+from beamlike.model.graph import ReadNode, StatefulNode, ways_back
 from beamlike.runtime.column_output import (
     ColumnOutput,
     keyed_merges,
@@ -172,7 +173,7 @@ class Stepper:
     def _log(self, merges: list[KeyedMerge]) -> None:
         names = list(self.plan.keys)
         named = ((dict(zip(names, key, strict=True)), merged) for key, merged in merges)
-        log_merges(self.plan.name, named)
+        log_merges(self.plan.name, named, self.plan.resolution)
 
     def _report(self, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
         if not self.plan.reports or shard is None:
@@ -232,3 +233,30 @@ def _column_shard(plan: Plan) -> ColumnShard:
         if not can_number(kind):
             raise UnsupportedError(f"the key {name!r} has the type {kind}")
     return ColumnShard(plan)
+
+
+# -- in words --------------------------------------------------------------------------------
+
+_LEFT_OUT: Final = ("machine", "transform", "layout version")
+"""What the first line says, and what a user does not choose."""
+
+
+def plan_text(plan: Plan, words: Mapping[str, str]) -> str:
+    """The machine of a plan, and why that one; below, what is done, in words."""
+    choice = choose_machine(plan)
+    because = f", because {choice.why}" if choice.why else ""
+    shown = (f"  {what}: {how}" for what, how in words.items() if what not in _LEFT_OUT)
+    return "\n".join([f"{plan.name}: {choice.machine} machine{because}", *shown])
+
+
+def node_text(node: StatefulNode, plan: Plan, words: Mapping[str, str]) -> str:
+    """A node, and what it reads where that is not one source alone."""
+    before = [
+        origin
+        for source in node.sources
+        for origin, _ in ways_back(source.node, lambda it: isinstance(it, ReadNode | StatefulNode))
+    ]
+    text = plan_text(plan, words)
+    if len(before) == 1 and isinstance(before[0], ReadNode):
+        return text
+    return f"{text}\n  reads: {', '.join(origin.label for origin in before)}"

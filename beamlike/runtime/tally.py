@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from beamlike.machine.events import Drop, DropReason
 from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.time import MIN_TIMESTAMP, show_instant
+from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.model.time import show_instant
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
 from beamlike.runtime.store.index import ShardStatus
@@ -96,7 +97,7 @@ class Tally:
         cls,
         elements: int,
         drops: Iterable[tuple[Any, Drop]],
-        panes: Iterable[PaneInfo] = (),
+        panes: Sequence[PaneInfo] = (),
         status: ShardStatus | None = None,
         jump: Jump | None = None,
     ) -> Self:
@@ -110,8 +111,9 @@ class Tally:
             jump: The jump that its watermark did, if it did one.
         """
         found: Counter[tuple[str, str]] = Counter()
-        for info, count in Counter(panes).items():
-            found["panes", info.timing.value] += count
+        objects = {id(pane): pane for pane in panes}
+        for address, count in Counter(map(id, panes)).items():  # one object for all of a firing
+            found["panes", objects[address].timing.value] += count
         example = None
         for key, drop in drops:
             found["dropped", drop.reason.value] += drop.count
@@ -152,7 +154,7 @@ class Tally:
                 counted = ("dropped", reason if reason in _REASONS else REJECTED)
                 found[counted] += row[MARKS]["dropped"]["count"]
                 example = example or _row_in_words(plan, row)
-        return cls._of(found, elements, example, status, jump)
+        return cls._of(found, elements, example, status, jump, plan.resolution)
 
     @classmethod
     def _of(
@@ -162,6 +164,7 @@ class Tally:
         example: str | None,
         status: ShardStatus | None,
         jump: Jump | None,
+        unit: Resolution = MILLISECONDS,
     ) -> Self:
         stood: tuple[int | None, ...] = (elements, *(None for _ in STOOD[1:]))
         if status is not None:
@@ -170,9 +173,9 @@ class Tally:
                 elements,
                 status.merges,
                 status.windows_open,
-                None if at == MIN_TIMESTAMP else at,
-                status.deadline,
-                status.clock_deadline,
+                None if at == unit.earliest else unit.to_ms(at),
+                None if status.deadline is None else unit.to_ms(status.deadline),
+                None if status.clock_deadline is None else unit.to_ms(status.clock_deadline),
                 None if jump is None else jump.size,
             )
         in_words = None if jump is None else str(jump)

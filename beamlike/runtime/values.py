@@ -10,6 +10,8 @@ from typing import Any
 import attrs
 
 from beamlike.model.copies import own_copy
+from beamlike.model.rescaled import window_fn_in
+from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
@@ -42,14 +44,18 @@ def read_by(window_fn: WindowFn) -> tuple[WindowFn, Read | None]:
 def reading(window_fn: WindowFn, read: Read) -> WindowFn:
     """The same window function over elements that are stored as columns."""
     if isinstance(window_fn, MergingWindowFn):
-        return _ReadingMerging(window_fn, read)
-    return _Reading(window_fn, read)
+        return _ReadingMerging(window_fn, read, window_fn.resolution)
+    return _Reading(window_fn, read, window_fn.resolution)
 
 
 @attrs.frozen
 class _Reading(WindowFn):
     window_fn: WindowFn
     read: Read
+    resolution: Resolution
+
+    def in_resolution(self, resolution: Resolution) -> WindowFn:
+        return reading(window_fn_in(self.window_fn, resolution), self.read)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
         seen = None if value is None else own_copy(self.read(value))
@@ -67,6 +73,10 @@ class _Reading(WindowFn):
 class _ReadingMerging(MergingWindowFn):
     window_fn: MergingWindowFn
     read: Read
+    resolution: Resolution
+
+    def in_resolution(self, resolution: Resolution) -> WindowFn:
+        return reading(window_fn_in(self.window_fn, resolution), self.read)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
         seen = None if value is None else own_copy(self.read(value))

@@ -10,16 +10,20 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
 
-from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
+import attrs
+
+from beamlike.errors import StateError, TimeError
+from beamlike.machine.clocks import HostWatermark
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.fanout import FanoutGroup
 from beamlike.runtime.jumps import jump_of
 from beamlike.runtime.logs import log_jump, log_rows, log_silent, logs_drops
-from beamlike.runtime.packing import Arrived, read_blobs
+from beamlike.runtime.packing import Arrived, arrived_in, read_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import Stepper, stepper_of
-from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.index import CountsOtherwise, Index, resolution_of_index
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import EXAMPLES, METRICS, Tally
 
@@ -81,6 +85,21 @@ class Work(ABC):
         """Let what it has made come to its end."""
 
 
+@attrs.frozen
+class Said:
+    """What a host says of the watermark and of processing time, in milliseconds, as hosts do."""
+
+    updates: Sequence[HostWatermark]
+    clock: int
+
+    def in_ticks(self, resolution: Resolution) -> tuple[list[HostWatermark], int]:
+        """The same, in ticks."""
+        updates = [
+            attrs.evolve(it, watermark=resolution.from_ms(it.watermark)) for it in self.updates
+        ]
+        return updates, resolution.from_ms(self.clock)
+
+
 class _PlanWork(Work):
     """The work of a plan.
 
@@ -106,19 +125,14 @@ class _PlanWork(Work):
     ) -> list[tuple[Any, ...]]:
         arrived = read_blobs(blobs)
         known = self.clock if arrived.clock is None else arrived.clock
-        clock = clock if known is None else known
-        return self._stepped(group, stores(), arrived, (*arrived.updates, *updates), clock)
+        said = Said(updates, clock if known is None else known)
+        return self._stepped(group, stores(), arrived, said)
 
     @abstractmethod
     def _stepped(
-        self,
-        group: int,
-        store: Store,
-        arrived: Arrived,
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
+        self, group: int, store: Store, arrived: Arrived, said: "Said"
     ) -> list[tuple[Any, ...]]:
-        """As `step`, with what arrived, all updates of the watermark, and the clock that counts."""
+        """As `step`, with what arrived, and with what the host says."""
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again.
@@ -135,24 +149,54 @@ class ShardWork(_PlanWork):
         """What steps them."""
         return stepper_of(self.plan)
 
+    @cached_property
+    def _older(self) -> Stepper:
+        """What steps those whose state counts milliseconds, from before a plan could count finer.
+
+        Raises:
+            StateError: A duration of the plan is finer.
+        """
+        try:
+            older = self.plan.in_resolution(MILLISECONDS)
+            return stepper_of(attrs.evolve(older, of_rows=self.plan.resolution))
+        except TimeError as error:
+            raise StateError(
+                f"the checkpoint counts milliseconds: {error}, or start the query with a new "
+                "checkpointLocation"
+            ) from error
+
+    _counts_older = False
+    """Whether the state of the group before counted milliseconds: all of a query do, or none."""
+
     def share_logged(self, logged: set[Hashable]) -> None:
         self.stepper.share_logged(logged)
 
     def _stepped(
-        self,
-        group: int,
-        store: Store,
-        arrived: Arrived,
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
+        self, group: int, store: Store, arrived: Arrived, said: Said
     ) -> list[tuple[Any, ...]]:
         plan = self.plan
         if group not in plan.shard_ids:
             # The state was written with a different shard count; loading the index raises the right
             # error.
             Index.load(plan, store.read_index())
-        shard = plan.shard_ids.index(group)
-        out, status = self.stepper.step(store, arrived.tables, updates, clock, shard)
+        if not self._counts_older:
+            try:
+                return self._stepped_by(self.stepper, group, store, arrived, said)
+            except CountsOtherwise:
+                self._counts_older = True
+        saved = store.read_index()
+        if saved is not None and resolution_of_index(saved) is plan.resolution:
+            return self._stepped_by(self.stepper, group, store, arrived, said)
+        older = self._older.plan.resolution
+        arrived = arrived_in(older, plan.resolution, arrived)
+        return self._stepped_by(self._older, group, store, arrived, said)
+
+    def _stepped_by(
+        self, stepper: Stepper, group: int, store: Store, arrived: Arrived, said: Said
+    ) -> list[tuple[Any, ...]]:
+        plan, (of_host, clock) = stepper.plan, said.in_ticks(stepper.plan.resolution)
+        updates, shard = (*arrived.updates, *of_host), plan.shard_ids.index(group)
+        out, status = stepper.step(store, arrived.tables, updates, clock, shard)
         tables = [*arrived.finished, *out]
         jump = jump_of(plan, arrived.delivered, status)
         if shard == 0:  # the others see the same
@@ -179,15 +223,12 @@ class FanoutWork(_PlanWork):
         return FanoutGroup(self.plan)
 
     def _stepped(
-        self,
-        group: int,
-        store: Store,
-        arrived: Arrived,
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
+        self, group: int, store: Store, arrived: Arrived, said: Said
     ) -> list[tuple[Any, ...]]:
-        saved = store.read_index()
-        before = Clock() if saved is None else Clock.from_json(json.loads(saved))
+        unit = self.plan.resolution
+        (of_host, clock), saved = said.in_ticks(unit), store.read_index()
+        before = Clock.at_first(unit) if saved is None else Clock.saved(json.loads(saved), unit)
+        updates = (*arrived.updates, *of_host)
         passed, after = self._group.step(group, before, arrived, updates, clock)
-        store.write_index(json.dumps(after.to_json()).encode())
+        store.write_index(json.dumps(after.to_save(unit)).encode())
         return [*zip(*(column.to_pylist() for column in passed.columns), strict=True)]

@@ -313,7 +313,7 @@ def _changes(first: WindowingStrategy, other: WindowingStrategy) -> str:
     changed = []
     for part in attrs.fields(WindowingStrategy):
         value = getattr(other, part.name)
-        if not part.eq or getattr(first, part.name) == value:
+        if not part.eq or part.name == "resolution" or getattr(first, part.name) == value:
             continue
         if part.name == "allowed_lateness":
             shown = show_duration(value)

@@ -34,7 +34,7 @@ _FAILED: Final = f"{_UNTRIED}: the run cannot be repeated with another windowing
 _PARTS: Final = tuple(
     part.name
     for part in attrs.fields(WindowingStrategy)
-    if part.eq and part.name != "already_merged"
+    if part.eq and part.name not in ("already_merged", "resolution")
 )
 _MOST_STEPS: Final = 50_000
 """Steps to replay for one key. A person reads no further than that."""

@@ -12,7 +12,7 @@ from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.combine.corrected import Kept
 from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.time import instant_ms
+from beamlike.model.time import event_time_ms
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 from beamlike.runtime.script import Output
 from beamlike.runtime.session_identity import SESSION_IDENTITY
@@ -140,11 +140,13 @@ class Shape:
 def _window(span: Mapping[str, Any]) -> Window:
     if span["start"] is None and span["end"] is None:
         return GLOBAL_WINDOW
-    return IntervalWindow(_ms(span["start"]), _ms(span["end"]))
+    start = _ms(span["start"])
+    return IntervalWindow(start, max(_ms(span["end"]), start + 1))
 
 
 def _ms(moment: datetime) -> int:
-    return instant_ms(moment, "instant")
+    """The millisecond in which an instant lies: that is what matchers and pictures count."""
+    return event_time_ms(moment, "instant")
 
 
 def _collects(fn: CombineFn) -> bool:

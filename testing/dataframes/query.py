@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
 import attrs
 
-from beamlike.errors import USERS_FAULT, TestStreamError
+from beamlike.errors import USERS_FAULT, TestStreamError, TimeError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
+from beamlike.model.resolution import MILLISECONDS
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import (
     MAX_TIMESTAMP,
     DurationLike,
@@ -236,7 +238,7 @@ class QueryTest:
         for happened in self._happened:
             outputs += shape.outputs(len(steps), happened.rows)
             steps.append(happened.step)
-        strategy = groupings[-1].strategy if groupings else None
+        strategy = _in_milliseconds(groupings[-1].strategy) if groupings else None
         return Results(Run(tuple(steps), tuple(outputs)), strategy, equal=shape.same)
 
     @property
@@ -324,10 +326,18 @@ class QueryTest:
         table = typed_rows(name, schema, full)
         times, _ = event_times(table.column(column))
         return [
-            (shape.key_of(row), Element(_value(row, shape), time))
+            (shape.key_of(row), Element(_value(row, shape), time // 1_000))
             for row, time in zip(full, times, strict=True)
             if time is not None and shape.has_key(row)
         ]
+
+
+def _in_milliseconds(strategy: WindowingStrategy) -> WindowingStrategy:
+    """The strategy as matchers and pictures show it; as it is, if a duration of it is finer."""
+    try:
+        return strategy.in_resolution(MILLISECONDS)
+    except TimeError:
+        return strategy
 
 
 def _value(row: Mapping[str, Any], shape: Shape) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import ColumnError, TestStreamError, TimeError
 from beamlike.hosts.finding import is_struct_type
-from beamlike.model.time import instant_ms
+from beamlike.model.time import event_time_us
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,7 +128,7 @@ def _value(value: Any, kind: "pa.DataType") -> Any:
         if isinstance(value, datetime):
             moment = value.replace(tzinfo=value.tzinfo or UTC)
         else:
-            moment = _EPOCH + timedelta(milliseconds=instant_ms(value, "time"))
+            moment = _EPOCH + timedelta(microseconds=event_time_us(value, "time"))
         return moment if kind.tz else moment.astimezone(UTC).replace(tzinfo=None)
     if pa.types.is_date(kind) and isinstance(value, str):
         return date.fromisoformat(value)

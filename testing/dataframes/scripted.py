@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from beamlike.hosts.spark import bind, query
 from beamlike.hosts.spark.verbs import PORTS, SparkFrames
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.envelope import Kind, clock_table, sealed
 from beamlike.runtime.plan import Plan
 from beamlike.testing.dataframes.described import Described
@@ -166,11 +167,13 @@ class ScriptedFrames(SparkFrames):
         delay: int | None,
         max_ahead: int | None = None,
         part: str | None = None,
+        resolution: Resolution = MILLISECONDS,
     ) -> "DataFrame":
         inputs = self._script.inputs_of(df)
         self._described.note_source(inputs, timestamp, delay, max_ahead)
         moves = None if delay is None else self._script.moves(inputs, delay)
-        return bind.source_rows(df, timestamp, delay, max_ahead, part, moves, self._script.now)
+        how = (delay, max_ahead, part, moves, self._script.now, resolution)
+        return bind.source_rows(df, timestamp, *how)
 
     def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> "DataFrame":
         self._described.groupings.append(plan)

@@ -14,6 +14,7 @@ from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
 from beamlike.hosts.local.tables.query import PackedTable, output_of
 from beamlike.hosts.local.tables.verbs import TableFrames
 from beamlike.machine.clocks import HostWatermark
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.stores import DictStore
@@ -38,9 +39,10 @@ class RecordingTables(TableFrames):
         delay: int | None,
         max_ahead: int | None = None,
         part: str | None = None,
+        resolution: Resolution = MILLISECONDS,
     ) -> TableFrame:
         self._described.note_source(df.inputs, timestamp, delay, max_ahead)
-        return super().source_rows(df, timestamp, delay, max_ahead, part)
+        return super().source_rows(df, timestamp, delay, max_ahead, part, resolution)
 
     def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
         self._described.groupings.append(plan)

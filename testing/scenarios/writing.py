@@ -104,7 +104,7 @@ def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
     parts = [
         (part.name, getattr(strategy, part.name), getattr(plain, part.name))
         for part in attrs.fields(WindowingStrategy)
-        if part.eq and part.name not in _WRITTEN
+        if part.eq and part.name not in (*_WRITTEN, "resolution")
     ]
     if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.gap):
         parts.append(("gap", strategy.window_fn.gap, None))

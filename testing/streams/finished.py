@@ -15,6 +15,7 @@ from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import ReadNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import option
+from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone, strategy_of_call
 from beamlike.model.strategy_parts import StrategyParts
@@ -132,6 +133,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             strategy = WindowingStrategy(
                 **{name: it for name, it in given.items() if it is not None}
             )
+        strategy = strategy.in_resolution(MILLISECONDS)  # which is what scenarios count
         failing = option(OnFailure, on_error, "on_error")
         script = tuple(_keyed(step) for step in self.steps)
         try:

@@ -96,8 +96,8 @@ def ranked(rows: Sequence[Row], name: str, by: str, reverse: bool) -> list[Any]:
 def drawn(rows: Sequence[Row], name: str, n: int, seed: int) -> list[Any]:
     """Hosts agree on samples: this one is drawn without Spark."""
     fn = Sample(n, seed, keep_nulls=False)
-    millis = [int(row["at"].timestamp() * 1000) for row in rows]
-    return list(fn.extract(fn.add(fn.create(), [row[name] for row in rows], millis)))
+    micros = [round(row["at"].timestamp() * 1_000_000) for row in rows]
+    return list(fn.extract(fn.add(fn.create(), [row[name] for row in rows], micros)))
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:

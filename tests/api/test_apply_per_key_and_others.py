@@ -236,6 +236,7 @@ def test_the_plan_says_what_the_step_does_and_names_are_given() -> None:
         "  shards: 2\n"
         "  buckets: 2\n"
         "  hot key fanout: none\n"
+        "  resolution: microseconds\n"
         "per key: reference machine, because it calls a function with states and timers for each "
         "row\n"
         "  window: FixedWindows(1h)\n"
@@ -246,5 +247,7 @@ def test_the_plan_says_what_the_step_does_and_names_are_given() -> None:
         "  inputs: a grouping of 2 shards\n"
         "  shards: 2\n"
         "  buckets: 2\n"
-        "  hot key fanout: none"
+        "  hot key fanout: none\n"
+        "  resolution: microseconds\n"
+        "  reads: deduplicate"
     ]

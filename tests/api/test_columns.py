@@ -79,7 +79,7 @@ def test_strange_names_go_through_state_and_to_the_drops(feed: MakeFeed) -> None
         "count": 1,
         "error": None,
         # The sum needs t0 as a bigint, the mean as a double, the list as it is.
-        "element": '{"a.b": "x", "start": 1, "t0": 4, "t0 as double": 4.0, "t0 as int": 4}',
+        "element": '{"a.b":"x","start":1,"t0":4,"t0 as double":4.0,"t0 as int":4}',
     }
 
 

@@ -212,7 +212,8 @@ def test_a_grouping_and_a_source_are_joined_without_spark() -> None:
 
 CUT = (
     "the grouping 'hours' takes the rows of 'visits', of which some withdraw others, and the "
-    "column 'retraction' says which; keep that column in select(), and leave it out of where()"
+    "column 'retraction' says which; keep that column in select(), and leave it out of where() "
+    "and reject()"
 )
 
 

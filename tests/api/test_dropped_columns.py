@@ -62,7 +62,7 @@ def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed, line
             },
             "count": 1,
             "error": None,
-            "element": '{"k": "a", "v": 7}',
+            "element": '{"k":"a","v":7}',
         },
     }
     # One that no session is near; and one that would have made the session of b longer.

@@ -125,7 +125,7 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
                 "nearest_session": None,
                 "count": 1,
                 "error": None,
-                "element": '{"user": "ann", "v": 6}',
+                "element": '{"user":"ann","v":6}',
             },
         }
     ]

@@ -19,7 +19,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from beamlike.hosts.spark.unpack import unpacked_schema
 from beamlike.runtime.options import SHARDS
 from beamlike.runtime.output import PANE
-from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE, TIMESTAMP, WINDOW
+from beamlike.runtime.row_metadata import MARKS, time_types
 from tests.benchmarks.data import Shape
 from tests.benchmarks.queries import DELAY, Query
 
@@ -34,16 +34,17 @@ _BLOBS = pa.table(
     }
 )
 
+_TYPES = time_types(wall_clock=False)
 _OUTPUT = unpacked_schema(
     pa.schema(
         [
             ("key", pa.string()),
-            ("window", WINDOW),
+            ("window", _TYPES.window),
             ("n", pa.int64()),
             ("s", pa.int64()),
-            ("timestamp", TIMESTAMP),
+            ("timestamp", _TYPES.timestamp),
             ("pane", PANE),
-            (MARKS, MARKS_TYPE),
+            (MARKS, _TYPES.marks),
         ]
     )
 )

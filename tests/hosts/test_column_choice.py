@@ -8,14 +8,13 @@ import pyarrow as pa
 import pytest
 
 import beamlike as bl
-from beamlike.api.dataframe.stage_plan import StagePlan
 from beamlike.errors import UnsupportedError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
 from beamlike.runtime.look_up import LookUp
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.stepping import choose_machine, stepper_of
+from beamlike.runtime.stepping import choose_machine, plan_text, stepper_of
 from beamlike.runtime.values import reading
 from tests.support.machines.rows_of_plans import PARTS, VALUES
 
@@ -183,7 +182,8 @@ def test_a_stage_is_reported_with_its_machine_and_all_that_its_state_depends_on(
         "words", bl.model.combine.Collect(), 2, ListColumn(pa.string()), pa.list_(pa.string())
     )
 
-    message = str(StagePlan.of(plan_of(bl.Sessions("10 minutes"), COUNT, words)))
+    plan = plan_of(bl.Sessions("10 minutes"), COUNT, words)
+    message = plan_text(plan, plan.identity)
 
     assert message.splitlines() == [
         "beamlike: columnar machine",
@@ -206,7 +206,8 @@ def test_a_stage_is_reported_with_its_machine_and_all_that_its_state_depends_on(
 
 
 def test_why_it_is_the_reference_machine_is_in_the_first_line() -> None:
-    message = str(StagePlan.of(attrs.evolve(plan_of(machine="reference"), name="visits")))
+    plan = attrs.evolve(plan_of(machine="reference"), name="visits")
+    message = plan_text(plan, plan.identity)
 
     assert message.splitlines()[0] == (
         'visits: reference machine, because machine="reference" is set'

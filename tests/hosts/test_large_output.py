@@ -9,13 +9,15 @@ import pytest
 
 from beamlike.hosts.spark import unpack as of
 from beamlike.hosts.spark.unpack import OutputBlobs, output_blob, unpacked_schema, unpacker
-from beamlike.runtime.row_metadata import DROPPED, MARKS, MARKS_TYPE, WINDOW
+from beamlike.runtime.row_metadata import MARKS, time_types
+
+TYPES = time_types(wall_clock=False)
 
 
 def rows(**columns: Sequence[Any]) -> pa.Table:
     """Output rows of a shard, none of them dropped."""
     table = pa.table(columns)
-    return table.append_column(MARKS, pa.nulls(table.num_rows, MARKS_TYPE))
+    return table.append_column(MARKS, pa.nulls(table.num_rows, TYPES.marks))
 
 
 TABLES = [rows(n=range(start, start + 1_000)) for start in (0, 1_000, 2_000)]
@@ -67,7 +69,7 @@ def test_what_is_null_in_all_rows_is_not_carried_and_comes_out_null(
     monkeypatch.setattr(of, "CARRIED", carried)
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
     panes = rows(n=[1, None], window=[None, None], key=["ann", "bob"])
-    panes = panes.cast(panes.schema.set(1, pa.field("window", WINDOW)))
+    panes = panes.cast(panes.schema.set(1, pa.field("window", TYPES.window)))
     blob = OutputBlobs().of(panes)
 
     [batch] = unpacked([blob], panes.schema)
@@ -80,12 +82,12 @@ def test_what_is_null_in_all_rows_is_not_carried_and_comes_out_null(
 
 def test_the_hidden_column_comes_out_as_a_list_of_one() -> None:
     lost = {"kind": "dropped", "dropped": {"reason": "expired", "count": 3}}
-    nothing = dict.fromkeys(DROPPED.names)
-    table = pa.table({"n": [1, 2], MARKS: pa.array([None, lost], MARKS_TYPE)})
+    nothing = dict.fromkeys(TYPES.dropped.names)
+    table = pa.table({"n": [1, 2], MARKS: pa.array([None, lost], TYPES.marks)})
 
     [batch] = unpacked([output_blob(table)], table.schema)
 
-    marks = dict.fromkeys(MARKS_TYPE.names)
+    marks = dict.fromkeys(TYPES.marks.names)
     assert batch.to_pylist() == [
         {"n": 1, MARKS: [marks | {"dropped": None}]},
         {"n": 2, MARKS: [marks | lost | {"dropped": nothing | lost["dropped"]}]},

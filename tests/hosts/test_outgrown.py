@@ -47,7 +47,7 @@ def drops(rows: Rows) -> list[tuple[Any, ...]]:
 
 
 def dropped(at: int, whole: int, error: str = TOO_MUCH, key: str = "k") -> tuple[Any, ...]:
-    element = f'{{"key": "{key}", "whole": {whole}, "real": null, "text": null, "money": null}}'
+    element = f'{{"key":"{key}","whole":{whole},"real":null,"text":null,"money":null}}'
     return "failed", at, element, 1, error
 
 
@@ -212,7 +212,7 @@ def test_combined_rows_that_make_it_too_much_are_dropped_together() -> None:
 
     out = both.step(combined(plan, [("k", 0, 10, 4, 3), ("b", 0, 10, 9, 1)]), watermark=0)
 
-    assert drops(out) == [("failed", 4, '{"key": "k"}', 3, TOO_MUCH)]
+    assert drops(out) == [("failed", 4, '{"key":"k"}', 3, TOO_MUCH)]
     assert panes(both.step(watermark=10), "sum", "n") == [
         ("b", 0, "ON_TIME", 1, 1),
         ("k", 0, "ON_TIME", MOST - 2, 1),
@@ -306,7 +306,7 @@ def test_what_the_accumulator_of_a_function_of_ones_own_cannot_hold_is_dropped(
 
     out = stepped(plan_of_own(fn, columns), *slim)
 
-    assert drops(out) == [("failed", 2, '{"key": "k", "whole": 1}', 1, why)]
+    assert drops(out) == [("failed", 2, '{"key":"k","whole":1}', 1, why)]
     assert panes(out, "total", "n") == [
         ("b", 0, "ON_TIME", 1, 1),
         ("k", 0, "ON_TIME", most - 3, 2),
@@ -324,5 +324,5 @@ def test_a_result_that_does_not_fit_waits_for_the_next_pane_and_is_dropped_with_
 
     assert panes(out, "total", "n") == [("b", 0, "ON_TIME", 1, 1)]
     ((reason, at, element, count, error),) = drops(out)
-    assert (reason, at, element, count) == ("failed", None, '{"key": "k"}', 2)
+    assert (reason, at, element, count) == ("failed", None, '{"key":"k"}', 2)
     assert error.startswith("extract of the aggregates total, n raised CombineError: aggregate")

@@ -75,7 +75,7 @@ def test_a_row_that_the_input_s_own_window_function_cannot_take_is_dropped_witho
         "reason": "failed",
         "timestamp": datetime.fromtimestamp(0.005, UTC),
         "count": 1,
-        "element": '{"user": "ann", "v": 5}',
+        "element": '{"user":"ann","v":5}',
         "error": "Sessions(gap_of).assign raised KeyError: 'five'",
     }
 

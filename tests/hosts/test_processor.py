@@ -241,7 +241,7 @@ def test_rows_are_judged_by_the_watermark_that_their_micro_batch_begins_with() -
     queries.batch(Event("ann", 2, 3), watermark=0)
 
     assert queries.batch(Event("ann", 4, 3), Event("ann", 6, 12), watermark=10) == [
-        ("ann", "expired", None, '{"user": "ann", "v": 4}'),
+        ("ann", "expired", None, '{"user":"ann","v":4}'),
         ("ann", 0, "ON_TIME", 1, 2),
     ]
     assert queries.batch(watermark=20) == [("ann", 10, "ON_TIME", 1, 6)]
@@ -297,8 +297,8 @@ def test_an_element_beyond_the_calendar_is_dropped_and_all_others_come_out(
         watermark=1,
     )
     assert out == [
-        ("ann", "failed", why_beyond(), '{"user": "ann", "v": 8}'),
-        ("bob", "failed", why_beyond(), '{"user": "bob", "v": 12}'),
+        ("ann", "failed", why_beyond(), '{"user":"ann","v":8}'),
+        ("bob", "failed", why_beyond(), '{"user":"bob","v":12}'),
     ]
     # One shard is stepped anew, the other is not, and both are by the other query.
     assert steps == ["ColumnShard", "Shard", "ColumnShard", "Shard", "Shard"]

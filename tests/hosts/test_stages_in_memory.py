@@ -30,7 +30,7 @@ from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.row_metadata import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS
+from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS, time_types
 from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.runtime.work import FanoutWork, ShardWork
 from tests.support.generated.strategies import any_strategy
@@ -173,7 +173,7 @@ def rows_of_stage(table: pa.Table, key_of: Callable[[str], str], *, anew: bool) 
     rows = table.to_pylist()
     marks = [row[MARKS] | ({"start": None, "end": None} if anew else {}) for row in rows]
     keys = [None if row["user"] is None else key_of(row["user"]) for row in rows]
-    types = {"kind": pa.string(), "shard": pa.int32(), "dropped": DROPPED}
+    types = {"kind": pa.string(), "shard": pa.int32(), "dropped": time_types(False).dropped}
     columns = {
         "key_0": pa.array(keys, pa.string()),
         "value_0": pa.array([row["total"] for row in rows], NUMBER),

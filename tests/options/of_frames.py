@@ -144,6 +144,17 @@ def hours_of(views: Any, **reject: Any) -> Any:
     return rows.group("user", COUNT, **reject)
 
 
+def first_of(views: Any, **reject: Any) -> Any:
+    return bl.stream(views, timestamp="at", watermark="0 s").deduplicate("user", **reject)
+
+
+def looking_up(views: Any, **reject: Any) -> Any:
+    rows = bl.stream(views, timestamp="at", watermark="0 s").window(HOUR)
+    pages = rows.select("user", "page")
+    on = {"main": ["user"], "side": ["user"]}
+    return bl.look_up(rows.select("user", "bad"), pages, on, **reject)
+
+
 def numbers_of(views: Any, **reject: Any) -> Any:
     rows = bl.stream(views, timestamp="at", watermark="0 s")
     return rows.apply_per_key("user", Numbered(), "number int", **reject)
@@ -175,10 +186,12 @@ RUNS: Final[dict[str, Differs]] = {
     "windowed.hot_key_fanout": per(windowed, hot_key_fanout=2),
     "windowed.machine": per(windowed, machine="reference"),
     "windowed.record": per(windowed, record=1000),
+    "windowed.resolution": per(windowed, resolution="milliseconds"),
     "stream.watermark": Differs(silent, lambda: silent(watermark="10 minutes")),
     "stream.max_ahead": per(silent, max_ahead=None),
     "stream.idle_after": per(silent, idle_after="1 minute"),
     "stream.idle": per(silent, {"idle_after": "1 minute"}, idle="advance"),
+    "stream.resolution": per(silent, resolution="milliseconds"),
     "stream.watermark_by": per(silent, {"idle_after": "1 minute"}, watermark_by="user"),
     "Stream.window.window": Differs(grouped, lambda: grouped(window=BY_TIME)),
     "Stream.window.strategy": Differs(
@@ -207,9 +220,15 @@ RUNS: Final[dict[str, Differs]] = {
     "Stream.deduplicate.on_error": per(
         deduplicated, {"window": Failing("1 hour")}, on_error="fail"
     ),
+    "Stream.deduplicate.reject": rejecting(first_of),
+    "Stream.deduplicate.max_failures": per(
+        deduplicated, {"window": Failing("1 hour")}, max_failures=0.5
+    ),
     "Stream.deduplicate.time": per(deduplicated, time="processing"),
     "look_up.how": per(looked_up, {"side": bl.FixedWindows("1 minute")}, how="inner"),
     "look_up.window_input": per(looked_up, {"main": bl.Sessions(gap_of)}, window_input="page"),
+    "look_up.reject": rejecting(looking_up),
+    "look_up.max_failures": per(looked_up, {"main": Failing("1 hour")}, max_failures=0.5),
     "look_up.on_error": per(looked_up, {"main": Failing("1 hour")}, on_error="fail"),
     "join.how": Differs(joined, lambda: joined("full")),
     "join.window_input": per(

@@ -78,9 +78,6 @@ def drawn(**option: Any) -> Any:
 
 
 RUNS: Final[dict[str, Differs]] = {
-    "beam.LogElements.label": Differs(
-        lambda: beam.LogElements().label, lambda: beam.LogElements(label="shown").label
-    ),
     "beam.Distinct.label": Differs(
         lambda: beam.Distinct().label, lambda: beam.Distinct(label="once").label
     ),

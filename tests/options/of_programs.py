@@ -54,14 +54,6 @@ def waiting(**option: Any) -> Any:
     return [output.step for output in pipeline.run("memory").out_of(batched.edge)]
 
 
-def measured(**option: Any) -> Any:
-    """The names of what batches are measured by."""
-    pipeline = beam.Pipeline()
-    _ = pipeline | beam.Create([1, 2, 3]) | beam.BatchElements(1, 2, **option)
-    found = pipeline.run().metrics().query()["distributions"]
-    return sorted({metric.key.metric.name for metric in found})
-
-
 def counted(**option: Any) -> Any:
     """The counters of two names."""
     pipeline = beam.Pipeline()
@@ -79,39 +71,6 @@ def odd_and_even(**option: Any) -> Any:
     return beamed(
         lambda numbers: (numbers | beam.ParDo(divided).with_outputs("even", **option))["odd"]
     )
-
-
-class Numbers(beam.transforms.core.RestrictionProvider):
-    def initial_restriction(self, element: int) -> Any:
-        return beam.io.restriction_trackers.OffsetRange(0, 2)
-
-    def create_tracker(self, restriction: Any) -> Any:
-        return beam.io.restriction_trackers.OffsetRestrictionTracker(restriction)
-
-    def restriction_size(self, element: int, restriction: Any) -> int:
-        return 2
-
-
-def estimated(**option: Any) -> Any:
-    """What a watermark estimator says of the outputs of a part."""
-
-    class Ticks(beam.DoFn):
-        def process(
-            self,
-            element: int,
-            tracker: Any = beam.DoFn.RestrictionParam(Numbers()),  # noqa: B008
-            watermark: Any = beam.DoFn.WatermarkEstimatorParam(**option),  # noqa: B008
-        ) -> Any:
-            for number in (0, 1):
-                if tracker.try_claim(number):
-                    times = watermark.current_watermark()
-                    yield beam.TimestampedValue((number, times), number)
-
-    pipeline = beam.Pipeline()
-    return came(pipeline, pipeline | beam.Create([3]) | beam.ParDo(Ticks()))
-
-
-MONOTONIC: Final = beam.io.watermark_estimators.MonotonicWatermarkEstimator.default_provider()
 
 
 def warned(**option: Any) -> Any:
@@ -232,15 +191,11 @@ RUNS: Final[dict[str, Differs]] = {
     },
     "beam.AfterProcessingTime.delay": Differs(delayed, partial(delayed, delay=20)),
     "beam.GroupIntoBatches.clock": Differs(waiting, partial(waiting, clock=lambda: 2)),
-    "beam.BatchElements.record_metrics": Differs(measured, partial(measured, record_metrics=False)),
     "beam.MetricResults.values.filter": Differs(
         counted, partial(counted, filter=beam.metrics.MetricsFilter().with_name("one"))
     ),
     "beam.Filter.with_outputs.allow_unknown_tags": Differs(
         odd_and_even, partial(odd_and_even, allow_unknown_tags=True)
-    ),
-    "beam.DoFn.WatermarkEstimatorParam.watermark_estimator_provider": Differs(
-        estimated, partial(estimated, watermark_estimator_provider=MONOTONIC)
     ),
     "beam.PipelineOptions.get_all_options.display_warnings": Differs(
         warned, partial(warned, display_warnings=True)

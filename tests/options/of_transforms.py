@@ -112,22 +112,6 @@ RUNS: Final[dict[str, Differs]] = {
             on_time_behavior="fire_if_non_empty",
         ),
     ),
-    "beam.Regex.find.group": Differs(
-        lambda: on_words(beam.Regex.find(r"(\w+):")),
-        lambda: on_words(beam.Regex.find(r"(\w+):", group=1)),
-    ),
-    "beam.Regex.find_all.group": Differs(
-        lambda: on_words(beam.Regex.find_all(r"(\w+):")),
-        lambda: on_words(beam.Regex.find_all(r"(\w+):", group=1)),
-    ),
-    "beam.Regex.find_kv.valueGroup": Differs(
-        lambda: on_words(beam.Regex.find_kv(r"(\w+): (\d)", 1)),
-        lambda: on_words(beam.Regex.find_kv(r"(\w+): (\d)", 1, valueGroup=2)),
-    ),
-    "beam.Regex.matches_kv.valueGroup": Differs(
-        lambda: on_words(beam.Regex.matches_kv(r"(\w+): (\d)", 1)),
-        lambda: on_words(beam.Regex.matches_kv(r"(\w+): (\d)", 1, valueGroup=2)),
-    ),
     "beam.ToString.Iterables.delimiter": Differs(
         lambda: on_words(beam.ToString.Iterables()),
         lambda: on_words(beam.ToString.Iterables(delimiter="-")),

@@ -131,7 +131,7 @@ def test_a_table_of_panes_comes_back() -> None:
     noon, one = datetime(2024, 5, 1, 12, tzinfo=UTC), datetime(2024, 5, 1, 13, tzinfo=UTC)
     same = {
         "window": {"start": noon, "end": one},
-        "timestamp": datetime(2024, 5, 1, 12, 59, 59, 999_000, UTC),
+        "timestamp": datetime(2024, 5, 1, 12, 59, 59, 999_999, UTC),
         "pane": {
             "timing": "ON_TIME",
             "index": 0,

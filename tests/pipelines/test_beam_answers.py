@@ -18,7 +18,6 @@ from beamlike.beam.testing.util import (
 )
 from beamlike.beam.transforms import combiners, userstate
 from beamlike.beam.transforms.periodicsequence import PeriodicImpulse, PeriodicSequence
-from beamlike.beam.transforms.util import SortAndBatchElements
 from beamlike.beam.utils.windowed_value import PaneInfo, PaneInfoTiming
 from beamlike.errors import PipelineError, TypeCheckError
 from beamlike.model.panes import NO_FIRING
@@ -66,19 +65,6 @@ def test_a_pipeline_in_place_of_a_collection_is_named_with_the_full_label() -> N
 def test_a_state_needs_pairs_and_elements_are_known_to_be_none() -> None:
     with pytest.raises(ValueError, match=r"with stateful DoFn must be key-value pairs\. They are"):
         beam.Pipeline() | beam.Create([1, 2]) | beam.ParDo(Last())
-
-
-@pytest.mark.parametrize(
-    ("sizes", "words"),
-    [
-        ((0, 5, 1), r"min_batch_size must be >= 1, got 0"),
-        ((10, 5, 1), r"max_batch_size \(5\) must be >= min_batch_size \(10\)"),
-        ((1, 5, 0), r"max_batch_weight must be >= 1, got 0"),
-    ],
-)
-def test_sizes_of_batches_are_refused_in_beams_words(sizes: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        SortAndBatchElements(*sizes)
 
 
 def test_a_number_of_buckets_is_refused_in_beams_words() -> None:
@@ -133,20 +119,6 @@ def test_a_gauge_has_a_value() -> None:
     assert (gauge.result.value, gauge.committed.value) == (2, 2)
 
 
-def test_a_function_with_a_time_limit_counts() -> None:
-    class Counting(beam.DoFn[int, int]):
-        def process(self, element: int) -> Any:
-            beam.Metrics.counter("numbers", "seen").inc()
-            yield element
-
-    with beam.Pipeline() as pipeline:
-        numbers = pipeline | beam.Create([1, 2, 3])
-        numbers | beam.ParDo(Counting()).with_exception_handling(timeout=10)
-    assert pipeline.result is not None
-    (counter,) = pipeline.result.metrics().query()["counters"]
-    assert counter.result == 3
-
-
 def test_functions_of_tuples_are_called_as_in_beam() -> None:
     fn = combiners.TupleCombineFn(max, combiners.MeanCombineFn())
     one = fn.add_input(fn.create_accumulator(), (3, 4))
@@ -167,26 +139,6 @@ def test_a_default_of_an_unbounded_collection_is_logged(caplog: pytest.LogCaptur
         assert not caplog.records
         windowed | "Sum" >> beam.CombineGlobally(sum)
     assert "elements in unbounded collections with a trigger" in caplog.text
-
-
-def test_a_visitor_sees_the_collections_of_the_user() -> None:
-    class Seen(beam.pipeline.PipelineVisitor):
-        def __init__(self) -> None:
-            self.values: set[Any] = set()
-            self.composites: list[str] = []
-
-        def visit_value(self, value: Any, producer_node: Any) -> None:
-            self.values.add(value)
-
-        def enter_composite_transform(self, transform_node: Any) -> None:
-            self.composites.append(transform_node.full_label)
-
-    pipeline, seen = beam.Pipeline(), Seen()
-    start = pipeline | beam.Impulse()
-    end = start | beam.Map(len)
-    pipeline.visit(seen)
-    assert seen.values == {start, end} != {start}
-    assert seen.composites == [""]
 
 
 def test_one_trigger_among_several_does_what_it_does_alone() -> None:

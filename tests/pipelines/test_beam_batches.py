@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.api.pipelines.batches import SortAndBatchElements
 from beamlike.errors import PipelineError
 from beamlike.testing import TestStream
 
@@ -140,33 +139,6 @@ def test_a_clock_says_when_a_batch_begins_to_wait():
             beam.GroupIntoBatches(*arguments)
 
 
-def test_elements_of_like_length_share_batches():
-    words = ["a", "bb", "c" * 20, "d" * 30, "eee"]
-    pipeline = beam.Pipeline()
-    batched = (
-        pipeline
-        | beam.Create(words)
-        | beam.BatchElements(1, 2, max_batch_duration_secs=5, length_fn=len, bucket_boundaries=[10])
-    )
-
-    came = [it.element.value for it in pipeline.run().out_of(batched.edge)]
-
-    assert came == [["a", "bb"], ["eee"], ["c" * 20, "d" * 30]]
-
-
-def test_elements_are_sorted_by_what_they_weigh_before_they_are_batched():
-    words = ["ccc", "a", "dddd", "bb", "e"]
-    for arguments, expected in (
-        ((1, 2, 100), [["a", "e"], ["bb", "ccc"], ["dddd"]]),
-        ((1, 10, 5), [["a", "e", "bb"], ["ccc"], ["dddd"]]),
-    ):
-        pipeline = beam.Pipeline()
-        batched = pipeline | beam.Create(words) | SortAndBatchElements(*arguments)
-        assert [it.element.value for it in pipeline.run().out_of(batched.edge)] == expected
-    with pytest.raises(TypeError, match="element_size_fn must be callable, got 3"):
-        SortAndBatchElements(1, 2, 3, element_size_fn=3)  # type: ignore[arg-type]
-
-
 def test_what_stands_in_for_batches_that_may_not_wait_can_be_applied():
     windows = beam.WindowInto(
         beam.FixedWindows("1 minute"),
@@ -199,65 +171,3 @@ def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
         "Sessions(1m) merges them; use FixedWindows, SlidingWindows, calendar windows or "
         "GlobalWindows"
     )
-
-
-def test_elements_of_a_bundle_are_batched_at_the_end_of_their_window():
-    assert batches(beam.BatchElements(min_batch_size=3, max_batch_size=3)) == [
-        (0, [("tea", 1), ("tea", 2), ("tea", 3)], 59_999),
-        (0, [("milk", 1)], 59_999),
-        (1, [("tea", 4), ("tea", 5)], 59_999),
-        (3, [("tea", 6), ("tea", 7), ("tea", 8)], 59_999),
-    ]
-
-
-def test_batches_of_a_bundle_hold_elements_of_one_window():
-    timed = [beam.TimestampedValue(n, f"00:00:{n}0") for n in range(5)]
-    found = timed | beam.WindowInto(beam.FixedWindows("20 s")) | beam.BatchElements(2, 2)
-    assert found == [[0, 1], [2, 3], [4]]
-
-
-def test_elements_may_count_for_more_than_one():
-    words = ["a", "bb", "ccc", "dddd", "eeeee"]
-    assert words | beam.BatchElements(4, 4, element_size_fn=len) == [
-        ["a", "bb"],
-        ["ccc"],
-        ["dddd"],
-        ["eeeee"],
-    ]
-
-
-def test_elements_that_were_moved_past_their_window_are_batched_at_its_end():
-    def later(value: int) -> beam.TimestampedValue:
-        return beam.TimestampedValue(value, "00:02:00")
-
-    pipeline = beam.Pipeline()
-    found = (
-        pipeline
-        | beam.Create([beam.TimestampedValue(value, "00:00:00") for value in (1, 2, 3)])
-        | beam.WindowInto(beam.FixedWindows("1 minute"))
-        | beam.Map(later)
-        | beam.BatchElements(2, 2)
-    )
-    assert [
-        (came.element.value, came.element.timestamp) for came in pipeline.run().out_of(found.edge)
-    ] == [([1, 2], 59_999), ([3], 59_999)]
-
-
-def test_what_batches_of_a_bundle_cannot_do_is_refused():
-    with pytest.raises(PipelineError, match="are those of lengths; add length_fn=len"):
-        beam.BatchElements(bucket_boundaries=[5])
-    with pytest.raises(PipelineError, match=r"positive numbers in order, .*, got \[5, 2\]"):
-        beam.BatchElements(length_fn=len, bucket_boundaries=[5, 2])
-    with pytest.raises(PipelineError, match="must be a number of seconds, got -1"):
-        beam.GroupIntoBatches(2, -1)
-    with pytest.raises(PipelineError, match="min_batch_size 3 is greater than max_batch_size 2"):
-        beam.BatchElements(3, 2)
-    for target, problem in {
-        "target_batch_overhead": r"must be between 0 and 1, got -0\.5",
-        "target_batch_duration_secs": r"must be a positive number of seconds, got -0\.5",
-        "target_batch_duration_secs_including_fixed_cost": r"positive number of seconds, got -0\.5",
-    }.items():
-        with pytest.raises(PipelineError, match=f"BatchElements {target} .*{problem}"):
-            beam.BatchElements(**{target: -0.5})
-    with pytest.raises(PipelineError, match=r"needs one of target_batch_overhead, .*; or give one"):
-        beam.BatchElements(target_batch_overhead=None, target_batch_duration_secs=0)

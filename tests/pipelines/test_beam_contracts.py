@@ -199,34 +199,6 @@ def test_a_label_that_is_not_a_text_is_refused() -> None:
         stamped(1) | beam.ParDo(Unnamed())
 
 
-class Endless(beam.DoFn[Any, Any]):
-    @beam.DoFn.unbounded_per_element()
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
-        yield element
-
-
-def test_what_comes_of_an_unbounded_function_is_unbounded() -> None:
-    bounded = stamped(1, 2)
-    endless = bounded | beam.ParDo(Endless())
-    assert not endless.is_bounded
-    assert [it.is_bounded for it in endless | beam.Partition(lambda it, n: it % n, 2)] == [
-        False,
-        False,
-    ]
-    outputs = bounded | "Outputs" >> beam.ParDo(Endless()).with_outputs("other", main="main")
-    assert [it.is_bounded for it in outputs] == [False, False]
-    handled = bounded | "Handled" >> beam.ParDo(Endless()).with_exception_handling()
-    assert [handled["good"].is_bounded, handled["bad"].is_bounded] == [False, False]
-    assert not ((bounded, endless) | beam.Flatten()).is_bounded
-    assert (bounded | "Plain" >> beam.ParDo(Named())).is_bounded
-
-
-def test_an_unbounded_function_before_a_grouping_asks_for_windows() -> None:
-    endless = stamped(1) | beam.ParDo(Endless()) | beam.WithKeys("k")
-    with pytest.raises(PipelineError, match="GroupByKey"):
-        endless | beam.GroupByKey()
-
-
 @pytest.mark.parametrize(
     ("coder", "encoded"),
     [

@@ -318,12 +318,9 @@ def refused(fn: Any) -> str:
     return str(refusal.value)
 
 
-def test_a_plain_function_with_a_timer_no_restriction_or_a_finalizer_is_refused():
+def test_a_plain_function_with_a_timer_or_a_finalizer_is_refused():
     def remind(pair: Any, timer: Any = beam.DoFn.TimerParam(Buffering.EXPIRY)) -> Any:  # noqa: B008
         return [pair]
-
-    def read(part: Any, tracker: Any = beam.DoFn.RestrictionParam()) -> Any:  # noqa: B008
-        return [part]
 
     def save(pair: Any, finalizer: Any = beam.DoFn.BundleFinalizerParam) -> Any:
         return [pair]
@@ -331,10 +328,6 @@ def test_a_plain_function_with_a_timer_no_restriction_or_a_finalizer_is_refused(
     assert refused(remind).endswith(
         "remind asks for a timer in its parameter 'timer', and has none here; a DoFn may, in its "
         "process and in methods under @on_timer: write a class below DoFn and ParDo(...) of it"
-    )
-    assert refused(read).endswith(
-        "tracker=DoFn.RestrictionParam() has no provider; write RestrictionParam(provider), with a "
-        "RestrictionProvider, or derive the DoFn from it"
     )
     assert refused(save).endswith(
         "save asks for the end of a commit in its parameter 'finalizer', and has none here; "

@@ -1,10 +1,8 @@
 """What fingers that know Beam write, and the error where it means nothing here."""
 
-import os
 import re
 from collections.abc import Iterator
 from functools import partial
-from time import sleep
 from typing import Any
 
 import pytest
@@ -150,21 +148,6 @@ def test_lambdas_in_different_lines_have_different_labels() -> None:
         *("MapTuple(pow)", "MapTuple(partial(pow))"),
     ]
     assert len({it.edge.node.label for it in made}) == len(made)
-
-
-def test_lambdas_of_a_tee_have_labels_of_their_own() -> None:
-    pipeline = beam.Pipeline()
-    words = pipeline | beam.Create(["a"])
-    words | beam.Tee(lambda it: it | beam.Map(str))
-    words | beam.Tee(lambda it: it | beam.Map(str), lambda it: it | beam.Map(str))
-    found = [re.sub(r"\d+(?=>)", "N", node.label) for node in pipeline.nodes[1:]]
-    at = "<lambda at test_beam_habits.py:N>"
-    assert found == [
-        f"Tee({at})/{at}/Map(str)",
-        f"Tee({at}, {at})/{at}/Map(str)",
-        f"Tee({at}, {at})/{at}2/Map(str)",
-    ]
-    assert len({node.label for node in pipeline.nodes}) == 4
 
 
 REFUSED = (
@@ -381,33 +364,6 @@ def test_a_pipeline_does_not_run_with_an_open_error_handler() -> None:
 
     with pytest.raises(PipelineError, match="an error handler is open"):
         pipeline.run()
-
-
-def test_what_takes_too_long_fails() -> None:
-    pipeline = beam.Pipeline()
-    waits = pipeline | beam.Create([0.0, 5.0])
-    made = waits | beam.Map(sleep).with_exception_handling(timeout=0.2)
-    errors = made.bad | beam.MapTuple(lambda element, error: (element, error[0]))
-
-    assert values(pipeline, errors) == [(5.0, TimeoutError)]
-
-
-def end(code: int) -> int:
-    """The number, or the end of the process."""
-    if code:
-        os._exit(code)
-    return code
-
-
-def test_a_process_that_ends_is_an_error_of_its_element() -> None:
-    pipeline = beam.Pipeline()
-    made = (
-        pipeline | beam.Create([0, 3]) | beam.Map(end).with_exception_handling(use_subprocess=True)
-    )
-    result = pipeline.run()
-
-    assert [it.element.value for it in result.out_of(made.good.edge)] == [0]
-    assert [it.element.value[0] for it in result.out_of(made.bad.edge)] == [3]
 
 
 def test_an_argument_of_exception_handling_that_there_is_not() -> None:

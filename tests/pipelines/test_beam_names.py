@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -123,11 +124,7 @@ def test_a_module_that_beam_does_not_have_is_not_here_either(line: str):
         exec(line, {})
 
 
-FILES = (
-    "files are read with ReadFromText(...), ReadFromParquet(...) and the like; all else with "
-    "FromDataFrame(spark.read...), and it is written with WriteRows(...)"
-)
-SERVICE = "read and write it with Spark, see FromDataFrame(...) and WriteRows(...)"
+SDK = 'install "beamlike[beam]" and run the pipeline of Beam\'s own SDK with BeamlikeRunner'
 BIG_QUERY = "apache_beam.io.gcp.bigquery.ReadFromBigQuery"
 
 
@@ -135,26 +132,95 @@ def test_what_is_not_here_fails_when_it_is_used():
     class MyWatch(beam.io.watch.Watch):  # type: ignore[misc,name-defined]
         pass
 
-    for use, said in (
-        (
-            lambda: beam.io.ReadFromBigQuery("a.b"),
-            f"{BIG_QUERY} is not in beamlike.beam; {SERVICE}",
+    uses = {
+        BIG_QUERY: lambda: beam.io.ReadFromBigQuery("a.b"),
+        "apache_beam.io.watch.Watch": MyWatch,
+        "apache_beam.io.mongodbio.ReadFromMongoDB": (
+            lambda: beam.io.mongodbio.ReadFromMongoDB.expand
         ),
-        (MyWatch, f"apache_beam.io.watch.Watch is not in beamlike.beam; {FILES}"),
-        (
-            lambda: beam.io.mongodbio.ReadFromMongoDB.expand,
-            f"apache_beam.io.mongodbio.ReadFromMongoDB is not in beamlike.beam; {SERVICE}",
-        ),
-        (
-            lambda: beam.utils.histogram.Histogram(),
-            "apache_beam.utils.histogram.Histogram is not in beamlike.beam",
-        ),
-    ):
+        "apache_beam.utils.histogram.Histogram": lambda: beam.utils.histogram.Histogram(),
+    }
+    for name, use in uses.items():
         with pytest.raises(UnsupportedError) as refusal:
             use()
-        assert str(refusal.value) == said
+        assert str(refusal.value) == f"{name} is not in beamlike.beam; {SDK}"
     assert repr(beam.io.ReadFromBigQuery) == f"<{BIG_QUERY}, which is not here>"
     assert not hasattr(beam.io.ReadFromBigQuery, "expand")
+
+
+OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
+    "coders.row_coder.RowCoder": lambda: beam.coders.RowCoder(dict),
+    "io.avroio.ReadFromAvro": lambda: beam.io.ReadFromAvro("in.avro"),
+    "io.filebasedsink.FileBasedSink": lambda: beam.io.filebasedsink.FileBasedSink("out", None),
+    "io.fileio.MatchFiles": lambda: beam.io.fileio.MatchFiles("*"),
+    "io.filesystems.FileSystems": lambda: beam.io.filesystems.FileSystems.match(["*"]),
+    "io.iobase.Read": lambda: beam.io.Read(None),
+    "io.parquetio.WriteToParquet": lambda: beam.io.WriteToParquet("out", None),
+    "io.restriction_trackers.OffsetRange": (lambda: beam.io.restriction_trackers.OffsetRange(0, 1)),
+    "io.textio.ReadFromCsv": lambda: beam.io.ReadFromCsv("in.csv"),
+    "io.tfrecordio.ReadFromTFRecord": lambda: beam.io.ReadFromTFRecord("in"),
+    "options.pipeline_options.WorkerOptions": (
+        lambda: beam.options.pipeline_options.WorkerOptions()
+    ),
+    "options.value_provider.StaticValueProvider": (
+        lambda: beam.options.value_provider.StaticValueProvider(int, 1)
+    ),
+    "pipeline.PipelineVisitor": lambda: beam.pipeline.PipelineVisitor(),
+    "transforms.error_handling.CollectingErrorHandler": (
+        lambda: beam.transforms.error_handling.CollectingErrorHandler()
+    ),
+    "transforms.util.BatchElements": lambda: beam.transforms.util.BatchElements(),
+    "utils.shared.Shared": lambda: beam.utils.shared.Shared(),
+    "transforms.core.RestrictionProvider": lambda: beam.transforms.core.RestrictionProvider(),
+    "transforms.util.LogElements": lambda: beam.transforms.util.LogElements(),
+    "transforms.util.Regex": lambda: beam.transforms.util.Regex.find("a"),
+    "transforms.util.Tee": lambda: beam.transforms.util.Tee(),
+    "typehints.trivial_inference.infer_return_type": (
+        lambda: beam.typehints.trivial_inference.infer_return_type(len, [str])
+    ),
+    "utils.retry.with_exponential_backoff": lambda: beam.utils.retry.with_exponential_backoff(),
+}
+
+
+@pytest.mark.parametrize("name", OF_BEAMS_SDK)
+def test_what_only_beams_sdk_has_is_refused_by_its_name(name: str):
+    with pytest.raises(UnsupportedError) as refusal:
+        OF_BEAMS_SDK[name]()
+    assert str(refusal.value) == f"apache_beam.{name} is not in beamlike.beam; {SDK}"
+
+
+def declare(option: str) -> Any:
+    class Late(beam.PipelineOptions):
+        @classmethod
+        def _add_argparse_args(cls, parser: Any) -> None:
+            parser.add_value_provider_argument(option)
+
+    return Late([])
+
+
+METHODS: dict[str, Callable[[], Any]] = {
+    "DoFn.RestrictionParam": lambda: beam.DoFn.RestrictionParam(),
+    "DoFn.WatermarkEstimatorParam": lambda: beam.DoFn.WatermarkEstimatorParam(),
+    "DoFn.unbounded_per_element": lambda: beam.DoFn.unbounded_per_element(),
+    "Pipeline.visit": lambda: beam.Pipeline().visit(None),
+    "with_exception_handling(timeout=...)": (
+        lambda: beam.Map(int).with_exception_handling(timeout=1)
+    ),
+    "with_exception_handling(use_subprocess=...)": (
+        lambda: beam.Map(int).with_exception_handling(use_subprocess=True)
+    ),
+    "add_value_provider_argument": lambda: declare("--start"),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_that_only_beams_sdk_has_is_refused_by_its_name(name: str):
+    with pytest.raises(UnsupportedError) as refusal:
+        METHODS[name]()
+    assert str(refusal.value) == (
+        f'{name} is for Beam\'s own SDK; install "beamlike[beam]", import apache_beam, and run the '
+        "pipeline with --runner=beamlike.BeamlikeRunner"
+    )
 
 
 def test_what_is_not_here_may_stand_in_hints_and_in_except_clauses():

@@ -66,29 +66,6 @@ def test_an_option_that_no_one_declares_is_not_there():
     )
 
 
-def test_an_option_may_be_read_while_the_pipeline_runs():
-    class Late(beam.PipelineOptions):
-        @classmethod
-        def _add_argparse_args(cls, parser: Any) -> None:
-            parser.add_value_provider_argument("--start", type=int, default=5)
-
-    for flags, first in (([], 5), (["--start=7"], 7)):
-        start = Late(flags).start
-        pipeline = beam.Pipeline(options=beam.PipelineOptions(flags))
-        numbers = pipeline | beam.Create([0, 1]) | beam.Map(lambda x, at: x + at.get(), start)
-        came = pipeline.run().out_of(numbers.edge)
-        assert [it.element.value for it in came] == [first, first + 1]
-
-
-def test_the_options_of_beams_runners_are_there():
-    options = beam.options.pipeline_options
-    given = beam.PipelineOptions(["--project=p", "--machine_type=n1", "--no_use_public_ips"])
-    assert given.view_as(options.GoogleCloudOptions).project == "p"
-    assert given.view_as(options.WorkerOptions).machine_type == "n1"
-    assert given.view_as(options.WorkerOptions).use_public_ips is False
-    assert given.view_as(options.DirectOptions).direct_num_workers == 1
-
-
 def test_the_direct_runner_is_this_process():
     for made in (
         beam.Pipeline("DirectRunner"),

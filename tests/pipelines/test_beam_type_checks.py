@@ -87,9 +87,9 @@ def test_what_a_hint_does_not_allow_is_refused_where_it_is_applied(name: str) ->
     assert given.pipeline.applied_labels == {"Numbers"}  # as if it had never been applied
 
 
-def test_what_a_transform_makes_is_what_it_declares_or_what_can_be_read_in_its_code() -> None:
+def test_what_a_transform_makes_is_what_it_declares() -> None:
     words = beam.Pipeline() | beam.Create(["tea", "salt"])
-    pairs = words | "Pairs" >> beam.Map(lambda word: (word, 1))
+    pairs = words | "Pairs" >> beam.Map(lambda word: (word, 1)).with_output_types(Tuple[str, int])
     lengths = words | beam.Map(len)
     kinds = {
         "created": words,
@@ -105,7 +105,6 @@ def test_what_a_transform_makes_is_what_it_declares_or_what_can_be_read_in_its_c
         "decorated": lengths | beam.FlatMap(digits),
         "kept": words | beam.Filter(lambda word: len(word) > 3),
         "lengths": lengths,
-        "a branch": words | "Branch" >> beam.Map(lambda word: word if word else 0),
         "declared": words | "Declared" >> beam.Map(str.strip).with_output_types(str),
     }
     assert {name: it.element_type for name, it in kinds.items()} == {
@@ -114,15 +113,14 @@ def test_what_a_transform_makes_is_what_it_declares_or_what_can_be_read_in_its_c
         "grouped": Tuple[str, typing.Iterable[int]],
         "counted": Tuple[str, int],
         "mean": Tuple[str, float],
-        "each": Tuple[str, int],
+        "each": Tuple[Any, int],
         "listed": typing.List[str],  # noqa: UP006
         "a mapping": typing.Dict[str, int],  # noqa: UP006
         "annotated": str,
         "letters": str,
         "decorated": str,
         "kept": str,
-        "lengths": int,
-        "a branch": Any,
+        "lengths": Any,
         "declared": str,
     }
 
@@ -149,7 +147,7 @@ def test_named_outputs_have_types_of_their_own() -> None:
 def test_what_comes_out_of_a_composite_has_to_be_what_it_declares() -> None:
     class Texts(beam.PTransform):
         def expand(self, pcoll: beam.PCollection[int]) -> beam.PCollection[str]:
-            return pcoll | beam.Map(lambda number: number + 1)
+            return pcoll | beam.Map(lambda number: number + 1).with_output_types(int)
 
     with pytest.raises(TypeCheckError, match=r"^Output type hint violation at Texts: expected "):
         _ = numbers() | Texts()
@@ -180,65 +178,6 @@ def test_a_hint_is_a_type() -> None:
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])
-@pytest.mark.parametrize(
-    ("transform", "message"),
-    [
-        (
-            beam.Map(upper),
-            "Type-hint for argument: 'word' violated. Expected an instance of <class 'str'>, "
-            "instead found 1, an instance of <class 'int'>",
-        ),
-        (
-            beam.Map(lambda number: number / 2).with_output_types(int),
-            "According to type-hint expected output should be of type <class 'int'>. Instead, "
-            "received '0.5', an instance of type <class 'float'>",
-        ),
-    ],
-)
-def test_elements_are_checked_in_a_run_that_asks_for_it(
-    transform: Any, message: str, host: Any
-) -> None:
-    options = beam.PipelineOptions(pipeline_type_check=False, runtime_type_check=True)
-    pipeline = beam.Pipeline(options=options)
-    _ = pipeline | beam.Create([1]) | "Step" >> transform
-
-    with pytest.raises(TypeCheckError) as refusal:
-        pipeline.run(host=host)
-
-    assert str(refusal.value) == f"Runtime type violation detected within ParDo(Step): {message}"
-
-
-@pytest.mark.parametrize("host", ["memory", "local"])
-@pytest.mark.parametrize(
-    ("elements", "message"),
-    [
-        (
-            ["a"],
-            "ParDo(Sum/KeyWithVoid): Type-hint for argument: 'v' violated. Expected an instance "
-            "of <class 'int'>, instead found a, an instance of <class 'str'>",
-        ),
-        (
-            [2, 3],
-            "Sum/CombinePerKey: Type-hint for return type violated. Expected an instance of "
-            "<class 'str'>, instead found 5, an instance of <class 'int'>",
-        ),
-    ],
-)
-def test_what_is_combined_and_what_comes_of_it_are_checked_in_a_run(
-    elements: Any, message: str, host: Any
-) -> None:
-    options = beam.PipelineOptions(pipeline_type_check=False, runtime_type_check=True)
-    pipeline = beam.Pipeline(options=options)
-    add = beam.CombineGlobally(sum).with_input_types(int).with_output_types(str)
-    _ = pipeline | beam.Create(elements) | "Sum" >> add
-
-    with pytest.raises(TypeCheckError) as refusal:
-        pipeline.run(host=host)
-
-    assert str(refusal.value) == f"Runtime type violation detected within {message}"
-
-
-@pytest.mark.parametrize("host", ["memory", "local"])
 def test_elements_that_are_what_hints_say_pass_with_side_inputs_and_outputs(host: Any) -> None:
     @with_input_types(int, list[int])
     @with_output_types(int)
@@ -247,8 +186,7 @@ def test_elements_that_are_what_hints_say_pass_with_side_inputs_and_outputs(host
             yield beam.TaggedOutput("in" if element in others else "out", str(element))
             yield element
 
-    options = beam.PipelineOptions(runtime_type_check=True)
-    pipeline = beam.Pipeline(options=options)
+    pipeline = beam.Pipeline()
     known = beam.AsList(pipeline | "Known" >> beam.Create([1, 3]))
     split = (
         pipeline
@@ -262,18 +200,6 @@ def test_elements_that_are_what_hints_say_pass_with_side_inputs_and_outputs(host
         tag: sorted(came.element.value for came in result.out_of(split[tag].edge))
         for tag in ("all", "in", "out")
     } == {"all": [1, 2], "in": ["1"], "out": ["2"]}
-
-
-@pytest.mark.spark
-def test_hints_checked_in_a_run_go_to_the_workers_of_spark(spark: Any) -> None:
-    pipeline = beam.Pipeline(options=beam.PipelineOptions(runtime_type_check=True))
-    _ = (
-        pipeline
-        | beam.Create([("tea", 1), ("tea", "x")]).with_output_types(tuple[str, Any])
-        | "Step" >> beam.Map(lambda pair: pair).with_output_types(tuple[str, int])
-    )
-    with pytest.raises(Exception, match=r"Runtime type violation detected within ParDo\(Step\)"):
-        pipeline.run(host="spark", spark=spark)
 
 
 def test_types_fit_as_in_pep_483() -> None:

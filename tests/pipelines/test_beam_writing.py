@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.options.pipeline_options import OptionsContext, PipelineOptions, TypeOptions
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that
-from beamlike.beam.utils import retry
-from beamlike.beam.utils.shared import Shared
 from beamlike.errors import PipelineError, TypeCheckError
 
 
@@ -63,49 +60,6 @@ class Model:
         Model.made += 1
 
 
-def test_a_shared_object_is_made_once_for_each_handle_and_tag() -> None:
-    Model.made = 0
-    one, other = Shared(), Shared()
-    first = one.acquire(Model)
-    assert one.acquire(Model) is first is one.acquire(Model)
-    assert other.acquire(Model) is not first
-    assert one.acquire(Model, tag="v2") is not first
-    assert Model.made == 3
-
-
-def test_a_shared_object_is_kept_until_another_one_is_asked_for() -> None:
-    Model.made = 0
-    one, other = Shared(), Shared()
-    one.acquire(Model)
-    one.acquire(Model)
-    assert Model.made == 1
-    other.acquire(Model)
-    one.acquire(Model)
-    assert Model.made == 3
-    assert one.acquire(lambda: None, tag="none") is None
-
-
-def test_functions_of_a_pipeline_share_an_object() -> None:
-    Model.made = 0
-
-    class Classify(beam.DoFn[int, int]):
-        def __init__(self, model: Shared) -> None:
-            self.model = model
-
-        def setup(self) -> None:
-            self.loaded = self.model.acquire(Model)
-
-        def process(self, element: int) -> Iterable[int]:
-            yield element
-
-    handle = Shared()
-    with beam.Pipeline() as pipeline:
-        numbers = pipeline | beam.Create([1, 2])
-        for at in range(3):
-            numbers | f"Classify {at}" >> beam.ParDo(Classify(handle))
-    assert Model.made == 1
-
-
 def test_an_annotation_may_say_the_types_of_several_outputs() -> None:
     class Split(beam.DoFn[int, Any]):
         def process(  # type: ignore[override]
@@ -121,23 +75,6 @@ def test_an_annotation_may_say_the_types_of_several_outputs() -> None:
 
     with pytest.raises(TypeCheckError):
         outputs[None] | beam.Map(shout)
-
-
-def test_options_of_a_block_are_those_of_its_pipelines() -> None:
-    def checks(pipeline: Any) -> bool:
-        found: bool = pipeline.options.view_as(TypeOptions).runtime_type_check
-        return found
-
-    with OptionsContext(runtime_type_check=True):
-        assert checks(beam.Pipeline())
-        assert checks(beam.Pipeline(options=PipelineOptions([])))
-    assert not checks(beam.Pipeline())
-
-    @OptionsContext(runtime_type_check=True)
-    def inside() -> bool:
-        return checks(beam.Pipeline())
-
-    assert (inside(), inside()) == (True, True)
 
 
 def test_parts_are_whole_numbers_of_any_kind() -> None:
@@ -167,19 +104,6 @@ def test_metrics_are_found_by_themselves() -> None:
     assert not beam.MetricResults.matches(beam.MetricsFilter().with_name("other"), found.key)
     with pytest.raises(PipelineError, match="the namespace of a metric must be a text"):
         beam.Metrics.get_namespace(3)  # type: ignore[arg-type]
-
-
-def test_what_a_retry_logs_are_the_parts_that_beam_logs() -> None:
-    logged: list[tuple[Any, ...]] = []
-    answers = iter([0])
-
-    def fetch() -> float:
-        return 1 / (1 if next(answers, None) is None else 0)
-
-    how: Any = {"initial_delay_secs": 0, "logger": lambda *parts: logged.append(parts)}
-    assert retry.with_exponential_backoff(**how)(fetch)() == 1
-    ((_, pause, name, error, _trace),) = logged
-    assert (pause, name, error) == (0, "fetch", "ZeroDivisionError: division by zero\n")
 
 
 def test_a_step_is_named_with_or_without_those_around_it() -> None:

@@ -11,12 +11,11 @@ import beamlike.beam as beam
 from beamlike.api.pipelines.on_spark import RunningResult, SparkOptions, run_on_spark
 from beamlike.errors import PipelineError, StateError
 from beamlike.hosts.spark.graph.checkpoint import Known, check_nodes, nodes_of
-from beamlike.hosts.spark.graph.running import KEPT_LOST, RunReport
+from beamlike.hosts.spark.graph.running import RunReport
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.mail import NodeDrop
-from beamlike.runtime.graph.outputs import PipelineRun
+from beamlike.runtime.graph.outputs import KEPT_LOST, DroppedElement, PipelineRun
 
 SALES = "user string, points long, at timestamp"
 
@@ -184,13 +183,14 @@ def test_a_result_is_waited_for_as_long_as_was_said(started: Started) -> None:
 
 
 def test_the_newest_losses_are_kept_and_all_are_counted(started: Started) -> None:
-    def lost(kind: RowProblem, numbers: Iterator[int] | range) -> list[NodeDrop]:
-        return [NodeDrop(0, None, Drop(None, None, kind, error=str(at))) for at in numbers]
+    def lost(kind: RowProblem, numbers: Iterator[int] | range) -> list[DroppedElement]:
+        drops = (Drop(None, None, kind, error=str(at)) for at in numbers)
+        return [DroppedElement(0, "Sales", None, drop) for drop in drops]
 
     running: Any = started
     result = RunningResult(running)
-    started.report.record_drops(lost(RowProblem.BAD_VALUE, range(3)))
-    started.report.record_drops(lost(RowProblem.NULL_TIMESTAMP, range(3, KEPT_LOST + 1)))
+    started.report.lost.add(lost(RowProblem.BAD_VALUE, range(3)))
+    started.report.lost.add(lost(RowProblem.NULL_TIMESTAMP, range(3, KEPT_LOST + 1)))
 
     assert [it.drop.error for it in result.lost] == [str(at) for at in range(1, KEPT_LOST + 1)]
     assert result.lost_counts == {

@@ -1,7 +1,9 @@
 """Values of one class of tuples on the wire: sent as plain tuples, they are what they were."""
 
+import subprocess
 import sys
 from collections import namedtuple
+from datetime import UTC, date, datetime, timedelta, timezone
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -43,6 +45,7 @@ def sent(values: list[Any], wire: Wire = Wire()) -> Any:  # noqa: B008 (it never
 
 
 MAKE_ROW = row_maker(("user", "n"))
+NOON = datetime(2020, 1, 1, 12, 0, 0, 123_456, UTC)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,15 @@ MAKE_ROW = row_maker(("user", "n"))
         [],
         [1, 2.0, None],
         [(1, "a"), (2, "b")],
+        [(), ()],
+        [(NOON, 1), (NOON.replace(year=1, microsecond=7), 2)],
+        [(NOON, "a"), (None, "b")],
+        [(NOON, 1), (NOON, 1, 2)],
+        [(NOON.astimezone(timezone(timedelta(hours=2))),), (NOON,)],
+        [(NOON.replace(tzinfo=None), NOON)],
+        [(NOON.replace(fold=1), date(2020, 1, 1))],
+        [Point(NOON, NOON), Point(NOON.replace(year=9999), NOON)],
+        [MAKE_ROW((NOON, 1)), MAKE_ROW((NOON.replace(hour=3), 2))],
         [Point(1, 2), Point(3, None), Point(4, [Point(5, 6)])],
         [Point(1, 2), (1, 2)],
         [Book("Emma", "Austen"), Book("Ulysses", "Joyce")],
@@ -60,9 +72,7 @@ MAKE_ROW = row_maker(("user", "n"))
         [Row(user="joe", n=1), Row(user="ann", n=2)],
         [{"a": 1}, {"b": 2}],
     ],
-    ids=["none", "plain", "tuples", "named tuples", "two classes", "a field of any name",
-         "rows", "two kinds of rows", "rows with any column", "rows of Spark", "others"],
-)  # fmt: skip
+)
 def test_values_arrive_as_what_they_were(values: list[Any]) -> None:
     came = sent(values)
     assert type(came) is list
@@ -80,6 +90,22 @@ def test_what_an_object_has_besides_its_fields_arrives_too() -> None:
 def test_a_column_of_a_row_may_have_any_name() -> None:
     row = row_maker(("made_by", "n"))(("ann", 1))
     assert (row.made_by, row["made_by"], row.n) == ("ann", "ann", 1)
+
+
+@attrs.frozen
+class InstantCoder(Coder):
+    def encode(self, value: Any) -> bytes:
+        return value.isoformat().encode()
+
+    def decode(self, blob: bytes) -> Any:
+        return datetime.fromisoformat(blob.decode())
+
+
+def test_a_coder_of_instants_is_asked_for_those_in_rows() -> None:
+    coders = Coders({datetime: InstantCoder()}, {type_name(datetime): InstantCoder()})
+    blob = Wire(coders).dumps(Listed([(NOON, 1)]))
+    assert b"2020-01-01T12:00:00.123456" in blob
+    assert Wire(coders).loads(blob) == [(NOON, 1)]
 
 
 def test_rows_are_sent_as_tuples_with_their_names_once() -> None:
@@ -112,4 +138,37 @@ def test_named_tuples_of_what_a_class_has_become_since_are_refused() -> None:
         "a moved.Place was kept by an earlier run, or sent by another process, and cannot be made "
         "again here: its fields were x, y, and are y, x; bring them back, or write and declare a "
         "coder before fields change, or start the query with a new checkpoint"
+    )
+
+
+def test_a_generic_named_tuple_of_the_main_module_is_sent_with_what_it_needs(tmp_path: Any) -> None:
+    script = tmp_path / "job.py"
+    script.write_text(
+        """
+import subprocess
+import sys
+from typing import Generic, NamedTuple, TypeVar
+
+import beamlike.beam as beam
+from beamlike.runtime.graph.wire import Listed, Wire
+
+T = TypeVar("T")
+
+
+class Pair(NamedTuple, Generic[T]):
+    first: T
+    second: T
+
+
+blob = Wire().dumps([Pair(1, 2), Listed([Pair("a", "b")])])
+there = "import sys; from beamlike.runtime.graph.wire import Wire; "
+there += "print(Wire().loads(sys.stdin.buffer.read()))"
+subprocess.run([sys.executable, "-c", there], input=blob, check=True)
+beam.Pipeline() | beam.Create([1]) | beam.Map(lambda number: Pair[int](number, number))
+"""
+    )
+    shown = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (shown.stdout, shown.stderr) == (
+        "[Pair(first=1, second=2), [Pair(first='a', second='b')]]\n",
+        "",
     )

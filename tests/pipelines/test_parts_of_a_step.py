@@ -5,12 +5,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import beamlike.beam as beam
-from beamlike.beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
-from beamlike.beam.transforms.core import RestrictionProvider
 from beamlike.beam.transforms.userstate import CombiningValueStateSpec, TimerSpec, on_timer
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local import nodes as local_nodes
@@ -48,6 +46,7 @@ def check(build: Callable[[], beam.Pipeline], host: str) -> None:
 @pytest.mark.parametrize("host", WORKERS)
 @settings(max_examples=examples(100), deadline=None)
 @given(seed=st.integers(0, 2**32))
+@example(seed=259)  # the same elements twice in a Flatten, before a function with states
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_random_pipeline_gives_part_by_part_what_it_gives_at_once(host: str, seed: int) -> None:
     check(lambda: any_pipeline(Random(seed)), host)
@@ -168,44 +167,6 @@ def test_a_function_with_states_sees_the_elements_of_a_key_in_their_order(host: 
         "a": [("a", 0, 1), ("a", 2, 2), ("a", 4, 3), ("a", "of", 3)],
         "b": [("b", 1, 1), ("b", 3, 2), ("b", 5, 3), ("b", "of", 3)],
     }
-
-
-class Ranges(RestrictionProvider):
-    def initial_restriction(self, element: int) -> OffsetRange:
-        return OffsetRange(0, element)
-
-    def create_tracker(self, restriction: OffsetRange) -> OffsetRestrictionTracker:
-        return OffsetRestrictionTracker(restriction)
-
-    def restriction_size(self, element: int, restriction: OffsetRange) -> int:
-        return restriction.size()
-
-
-class Counting(beam.DoFn[int, int]):
-    """A splittable function: the numbers below its element."""
-
-    def process(
-        self,
-        element: int,
-        tracker: Any = beam.DoFn.RestrictionParam(Ranges()),  # noqa: B008
-    ) -> Iterator[int]:
-        position = tracker.current_restriction().start
-        while tracker.try_claim(position):
-            yield position
-            position += 1
-
-
-@pytest.mark.parametrize("host", WORKERS)
-@pytest.mark.parametrize("part_size", [1, 7, AT_ONCE])
-def test_what_one_element_becomes_goes_on_in_parts(host: str, part_size: int) -> None:
-    pipeline = beam.Pipeline()
-    numbers = pipeline | beam.Create([3, 0, 20_000]) | beam.ParDo(Counting())
-    squares = numbers | beam.Map(lambda number: number * number)
-    total = squares | beam.CombineGlobally(sum)
-    result = run(pipeline, host, part_size)
-    below = [*range(3), *range(20_000)]
-    assert in_order(result, squares.edge) == [number * number for number in below]
-    assert in_order(result, total.edge) == [sum(number * number for number in below)]
 
 
 @pytest.mark.parametrize("host", WORKERS)

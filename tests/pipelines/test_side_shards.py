@@ -4,8 +4,12 @@ Elements are dealt out to all shards, each of which has the items of a side inpu
 a shard is what the function makes.
 """
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
@@ -129,6 +133,45 @@ def test_elements_are_dealt_out_in_the_same_way_in_any_order():
 
     elements = [element(value, 1) for value in ["a", "b", "a", "a", "c", "a", "d", "b"]]
     assert places(elements) == places(elements[::-1])
+
+
+NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "values_of_a_task",
+    [
+        lambda: [float("nan"), 1.5, None, "a"],
+        lambda: [(place, None, float("nan"), NOON) for place in range(8)],
+        lambda: [("a", ("b", float("nan")), [place]) for place in range(8)],
+        lambda: [(), (1,), (1, None)],
+    ],
+    ids=["numbers", "rows", "nested", "of several lengths"],
+)
+def test_a_task_that_runs_again_elsewhere_deals_elements_out_as_before(values_of_a_task: Any):
+    """What is no number is equal to nothing, and hashed by its address, as None is."""
+
+    def places() -> list[tuple[int, int]]:
+        main = bundle(*(element(value, 1) for value in values_of_a_task()))
+        tables = dealt_out([main, NOTHING], Wire(), 64)
+        return [(shard, sum(table.column("count").to_pylist())) for shard, table in tables]
+
+    first, addresses_taken = places(), values_of_a_task()
+    assert places() == first, addresses_taken
+
+
+def test_where_an_element_goes_is_the_same_in_each_process():
+    script = (
+        "from datetime import UTC, datetime\n"
+        "from beamlike.runtime.graph.side_shards import _hashes\n"
+        "from beamlike.runtime.graph.wire import Wire\n"
+        "values = [None, 1.5, float('nan'), 'a', datetime(2020, 1, 1, 12, tzinfo=UTC)]\n"
+        "print(_hashes(values, Wire()), _hashes([(value, 1) for value in values], Wire()))\n"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}  # as of all workers of Spark
+    command = [sys.executable, "-c", script]
+    runs = [subprocess.check_output(command, env=environment, text=True) for _ in range(3)]
+    assert len(set(runs)) == 1, runs
 
 
 def test_a_shard_is_sent_a_pane_once_whatever_comes_with_it():

@@ -7,8 +7,9 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.api.pipelines.options import Host
+from beamlike.beam.testing.test_stream import TestStream
 from beamlike.errors import PipelineError, TestStreamError
-from beamlike.runtime.graph.outputs import PipelineRun
+from beamlike.runtime.graph.outputs import KEPT_LOST, PipelineRun
 from beamlike.testing import TestPipeline, equal_to, inside
 from beamlike.testing.pipelines.beam import assert_that
 from tests.support.pipelines.files import HOSTS, read_by
@@ -210,3 +211,20 @@ def test_a_side_input_of_a_million_items_is_seen(host: str, request: pytest.Fixt
     seen = main | beam.Map(lambda number, side: (number, len(side)), beam.pvalue.AsList(side))
     result = run(pipeline, host, request)
     assert values(result, seen) == [(number, 1_000_000) for number in range(5)]
+
+
+@HOSTS
+def test_of_what_is_lost_the_newest_is_kept_and_all_is_counted(
+    host: str, request: pytest.FixtureRequest
+) -> None:
+    count = KEPT_LOST + 5
+    pipeline = beam.Pipeline()
+    elements = [beam.window.TimestampedValue(("a", number), 5) for number in range(count)]
+    late = pipeline | TestStream().advance_watermark_to(1_000).add_elements(elements)
+    windows = late | beam.WindowInto(beam.FixedWindows("10 s"), allowed_lateness=0)
+    _ = windows | "Sum" >> beam.CombinePerKey(sum)
+
+    result = run(pipeline, host, request)
+
+    assert len(result.lost) == KEPT_LOST
+    assert result.lost_counts == {("Sum", "expired"): count}

@@ -58,16 +58,12 @@ def test_a_float_means_the_milliseconds_that_it_is_nearest_to(value: float) -> N
     assert sessions.gap_size.micros == round(value * 1000) * 1000
 
 
-@pytest.mark.parametrize("argument", ["max_buffering_duration_secs", "max_batch_duration_secs"])
-def test_how_long_a_batch_waits_is_whole_milliseconds(argument: str) -> None:
-    transform = (
-        beam.BatchElements if argument == "max_batch_duration_secs" else beam.GroupIntoBatches
-    )
-    sizes = {} if transform is beam.BatchElements else {"batch_size": 3}
+def test_how_long_a_batch_waits_is_whole_milliseconds() -> None:
     with pytest.raises(TimeError) as refused:
-        transform(**sizes, **{argument: 0.0025})  # type: ignore[arg-type]
+        beam.GroupIntoBatches(3, max_buffering_duration_secs=0.0025)
     assert str(refused.value) == (
-        f"{transform.__name__} {argument} must be whole milliseconds, got 0.0025; round it first"
+        "GroupIntoBatches max_buffering_duration_secs must be whole milliseconds, got 0.0025; "
+        "round it first"
     )
 
 
@@ -96,20 +92,42 @@ def query(job: Callable[[Any], Any]) -> None:
     QueryTest(job, "k string, at timestamp")
 
 
+def in_a_scenario(**how: Any) -> Any:
+    parts: dict[str, Any] = {"window": bl.FixedWindows("1 hour"), **how}
+    if "trigger" in parts or "allowed_lateness" in parts:
+        parts |= {"accumulation": "discarding", "allowed_lateness": 0} | parts
+    return TestStream().advance_watermark_to_infinity().run(**parts)
+
+
+def fired_early(trigger: bl.Trigger) -> Any:
+    return in_a_scenario(trigger=bl.AfterWatermark(early=trigger))
+
+
+IN_SCENARIOS: dict[str, Callable[[Any], Any]] = {
+    "FixedWindows size": lambda it: in_a_scenario(window=bl.FixedWindows(it)),
+    "FixedWindows offset": lambda it: in_a_scenario(window=bl.FixedWindows("1 hour", offset=it)),
+    "SlidingWindows period": lambda it: in_a_scenario(window=bl.SlidingWindows("1 s", it)),
+    "Sessions gap": lambda it: in_a_scenario(window=bl.Sessions(it)),
+    "Sessions max_duration": lambda it: in_a_scenario(window=bl.Sessions("1 ms", max_duration=it)),
+    "Delay by": lambda it: fired_early(bl.AfterProcessingTime(it)),
+    "AlignTo period": lambda it: fired_early(bl.AfterProcessingTime(bl.AlignTo(it))),
+    "EveryEventTime interval": lambda it: fired_early(bl.EveryEventTime(it)),
+    "EveryProcessingTime interval": lambda it: fired_early(bl.EveryProcessingTime(it)),
+    "AfterSilence silence": lambda it: fired_early(bl.AfterSilence(it)),
+    "allowed_lateness": lambda it: in_a_scenario(allowed_lateness=it),
+}
+
+
+@pytest.mark.parametrize("argument", IN_SCENARIOS)
+@pytest.mark.parametrize("value", [FINE, beam.Duration(0.0025)], ids=["delta", "Duration"])
+def test_a_scenario_refuses_a_duration_that_is_finer_by_name(argument: str, value: Any) -> None:
+    with pytest.raises(TimeError) as refused:
+        IN_SCENARIOS[argument](value)
+    said = f"{argument} must be whole milliseconds, got 2ms 500us; round it first"
+    assert str(refused.value) == said
+
+
 OF_THE_CORE: dict[str, Callable[[Any], Any]] = {
-    "size": bl.FixedWindows,
-    "offset": lambda it: bl.FixedWindows("1 hour", offset=it),
-    "period": lambda it: bl.SlidingWindows("1 hour", it),
-    "gap": bl.Sessions,
-    "max_duration": lambda it: bl.Sessions("1 hour", max_duration=it),
-    "AfterProcessingTime": bl.AfterProcessingTime,
-    "EveryEventTime": bl.EveryEventTime,
-    "EveryProcessingTime": bl.EveryProcessingTime,
-    "AfterSilence": bl.AfterSilence,
-    "AlignTo": bl.AlignTo,
-    "allowed_lateness": lambda it: bl.WindowingStrategy(
-        bl.FixedWindows("1 hour"), allowed_lateness=it
-    ),
     "watermark": lambda it: query(grouped(watermark=it)),
     "max_ahead": lambda it: query(grouped(max_ahead=it)),
     "wake_every": lambda it: query(grouped(wake_every=it)),

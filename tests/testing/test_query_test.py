@@ -81,7 +81,7 @@ def test_a_query_may_be_described_in_another_thread() -> None:
             on_time_pane("ann", {"n": 1, "all": [1]}, *HOUR, is_last=False),
             dropped(
                 None,
-                {"at": "1970-01-01T12:02:00.000Z", "v": 2},
+                {"at": "1970-01-01T12:02:00.000000Z", "v": 2},
                 at="12:02:00",
                 reason="null_key",
             ),
@@ -139,7 +139,7 @@ def test_each_step_returns_its_rows() -> None:
             "window": {"start": utc("12:00:00"), "end": utc("13:00:00")},
             "n": 1,
             "all": [1],
-            "timestamp": utc("12:59:59.999"),
+            "timestamp": utc("12:59:59.999999"),
             "pane": {
                 "timing": "ON_TIME",
                 "index": 0,
@@ -228,7 +228,7 @@ def test_a_micro_batch_that_failed_runs_again() -> None:
         emit_exactly(
             dropped(
                 None,
-                {"at": "1970-01-01T12:03:00.000Z", "v": 3},
+                {"at": "1970-01-01T12:03:00.000000Z", "v": 3},
                 at="12:03:00",
                 reason="null_key",
             ),

@@ -47,9 +47,9 @@ def test_dropped_rows_are_those_of_a_query_without_spark(
     assert [(it["reason"], it["element"]) for it in found] == [
         (
             "null_key",
-            '{"user":null,"at":"2020-06-01T12:00:00.000Z",'
-            '"pages":[{"seen":"2020-06-01T12:00:00.000Z"}]}',
+            '{"user":null,"at":"2020-06-01T12:00:00.000000Z",'
+            '"pages":[{"seen":"2020-06-01T12:00:00.000000Z"}]}',
         ),
-        ("expired", '{"user": "ann", "pages": [{"seen": "2020-06-01T12:00:00+00:00"}]}'),
+        ("expired", '{"user":"ann","pages":[{"seen":"2020-06-01T12:00:00.000000Z"}]}'),
     ]
     assert found == expected

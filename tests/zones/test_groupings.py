@@ -91,7 +91,7 @@ def pane(start: datetime, **columns: Any) -> dict[str, Any]:
     return {
         **columns,
         "window": {"start": start, "end": end},
-        "timestamp": end - timedelta(milliseconds=1),
+        "timestamp": end - timedelta(microseconds=1),
         "pane": {
             "timing": "ON_TIME",
             "index": 0,

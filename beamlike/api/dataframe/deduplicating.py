@@ -11,6 +11,7 @@ import attrs
 from beamlike.api.function_rows import Outputs, Rows
 from beamlike.model.bundle import Windowed
 from beamlike.model.number_coders import BooleanCoder
+from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, StateSpec, TimeDomain, TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 
@@ -25,7 +26,7 @@ class FirstOfKey(StatefulFn):
 
     Args:
         rows: What it is given: the columns of the key, and after them all that goes on.
-        within: How long a key is known (ms).
+        within: How long a key is known, in ticks.
         by_event_time: Whether that is until the watermark is past the event time of its row; else
             until the clock is past where it stood when its row came.
     """
@@ -33,7 +34,9 @@ class FirstOfKey(StatefulFn):
     rows: Rows
     within: int
     by_event_time: bool
+    resolution: Resolution = MILLISECONDS
 
+    keeps_first: bool = attrs.field(init=False, default=True)
     states: Mapping[str, StateSpec] = attrs.field(init=False, factory=lambda: {_SEEN.name: _SEEN})
     timers: Mapping[str, TimerSpec] = attrs.field(init=False)
 
@@ -41,6 +44,9 @@ class FirstOfKey(StatefulFn):
     def _timer(self) -> Mapping[str, TimerSpec]:
         domain = TimeDomain.WATERMARK if self.by_event_time else TimeDomain.REAL_TIME
         return {"forget": TimerSpec("forget", domain)}
+
+    def in_resolution(self, resolution: Resolution) -> "FirstOfKey":
+        return rescaled(self, resolution, "within")
 
     @property
     def words(self) -> str:
@@ -61,8 +67,11 @@ class FirstOfKey(StatefulFn):
         start = element.timestamp if self.by_event_time else timer.now
         end = start + self.within
         timer.set(end if timer.latest is None else min(end, timer.latest), holds=False)
-        first = attrs.evolve(element, value=element.value[len(self.rows.keys) :])
-        return self.rows.results([("", first)], given)
+        return [("", attrs.evolve(element, value=self.first(element.value)))]
+
+    def first(self, value: Any) -> Any:
+        # The columns of the result are those of the row, of the same types.
+        return value[len(self.rows.keys) :]
 
     def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
         given.state(_SEEN).clear()

@@ -6,9 +6,7 @@ Source: Beam ``Flatten``.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
-
-from beamlike.api.dataframe.branches import Inputs, stages_of
+from beamlike.api.dataframe.inputs import Inputs, stages_of
 from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.compatible import check_flatten
@@ -56,12 +54,7 @@ def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
     (first_name, first), *others = named.items()
     for name, other in others:
         _check_columns(first_name, first, name, other)
-    branches = (
-        attrs.evolve(branch, window_fn=branch.window_fn or given.strategy.window_fn)
-        for given in named.values()
-        for branch in given.inputs.branches
-    )
-    return Stream(strategy, Inputs(tuple(branches)))
+    return Stream(strategy, Inputs(tuple(it for one in named.values() for it in one.inputs.rows)))
 
 
 def check_streams(named: Mapping[Any, Any]) -> None:
@@ -80,7 +73,7 @@ def check_streams(named: Mapping[Any, Any]) -> None:
             raise WindowingError(
                 f"{name} must be a Stream, made with bl.stream(df, timestamp=...), got {given!r}"
             )
-    stages_of(branch for given in named.values() for branch in given.inputs.branches)
+    stages_of(stream.inputs for stream in named.values())
     hosts = {type(given.inputs.frame) for given in named.values()}
     if len(hosts) > 1:
         raise WindowingError(

@@ -13,9 +13,9 @@ from typing import Any, get_args
 import attrs
 
 from beamlike.api.arguments import check_choice, column_names
-from beamlike.api.dataframe.branches import OF_A_PANE, own_columns
 from beamlike.api.dataframe.flatten import check_streams, flatten
-from beamlike.api.dataframe.regrouping import RETRACTION, check_kept
+from beamlike.api.dataframe.inputs import OF_A_PANE, RETRACTION, own_columns
+from beamlike.api.dataframe.regrouping import check_kept
 from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.frames import How, RowType
@@ -309,7 +309,7 @@ def _signed(name: str, stream: Stream) -> Stream:
     """The stream with a column that says which of its rows withdraw others: maybe none."""
     inputs = stream.inputs
     if inputs.retracting:
-        check_kept(inputs.branches, f"of {name}", inputs.columns)
+        check_kept(inputs, f"of {name}")
         return stream
     return attrs.evolve(stream, inputs=inputs.each(inputs.frames.standing))
 

@@ -1,6 +1,6 @@
 """Groupings in which each key has a watermark of its own."""
 
-from beamlike.api.dataframe.branches import Inputs
+from beamlike.api.dataframe.inputs import Inputs
 from beamlike.errors import UnsupportedError
 from beamlike.machine.clocks import SourceClock
 
@@ -26,7 +26,7 @@ def key_clock_of(inputs: Inputs, name: str, fanout: int | None) -> SourceClock |
         )
     if not inputs.is_streaming:
         return None
-    clocks = [it.clock for it in inputs.branches]
+    clocks = [rows.clock for rows in inputs.rows]
     source = clocks[0]
     if len(clocks) > 1 or not isinstance(source, SourceClock):
         raise UnsupportedError(

@@ -14,16 +14,15 @@ from beamlike.api.arguments import (
     counted,
     positive_duration,
 )
-from beamlike.api.dataframe.branches import Branch, Inputs, own_columns
 from beamlike.api.dataframe.declared import TIMES
-from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
-from beamlike.api.dataframe.rejecting import Reject, without_rejected
+from beamlike.api.dataframe.inputs import Inputs, Reject, own_columns, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
-from beamlike.api.dataframe.stage import given_columns, own_windows, run_stage, stage_name
+from beamlike.api.dataframe.stage import given_columns, run_stage, stage_name
 from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import is_struct_type
-from beamlike.machine.clocks import StageClock
+from beamlike.machine.userstate.machine import StatefulParDo
+from beamlike.model.graph import StatefulParDoNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
@@ -137,8 +136,7 @@ class KeyedSteps(RowSteps):
         from beamlike.api.dataframe.row_functions import row_function
 
         warn_of_numbers("Stream.apply_per_key", wake_every=wake_every)
-        options = _options(self.inputs, on_error, shards, buckets, name, "per key")
-        options["max_failures"] = checked_share(max_failures, on_error)
+        options = _options(self.inputs, on_error, max_failures, shards, buckets, name, "per key")
         return self._with(without_rejected(self.inputs, reject))._applied(
             column_names(key, "key"),
             self.inputs.columns,
@@ -156,6 +154,8 @@ class KeyedSteps(RowSteps):
         time: Literal["event", "processing"] = "event",
         *,
         on_error: OnError = "drop",
+        max_failures: float | None = None,
+        reject: Reject | None = None,
         wake_every: DurationLike = WAKE_EVERY,
         shards: int = SHARDS,
         buckets: int = BUCKETS,
@@ -208,13 +208,13 @@ class KeyedSteps(RowSteps):
         span = positive_duration("within", within)
         own = own_columns(self.inputs, keys)
         schema = self.inputs.frame_columns.schema
-        return self._applied(
+        return self._with(without_rejected(self.inputs, reject))._applied(
             keys,
             [*keys, *own],
             lambda rows: FirstOfKey(rows, span, time == "event"),
             pa.schema([schema.field(column) for column in own]),
             wake_every,
-            _options(self.inputs, on_error, shards, buckets, name, "deduplicate"),
+            _options(self.inputs, on_error, max_failures, shards, buckets, name, "deduplicate"),
         )
 
     def _applied(
@@ -260,21 +260,20 @@ class KeyedSteps(RowSteps):
             "pane" if inputs.are_panes and "pane" in columns else None,
             options,
         )
-        windows = [own_windows(branch, self.strategy, ()) for branch in inputs.branches]
         wake = positive_duration("wake_every", wake_every)
-        found, stage = run_stage(inputs, windows, plan, values, wake)
-        # A function that is given what panes repeat may bring it out again.
-        repeated = repeated_in(inputs.branches)
-        stages = {**inputs.stages, name: stage}
-        stamped = stamped_in(inputs.branches)
-        branch = Branch(
-            *(found, StageClock(plan.shards)), repeated=repeated, stages=stages, stamped=stamped
-        )
-        return self._with(Inputs((branch,)))
+        assert isinstance(plan.machine, StatefulParDo), "a function is called with rows"
+        node = StatefulParDoNode(name, inputs.edges, self.strategy, plan.machine.fn, plan=plan)
+        return self._with(Inputs((run_stage(inputs, node, self.strategy, (), values, wake),)))
 
 
 def _options(
-    inputs: Inputs, on_error: OnError, shards: int, buckets: int, name: str | None, usual: str
+    inputs: Inputs,
+    on_error: OnError,
+    max_failures: float | None,
+    shards: int,
+    buckets: int,
+    name: str | None,
+    usual: str,
 ) -> "PlanOptions":
     """The options of a step, checked.
 
@@ -286,6 +285,7 @@ def _options(
         "shards": counted("shards", shards),
         "buckets": counted("buckets", buckets),
         "on_error": on_error,
+        "max_failures": checked_share(max_failures, on_error),
         "name": stage_name(name, inputs.stages, usual),
         "reports": inputs.is_streaming,
         "clocks": inputs.clocks,

@@ -10,18 +10,25 @@ import attrs
 
 from beamlike.api.arguments import (
     check_choice,
+    checked_share,
     column_names,
     counted,
     positive_duration,
 )
-from beamlike.api.dataframe.branches import Branch, Inputs, own_columns, stages_of
 from beamlike.api.dataframe.flatten import check_streams
+from beamlike.api.dataframe.inputs import (
+    Inputs,
+    Reject,
+    Rows,
+    RowStep,
+    own_columns,
+    stages_of,
+    without_rejected,
+)
 from beamlike.api.dataframe.joins import KeyLike, check_both, keys_of, row_type
-from beamlike.api.dataframe.regrouping import repeated_in, stamped_in
 from beamlike.api.dataframe.stage import (
     check_read,
     given_columns,
-    own_windows,
     run_stage,
     stage_name,
 )
@@ -29,8 +36,8 @@ from beamlike.api.dataframe.stream import Stream
 from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.frames import RowType
-from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
+from beamlike.model.graph import Edge, FlattenNode, SideInputNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
@@ -38,9 +45,6 @@ from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from beamlike.api.dataframe.stage_plan import StagePlan
     from beamlike.runtime.plan import PlanOptions
 
 How = Literal["left", "inner"]
@@ -57,6 +61,8 @@ def look_up(
     *,
     window_input: str | Sequence[str] = (),
     on_error: OnError = "drop",
+    max_failures: float | None = None,
+    reject: Reject | None = None,
     wake_every: DurationLike = WAKE_EVERY,
     shards: int = SHARDS,
     buckets: int = BUCKETS,
@@ -84,6 +90,7 @@ def look_up(
         how: ``"left"`` keeps rows that find nothing, with nulls; ``"inner"`` leaves them out.
         window_input: As `Stream.group`, for the windows of the main stream.
         on_error: As `Stream.group`, and the rest likewise.
+        reject: As `Stream.group`, for rows of ``main``; for those of ``side`` see `Stream.reject`.
         name: The name in drops and in the query's progress. Default: ``look up``, then
             ``look up 2`` and so on. The grouping of the side stream is called so with ``side``
             after it.
@@ -124,33 +131,38 @@ def look_up(
     check_choice("how", how, get_args(How))
     check_choice("on_error", on_error, get_args(OnError))
     _check_corrections(main, side)
+    main = attrs.evolve(main, inputs=without_rejected(main.inputs, reject))
     keys = keys_of(sides, on, "on")
     shown, rows = own_columns(main.inputs, keys["main"]), row_type("side", side, keys["side"])
     check_both(main, [*keys["main"], *shown], rows.names)
-    taken = stages_of((*main.inputs.branches, *side.inputs.branches))
+    taken = stages_of([main.inputs, side.inputs])
     own = stage_name(name, taken, "look up")
     beside = stage_name(f"{own} side", taken)
     warn_of_numbers("look_up", wake_every=wake_every)
     wake = positive_duration("wake_every", wake_every)
     panes = _side_panes(
-        side, keys, rows, on_error=on_error, shards=shards, buckets=buckets, name=beside, wake=wake
+        side,
+        keys,
+        rows,
+        on_error=on_error,
+        max_failures=max_failures,
+        shards=shards,
+        buckets=buckets,
+        name=beside,
+        wake=wake,
     )
     options: PlanOptions = {
         "shards": counted("shards", shards),
         "buckets": counted("buckets", buckets),
         "on_error": on_error,
+        "max_failures": checked_share(max_failures, on_error),
         "name": own,
         "reports": main.inputs.is_streaming,
     }
     read = column_names(window_input, "window_input")
     columns = _Columns(keys["main"], shown, read, rows)
-    found, stage = _found(main, panes, side.strategy, columns, how, options, wake)
-    stages = {**taken, **panes.inputs.stages, own: stage}
-    # A row that is looked up is the pane that it was.
-    repeated = repeated_in(main.inputs.branches)
-    branch = Branch(found, StageClock(shards), repeated=repeated, stages=stages)
-    branch = attrs.evolve(branch, stamped=stamped_in(main.inputs.branches))
-    return Stream(main.strategy, Inputs((branch,)))
+    found = _found(main, panes, side.strategy, columns, how, options, wake)
+    return Stream(main.strategy, Inputs((found,)))
 
 
 def _check_corrections(main: Stream, side: Stream) -> None:
@@ -177,6 +189,7 @@ def _side_panes(
     rows: RowType,
     *,
     on_error: OnError,
+    max_failures: float | None,
     shards: int,
     buckets: int,
     name: str,
@@ -192,6 +205,7 @@ def _side_panes(
         keys["main"],
         {SIDE: collect(SIDE)},
         on_error=on_error,
+        max_failures=max_failures,
         wake_every=wake,
         shards=shards,
         buckets=buckets,
@@ -232,8 +246,8 @@ def _found(
     how: How,
     options: "PlanOptions",
     wake: int,
-) -> "tuple[DataFrame, StagePlan]":
-    """Everything that comes out of the look-up, with the hidden column, and how it is done."""
+) -> Rows:
+    """Everything that comes out of the look-up, with the hidden column."""
     from beamlike.runtime.binding import bind_look_up, clocks_beside
     from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 
@@ -241,11 +255,11 @@ def _found(
     shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
     hidden = [it for it in columns.read if it not in shown]
     looking = _beside(main.inputs, columns.side, had_pane)
-    check_read(columns.read, main.strategy, main.inputs.branches)
-    strategy, at = _windows(main.strategy, [*shown, *hidden], columns.read)
+    check_read(columns.read, main.strategy, main.inputs)
+    strategy, places = _windows(main.strategy, [*shown, *hidden], columns.read)
     # The side input comes first: of what arrives together, a row sees the newest pane.
     as_side = _as_side(panes, looking, columns.key, [*shown, *hidden])
-    both = Inputs((*as_side.branches, *looking.branches))
+    both = Inputs((*as_side.rows, *looking.rows))
     plan, inputs = bind_look_up(
         looking.frame_columns,
         strategy,
@@ -256,11 +270,24 @@ def _found(
         how,
         {**options, "clocks": clocks_beside(as_side.clocks, looking.clocks)},
     )
-    windows = [own_windows(branch, main.strategy, at) for branch in both.branches]
-    found, stage = run_stage(both, windows, plan, inputs, wake, hidden_columns=(SIDE, PANE_BEFORE))
-    if had_pane:
-        found = looking.frames.with_its_pane(found, PANE_BEFORE)
-    return found, stage
+    node = SideInputNode(
+        *(plan.name, (_edge_of(main.inputs), *panes.inputs.edges), main.strategy),
+        *((side,), RowStep()),
+        plan=plan,
+    )
+    hidden_here = (SIDE, PANE_BEFORE)
+    looked_up = run_stage(both, node, main.strategy, places, inputs, wake, hidden_here)
+    if not had_pane:
+        return looked_up
+    # A row that is looked up is the pane that it was.
+    frame = looking.frames.with_its_pane(looked_up.frame, PANE_BEFORE)
+    return attrs.evolve(looked_up, frame=frame)
+
+
+def _edge_of(inputs: Inputs) -> Edge:
+    """All rows of a stream as one source of a node."""
+    edges = inputs.edges
+    return edges[0] if len(edges) == 1 else Edge(FlattenNode("main", edges))
 
 
 def _beside(main: Inputs, rows: RowType, had_pane: bool) -> Inputs:

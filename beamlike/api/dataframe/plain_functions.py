@@ -17,6 +17,7 @@ from beamlike.api.marked_methods import (
 from beamlike.api.pickle_coder import PickleCoder
 from beamlike.api.user_timers import Clockface
 from beamlike.errors import ColumnError, UnsupportedError
+from beamlike.model.resolution import Resolution
 from beamlike.model.state_specs import (
     BagStateSpec,
     MapStateSpec,
@@ -44,20 +45,20 @@ _DOMAINS: Final = {"event": TimeDomain.WATERMARK, "processing": TimeDomain.REAL_
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _shown(millis: int) -> datetime:
-    """An instant (ms) as a datetime, at most the first or the last that there is."""
+def _shown(micros: int) -> datetime:
+    """An instant (us) as a datetime, at most the first or the last that there is."""
     try:
-        return _EPOCH + timedelta(milliseconds=millis)
+        return _EPOCH + timedelta(microseconds=micros)
     except OverflowError:
-        return (datetime.min if millis < 0 else datetime.max).replace(tzinfo=UTC)
+        return (datetime.min if micros < 0 else datetime.max).replace(tzinfo=UTC)
 
 
 @attrs.frozen
 class _Datetimes(Clockface):
     """Instants are read and shown as datetimes."""
 
-    def shown(self, millis: int) -> datetime:
-        return _shown(millis)
+    def shown(self, instant: int) -> datetime:
+        return _shown(instant * self.unit.micros)
 
 
 class PlainFn:
@@ -178,6 +179,7 @@ class PlainFn:
         timestamp: int,
         first: tuple[Any, ...],
         tag: str,
+        unit: Resolution,
     ) -> Iterable[Any]:
         """What a method brings out.
 
@@ -185,9 +187,10 @@ class PlainFn:
             method: Its name.
             given: The states and timers.
             key: The key.
-            timestamp: The event time of the row, or when what a callback brings out happens (ms).
+            timestamp: The event time of the row, or when what a callback brings out happens.
             first: The row, if there is one.
             tag: That of the timer.
+            unit: What instants count.
 
         Raises:
             ColumnError: It returns something else than rows.
@@ -197,9 +200,9 @@ class PlainFn:
             if name in self.states:
                 return given.state(self.states[name])
             if name in self.timers:
-                return _Datetimes().timer(given.timer(self.timers[name]))
-            values = {"key": key, "tag": tag, "timestamp": _shown(timestamp)}
-            return self._window(given.window) if name == "window" else values[name]
+                return _Datetimes(unit).timer(given.timer(self.timers[name]))
+            values = {"key": key, "tag": tag, "timestamp": _shown(timestamp * unit.micros)}
+            return self._window(given.window, unit) if name == "window" else values[name]
 
         asked = {name: argument(name) for name in self._asked[method]}
         answers = getattr(self._fn, method)(*first, **asked)
@@ -211,8 +214,8 @@ class PlainFn:
             )
         return answers
 
-    def _window(self, window: Any) -> Any:
+    def _window(self, window: Any, unit: Resolution) -> Any:
         """A window as the column ``window`` has it."""
         if not isinstance(window, IntervalWindow):
             return self._span(None, None)
-        return self._span(_shown(window.start), _shown(window.end))
+        return self._span(_shown(window.start * unit.micros), _shown(window.end * unit.micros))

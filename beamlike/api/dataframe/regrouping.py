@@ -3,102 +3,60 @@
 Rows that withdraw others are taken back by aggregates, see `beamlike.model.combine.corrected`.
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Final
+from collections.abc import Mapping
 
-import attrs
-
-from beamlike.api.dataframe.branches import Branch, Repeated, Retracting, Stamped
+from beamlike.api.dataframe.inputs import RETRACTION, Inputs
 from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.options import AccumulationMode, TimestampCombiner
+from beamlike.model.graph import GroupNode, Node, ways_back
+from beamlike.model.options import TimestampCombiner
 from beamlike.model.pane_times import loses_times
 from beamlike.model.repetition import repetition
+from beamlike.model.resolution import MICROSECONDS
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import show_duration
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.options import Render
-
-RETRACTION: Final = "retraction"
-"""The column that says which rows withdraw others."""
 
 
-def retracted_by(strategy: WindowingStrategy, stage: str, render: Render) -> Retracting | None:
-    """What is to be known of the rows of a grouping; None: none withdraws another."""
-    if strategy.accumulation is not AccumulationMode.RETRACTING:
-        return None
-    return Retracting(stage, strategy.allowed_lateness, render)
-
-
-def repeated_by(strategy: WindowingStrategy, stage: str, is_streaming: bool) -> Repeated | None:
-    """What is to be known of the panes of a grouping; None: no two hold the same element."""
-    how = repetition(strategy, unbounded=is_streaming)
-    return None if how is None else Repeated(stage, how)
-
-
-def stamped_by(
-    strategy: WindowingStrategy, stage: str, branches: Iterable[Branch]
-) -> Stamped | None:
-    """What is to be known of the times of panes; None: they are those of elements.
-
-    Args:
-        branches: What the grouping takes. The earliest or latest of times that are ends of windows
-            is one, too.
-    """
-    if strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW:
-        return Stamped(stage, strategy.window_fn)
-    return stamped_in(branches)
-
-
-def stamped_in(branches: Iterable[Branch]) -> Stamped | None:
-    """The first of the inputs whose times are ends of windows."""
-    return next((branch.stamped for branch in branches if branch.stamped is not None), None)
-
-
-def warn_of_times(branches: Iterable[Branch], window_fn: WindowFn) -> None:
+def warn_of_times(inputs: Inputs, window_fn: WindowFn) -> None:
     """Warn of panes that would be put into windows by the end of the window that they had."""
-    stamped = stamped_in(branches)
-    if stamped is None or not loses_times(stamped.window_fn, window_fn):
+    ways = (way for rows in inputs.rows for way in ways_back(rows.node, _stamps_ends))
+    stamped, _ = next(ways, (None, None))
+    if not isinstance(stamped, GroupNode):
+        return
+    windows = stamped.strategy.window_fn
+    if not loses_times(windows, window_fn):
         return
     warn_user(
-        f"{window_fn} goes by the times of panes of {stamped.stage!r}, and these are stamped with "
-        f"the end of their window of {stamped.window_fn}, whenever their elements were; write "
-        f'timestamp_combiner="earliest" in the window(...) of {stamped.stage!r}, or, where it only '
+        f"{window_fn} goes by the times of panes of {stamped.label!r}, and these are stamped with "
+        f"the end of their window of {windows}, whenever their elements were; write "
+        f'timestamp_combiner="earliest" in the window(...) of {stamped.label!r}, or, where it only '
         "leaves out what comes again, deduplicate(...) in its place",
         UnwiseStrategyWarning,
     )
 
 
-def repeated_in(branches: Iterable[Branch]) -> Repeated | None:
-    """The first of the inputs whose rows repeat elements."""
-    return next((it.repeated for it in branches if it.repeated is not None), None)
+def _stamps_ends(node: Node) -> bool:
+    """Whether the times of its panes are ends of windows.
 
-
-def one_of_each(branch: Branch, marks: Collection[str]) -> Branch:
-    """An input of which only panes with these marks are left, see `Repetition`.
-
-    A condition that names the column for withdrawals, marked ``retraction``, may cut them off.
+    The earliest or latest of times that are ends of windows is one, too.
     """
-    if branch.retracting is not None and RETRACTION in marks:
-        return attrs.evolve(branch, retracting=attrs.evolve(branch.retracting, cut=True))
-    if branch.repeated is None or branch.repeated.how.one_pane.isdisjoint(marks):
-        return branch
-    return attrs.evolve(branch, repeated=None)
+    if not isinstance(node, GroupNode):
+        return False
+    return node.strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
 
 
-def check_regroupable(
-    branches: Collection[Branch],
-    name: str,
-    strategy: WindowingStrategy,
-    columns: Collection[str],
-) -> bool:
+def _lateness_us(strategy: WindowingStrategy) -> int:
+    return strategy.allowed_lateness * strategy.resolution.micros
+
+
+def check_regroupable(inputs: Inputs, name: str, strategy: WindowingStrategy) -> bool:
     """Refuse rows that withdraw others where that cannot be done, and panes that repeat others.
 
     Args:
+        inputs: The rows.
         name: The grouping that would take them.
         strategy: That grouping's.
-        columns: Of the rows.
 
     Returns:
         Whether some rows withdraw others.
@@ -106,50 +64,49 @@ def check_regroupable(
     Raises:
         UnsupportedError: With the line to change.
     """
-    _check_repeated(branches, name)
-    found = check_kept(branches, name, columns)
-    if found is None:
+    _check_repeated(inputs, name)
+    retracting = check_kept(inputs, name)
+    if not retracting:
         return False
-    if found.render != "retractions":
+    first = retracting[0]
+    if first.plan.render != "retractions":
         raise UnsupportedError(
-            f"rows rendered as {found.render} cannot be grouped again; leave render= out in "
-            f"{found.stage!r}, and the grouping {name!r} takes its corrections"
+            f"rows rendered as {first.plan.render} cannot be grouped again; leave render= out in "
+            f"{first.label!r}, and the grouping {name!r} takes its corrections"
         )
     if strategy.is_merging:
         raise UnsupportedError(
             f"the grouping {name!r} would merge windows of rows that may be withdrawn, and a "
             "merged session cannot be taken apart again; give it windows that do not merge, such "
-            f'as FixedWindows, or write accumulation="discarding" in {found.stage!r}'
+            f'as FixedWindows, or write accumulation="discarding" in {first.label!r}'
         )
-    lateness = max(it.retracting.lateness for it in branches if it.retracting is not None)
-    if strategy.allowed_lateness < lateness:
+    lateness = max(_lateness_us(node.strategy) for node in retracting)
+    if (own := _lateness_us(strategy)) < lateness:
         warn_user(
-            f"the grouping {name!r} allows lateness of {show_duration(strategy.allowed_lateness)}, "
-            f"and {found.stage!r} corrects its results for {show_duration(lateness)}: corrections "
-            "that come later are dropped; give both the same allowed_lateness",
+            f"the grouping {name!r} allows lateness of {MICROSECONDS.show_duration(own)}, "
+            f"and {first.label!r} corrects its results for {MICROSECONDS.show_duration(lateness)}: "
+            "corrections that come later are dropped; give both the same allowed_lateness",
             UnwiseStrategyWarning,
         )
     return True
 
 
-def check_kept(
-    branches: Collection[Branch], name: str, columns: Collection[str]
-) -> Retracting | None:
-    """The first of the inputs whose rows withdraw others; None: none does.
+def check_kept(inputs: Inputs, name: str) -> list[GroupNode]:
+    """The groupings before some rows that withdraw panes.
 
     Raises:
-        UnsupportedError: They no longer say which of them do.
+        UnsupportedError: The rows no longer say which of them withdraw others.
     """
-    of_inputs = [it.retracting for it in branches if it.retracting is not None]
-    for found in of_inputs:
-        lost = found.render == "retractions" and RETRACTION not in columns
-        if found.cut or lost:
+    retracting = [way for rows in inputs.rows for way in rows.retracting]
+    for node, marks in retracting:
+        lost = node.plan.render == "retractions" and RETRACTION not in inputs.columns
+        if RETRACTION in marks or lost:
             raise UnsupportedError(
-                f"the grouping {name!r} takes the rows of {found.stage!r}, of which some withdraw "
+                f"the grouping {name!r} takes the rows of {node.label!r}, of which some withdraw "
                 f"others, and the column {RETRACTION!r} says which; keep that column in select(), "
-                "and leave it out of where()"
+                "and leave it out of where() and reject()"
             )
-    return next(iter(of_inputs), None)
+    return [node for node, _ in retracting]
 
 
 def check_takes_back(
@@ -171,20 +128,22 @@ def check_takes_back(
             )
 
 
-def _check_repeated(branches: Collection[Branch], name: str) -> None:
-    found = repeated_in(branches)
-    if found is None:
-        return
-    last = ""
-    if "is_last" in found.how.one_pane:
-        last = (
-            '; or take its last panes only, with closing_behavior="fire_always" and '
-            'where("pane.is_last")'
-        )
-    raise UnsupportedError(
-        f"the grouping {name!r} would count elements several times: {found.stage!r} before it is "
-        f"accumulating, and {found.how.because}; in the window(...) of {found.stage!r} write "
-        'accumulation="retracting", so that each pane takes back the one before, or '
-        '"discarding", so that a pane holds what is new; or one pane for each window, '
-        f"with {found.how.instead}{last}"
-    )
+def _check_repeated(inputs: Inputs, name: str) -> None:
+    for rows in inputs.rows:
+        for node, marks in rows.groupings:
+            how = repetition(node.strategy, unbounded=inputs.is_streaming)
+            if how is None or not how.one_pane.isdisjoint(marks):
+                continue
+            last = ""
+            if "is_last" in how.one_pane:
+                last = (
+                    '; or take its last panes only, with closing_behavior="fire_always" and '
+                    'where("pane.is_last")'
+                )
+            raise UnsupportedError(
+                f"the grouping {name!r} would count elements several times: {node.label!r} before "
+                f"it is accumulating, and {how.because}; in the window(...) of {node.label!r} "
+                'write accumulation="retracting", so that each pane takes back the one before, or '
+                '"discarding", so that a pane holds what is new; or one pane for each window, '
+                f"with {how.instead}{last}"
+            )

@@ -9,6 +9,7 @@ from beamlike.api.dofn_rows import dofn_over_rows
 from beamlike.api.function_rows import Outputs, Rows
 from beamlike.errors import ColumnError
 from beamlike.model.bundle import Windowed
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
 
 
@@ -33,10 +34,13 @@ def row_function(fn: object, rows: Rows, label: str) -> StatefulFn:
 class _PlainRows(StatefulFn):
     """An object of a plain class."""
 
-    def __init__(self, fn: PlainFn, rows: Rows) -> None:
-        self._fn, self._rows = fn, rows
+    def __init__(self, fn: PlainFn, rows: Rows, unit: Resolution = MILLISECONDS) -> None:
+        self._fn, self._rows, self._unit = fn, rows, unit
         self.states, self.timers, self.expires = fn.states, fn.timers, fn.expires
         self.sorts = fn.sorts
+
+    def in_resolution(self, resolution: Resolution) -> "_PlainRows":
+        return _PlainRows(self._fn, self._rows, resolution)
 
     @property
     def words(self) -> str:
@@ -78,6 +82,6 @@ class _PlainRows(StatefulFn):
         tag: str = "",
     ) -> Outputs:
         key = self._rows.key(given.key)
-        answers = self._fn.call(method, given, key, timestamp, first, tag)
+        answers = self._fn.call(method, given, key, timestamp, first, tag, self._unit)
         found = (("", attrs.evolve(base, value=answer)) for answer in answers)
         return self._rows.results(found, given)

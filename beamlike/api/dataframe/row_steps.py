@@ -6,13 +6,12 @@ Source: Beam ``Filter``, ``Map``, ``FlatMapElements``.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Self
 
-from beamlike.api.dataframe.branches import Inputs
-from beamlike.api.dataframe.regrouping import one_of_each
+from beamlike.api.dataframe.inputs import Inputs, Reject, without_rejected
 from beamlike.errors import ColumnError
 from beamlike.runtime.session_identity import check_renamed
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from beamlike.model.strategy import WindowingStrategy
 
@@ -35,8 +34,33 @@ class RowSteps:
         from beamlike.runtime.pane_conditions import marks_of_all
 
         left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
-        marks = marks_of_all(condition)
-        return self._with(Inputs(tuple(one_of_each(it, marks) for it in left.branches)))
+        return self._with(left.after("where", frozenset(marks_of_all(condition))))
+
+    def reject(self, conditions: Reject) -> Self:
+        """Without the rows for which a condition holds: the next step drops them with its reason.
+
+        The next step is a grouping, a join, a look-up or a function with states; it drops them
+        whatever its ``on_error`` says. A rejected row still moves the watermark.
+
+        Args:
+            conditions: Conditions by reason, in SQL or as columns. The first that holds counts.
+
+        Raises:
+            WindowingError: There is no condition, or a reason cannot be one.
+            ColumnError: A condition cannot be used.
+
+        >>> import beamlike as bl
+        >>> from beamlike.testing import QueryTest
+        >>> def paid(orders):
+        ...     rows = bl.stream(orders, timestamp="at", watermark="0 s")
+        ...     return rows.reject({"a test": "test"}).deduplicate("no", within="1 hour")
+        >>> query = QueryTest(paid, "no int, at timestamp, test boolean")
+        >>> tea = {"no": 7, "at": "12:01:00", "test": False}
+        >>> rows = query.send(tea, {"no": 8, "at": "12:02:00", "test": True})
+        >>> [(row["no"], row["dropped"] and row["dropped"]["reason"]) for row in rows]
+        [(8, 'a test'), (7, None)]
+        """
+        return self._with(without_rejected(self.inputs, conditions))
 
     def select(self, *columns: "Column | str") -> Self:
         """Other columns, as ``DataFrame.select``. Event time and window stay what they are.
@@ -51,7 +75,7 @@ class RowSteps:
         changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
         # The hidden column is the last one. Another of its name would be the user's.
         changed.frame_columns.check_free(changed.frame.columns[:-1], "select")
-        return self._with(changed)
+        return self._with(changed.after("select"))
 
     def with_columns(self, columns: Mapping[str, "Column"]) -> Self:
         """More columns, as ``DataFrame.withColumns``. Event time and window stay.
@@ -64,7 +88,8 @@ class RowSteps:
                 f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
             )
         self.inputs.frame_columns.check_free(columns, "with_columns")
-        return self._each(lambda rows: self.inputs.frames.with_columns(rows, columns))
+        changed = self.inputs.each(lambda rows: self.inputs.frames.with_columns(rows, columns))
+        return self._with(changed.after("with_columns"))
 
     def explode(self, column: "Column | str", as_: str) -> Self:
         """A row for each item of an array, in a column of this name.
@@ -82,10 +107,8 @@ class RowSteps:
         Source: Beam ``FlatMapElements``, Scio ``flatMap``.
         """
         self.inputs.frame_columns.check_free([as_], "as_")
-        return self._each(lambda rows: self.inputs.frames.explode(rows, column, as_))
-
-    def _each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
-        return self._with(self.inputs.each(change))
+        changed = self.inputs.each(lambda rows: self.inputs.frames.explode(rows, column, as_))
+        return self._with(changed.after("explode"))
 
     def _with(self, inputs: Inputs) -> Self:
         """The same strategy over other rows."""

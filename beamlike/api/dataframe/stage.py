@@ -1,17 +1,17 @@
-"""One grouping of a query: its inputs, its plan, and the frame of everything that it emits."""
+"""One grouping of a query: its node with its plan, and the frame of everything that it emits."""
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 import attrs
 
 from beamlike.api.arguments import check_choice, check_name, checked_share, counted
-from beamlike.api.dataframe.branches import Branch, Inputs
+from beamlike.api.dataframe.inputs import Inputs, Rows
 from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
-from beamlike.api.dataframe.stage_plan import StagePlan, explained
 from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.machine.liftable import check_liftable
+from beamlike.machine.reference.step import Grouping
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import (
     CalendarDays,
@@ -22,13 +22,15 @@ from beamlike.model.calendar import (
 )
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.custom_trigger import reading as reading_trigger
+from beamlike.model.graph import GroupNode, StatefulNode
 from beamlike.model.options import AccumulationMode
 from beamlike.model.report import report
+from beamlike.model.rescaled import window_fn_in
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
-from beamlike.runtime.options import STAGE, MachineName, OnError, Render
+from beamlike.runtime.options import PLAN_METADATA, STAGE, MachineName, OnError, Render
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -170,7 +172,7 @@ def _early_combining(
 
 
 def group_rows(
-    given: Inputs,
+    inputs: Inputs,
     strategy: WindowingStrategy,
     *,
     key: Sequence[str],
@@ -179,7 +181,7 @@ def group_rows(
     window_input: Sequence[str],
     wake_every_ms: int,
     options: "PlanOptions",
-) -> "tuple[DataFrame, StagePlan]":
+) -> Rows:
     """Group the rows of all inputs as one; everything that comes out, with the hidden column.
 
     Raises:
@@ -191,58 +193,90 @@ def group_rows(
     """
     from beamlike.runtime.binding import bind
 
-    corrects = check_regroupable(given.branches, options["name"], strategy, given.columns)
+    corrects = check_regroupable(inputs, options["name"], strategy)
     if corrects:
         check_takes_back(strategy, aggregate, options["name"])
-    plan, inputs = bind(
-        *(given.frame_columns, strategy, key, aggregate, window_input, carry, options),
-        read_type=given.frames.read_type,
+    plan, values = bind(
+        *(inputs.frame_columns, strategy, key, aggregate, window_input, carry, options),
+        read_type=inputs.frames.read_type,
         corrects=corrects,
     )
-    at = tuple(list(inputs).index(name) for name in window_input)
-    check_read(window_input, strategy, given.branches, strategy.trigger)
+    places = tuple(list(values).index(name) for name in window_input)
+    check_read(window_input, strategy, inputs, strategy.trigger)
     if not strategy.already_merged:  # else every row has its window
-        asked = given_columns(strategy.window_fn, at)
+        asked = given_columns(strategy.window_fn, places)
         plan = attrs.evolve(plan, strategy=strategy.configured(asked))
     if strategy.trigger.needs_elements:
-        triggered = given_to_trigger(strategy.trigger, at)
+        triggered = given_to_trigger(strategy.trigger, places)
         plan = attrs.evolve(plan, strategy=plan.strategy.configured(trigger=triggered))
-    windows = [own_windows(branch, strategy, at) for branch in given.branches]
-    return run_stage(given, windows, plan, inputs, wake_every_ms)
+    assert isinstance(plan.machine, Grouping), "rows are grouped"
+    node = GroupNode(plan.name, inputs.edges, strategy, plan.machine.combine, plan=plan)
+    return run_stage(inputs, node, strategy, places, values, wake_every_ms)
 
 
 def run_stage(
-    given: Inputs,
-    windows: Iterable[WindowFn | None],
-    plan: "Plan",
-    inputs: "Mapping[str, Input]",
+    inputs: Inputs,
+    node: StatefulNode,
+    strategy: WindowingStrategy,
+    places: tuple[int, ...],
+    values: "Mapping[str, Input]",
     wake_every_ms: int,
     hidden_columns: Container[str] = (),
-) -> "tuple[DataFrame, StagePlan]":
-    """Everything that comes out of a stage, with the hidden column, and how it is done.
+) -> Rows:
+    """Everything that comes out of a stage, with the hidden column.
 
     Args:
-        given: The rows that go in.
-        windows: What gives the rows of each input their windows, if it is not the stage's machine.
-        plan: What is done.
-        inputs: The columns that its values come from.
+        inputs: The rows that go in.
+        node: What is done, with its plan.
+        strategy: How rows get their windows that have none.
+        places: The positions of the columns that window functions read.
+        values: The columns that the values of the plan come from.
         wake_every_ms: See `beamlike.windowed`.
         hidden_columns: Columns that are not shown with rows that cannot be grouped.
     """
-    stage, frames = StagePlan.of(plan), given.frames
-    packed = [
-        frames.packed(
-            branch.rows, plan, inputs, branch.timestamp, own, hidden_columns, branch.by_part
+    resolution, wall_clock = inputs.times
+    plan = attrs.evolve(node.plan.in_resolution(resolution), wall_clock=wall_clock)
+    check_zones(plan)
+    node, frames, packed = attrs.evolve(node, plan=plan), inputs.frames, []
+    for rows in inputs.rows:
+        own = rows.window_fn
+        assigned = None if own in (None, strategy.window_fn) else given_columns(own, places)
+        assigned = assigned and window_fn_in(assigned, resolution)
+        timestamp = None if rows.source is None else rows.source.timestamp
+        columns = (plan, values, timestamp, assigned, hidden_columns, rows.by_part)
+        packed.append(frames.packed(rows.frame, *columns))
+    return Rows(_explained(frames.run(packed, plan, wake_every_ms), node), node)
+
+
+def _explained(rows: "DataFrame", node: StatefulNode) -> "DataFrame":
+    """The same rows, which carry the explanation with them wherever the column ``pane`` goes."""
+    from beamlike.runtime.stepping import node_text
+
+    if "pane" not in rows.columns:
+        return rows
+    text = node_text(node, node.plan, node.plan.identity)
+    return rows.withMetadata("pane", {PLAN_METADATA: text})
+
+
+def check_zones(plan: "Plan") -> None:
+    """Refuse calendar windows of a zone over wall-clock times, which are in none.
+
+    Raises:
+        WindowingError: With what to write.
+    """
+    window_fn = plan.strategy.window_fn
+    if plan.wall_clock and isinstance(window_fn, CalendarWindows) and window_fn.time_zone != "UTC":
+        raise WindowingError(
+            f"{window_fn}: the event times are wall-clock times (timestamp_ntz), which are in no "
+            "zone, and their midnights are those of the clock; leave time_zone out, or make the "
+            "column a timestamp first"
         )
-        for branch, own in zip(given.branches, windows, strict=True)
-    ]
-    return explained(frames.run(packed, plan, wake_every_ms), stage), stage
 
 
 def check_read(
     window_input: Sequence[str],
     strategy: WindowingStrategy,
-    branches: Iterable[Branch],
+    inputs: Inputs,
     trigger: Trigger | None = None,
 ) -> None:
     """Refuse columns for windows and triggers that look at no value.
@@ -250,13 +284,13 @@ def check_read(
     Args:
         window_input: The columns.
         strategy: That of the stage.
-        branches: Its inputs, which may have window functions of their own.
+        inputs: Its inputs, which may have window functions of their own.
         trigger: What is asked with the values besides; None: only window functions are.
 
     Raises:
         WindowingError: With what looks at times alone.
     """
-    window_fns = [branch.window_fn for branch in branches if branch.window_fn is not None]
+    window_fns = [rows.window_fn for rows in inputs.rows if rows.window_fn is not None]
     if strategy.already_merged:  # then every row has its window, if no input has another function
         window_fns = [window_fn for window_fn in window_fns if window_fn != strategy.window_fn]
     else:
@@ -285,15 +319,6 @@ def _is_by_time(window_fn: WindowFn) -> bool:
     return not isinstance(window_fn, Sessions) or (
         not callable(window_fn.gap) and window_fn.ends_with is None
     )
-
-
-def own_windows(
-    branch: Branch, strategy: WindowingStrategy, at: tuple[int, ...]
-) -> WindowFn | None:
-    """What gives the rows of an input their windows, if it is not the stage's machine."""
-    if branch.window_fn in (None, strategy.window_fn):
-        return None
-    return given_columns(branch.window_fn, at)
 
 
 def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:

@@ -22,24 +22,20 @@ from beamlike.api.arguments import (
     column_names,
     positive_duration,
 )
-from beamlike.api.dataframe.branches import Branch, Inputs
+from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_rejected
 from beamlike.api.dataframe.key_clocks import key_clock_of
 from beamlike.api.dataframe.keyed import KeyedSteps
-from beamlike.api.dataframe.regrouping import (
-    repeated_by,
-    retracted_by,
-    stamped_by,
-    warn_of_times,
-)
-from beamlike.api.dataframe.rejecting import Reject, without_rejected
+from beamlike.api.dataframe.regrouping import warn_of_times
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
-from beamlike.machine.clocks import Idle, SourceClock, StageClock
+from beamlike.machine.clocks import Idle, SourceClock
 from beamlike.model.aggregates import Aggregate
+from beamlike.model.graph import Edge, ReadNode, WindowNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.readable import Readable
+from beamlike.model.resolution import ResolutionLike, resolution_of
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone, check_lateness
 from beamlike.model.strategy_parts import StrategyParts
@@ -47,6 +43,7 @@ from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
     BUCKETS,
+    DEFAULT_RESOLUTION,
     MAX_AHEAD,
     SHARDS,
     WAKE_EVERY,
@@ -71,6 +68,7 @@ def stream(
     idle_after: DurationLike | None = None,
     idle: Literal["release", "advance"] = "release",
     watermark_by: str | None = None,
+    resolution: ResolutionLike = DEFAULT_RESOLUTION,
 ) -> "Stream":
     """Rows with event times, in the global window until `Stream.window` is called.
 
@@ -99,6 +97,7 @@ def stream(
             counts. Needs ``idle_after``. Each shard keeps a few bytes for
             each part. None: one watermark, by the greatest event time of all rows, so that what a
             part delivers behind the others may be late.
+        resolution: What times count in all that follows, see `beamlike.windowed`.
 
     Raises:
         ColumnError: The event-time column is missing or no time; a column is called ``dropped``;
@@ -121,7 +120,7 @@ def stream(
     >>> [(row["item"], row["n"]) for row in query.advance_watermark_to_infinity()]
     [('tea', 2)]
     """
-    df = opened(df)
+    df, unit = opened(df), resolution_of(resolution)
     frames = frames_of(df)
     columns = frames.columns_of(df)
     warn_of_numbers("stream", watermark=watermark, max_ahead=max_ahead, idle_after=idle_after)
@@ -138,7 +137,7 @@ def stream(
     if watermark_by is not None:
         _check_parts(columns, watermark_by, silence)
     if not df.isStreaming:
-        rows, known = frames.source_rows(df, timestamp, None), 0
+        rows, known = frames.source_rows(df, timestamp, None, resolution=unit), 0
     else:
         frames.check_stream(df)
         present = frames.watermark_of(df)
@@ -148,11 +147,13 @@ def stream(
                 f"the watermark of df is on column {present[0]!r} and timestamp is {timestamp!r}; "
                 "leave df.withWatermark out and say watermark= here"
             )
-        rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by)
+        rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by, unit)
         known = present[1] if present is not None else delay or 0
     by_part = watermark_by is not None and df.isStreaming
     clock = SourceClock(known, silence, Idle(idle), ahead, by_part)
-    return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
+    source = Source(timestamp, clock, unit, columns.is_wall_clock(timestamp))
+    node = ReadNode(f"stream by {timestamp!r}", (), source, not df.isStreaming)
+    return Stream(WindowingStrategy.unwindowed(), Inputs((Rows(rows, node),)))
 
 
 def _check_parts(columns: "FrameColumns", name: str, silence: int | None) -> None:
@@ -287,7 +288,7 @@ class Stream(KeyedSteps, metaclass=Readable):
                 return attrs.evolve(self, strategy=strategy)
         else:
             check_alone("Stream.window", strategy, window, parts)
-        warn_of_times(self.inputs.branches, strategy.window_fn)
+        warn_of_times(self.inputs, strategy.window_fn)
         return put_into(self, strategy)
 
     def remerge(self) -> "Stream":
@@ -372,8 +373,7 @@ class Stream(KeyedSteps, metaclass=Readable):
         self.strategy.check_groupable(unbounded=self.inputs.is_streaming)
         if self.inputs.is_streaming:
             warn_of(self.strategy)
-        taken = self.inputs.stages
-        own = stage_name(name, taken)
+        own = stage_name(name, self.inputs.stages)
         options = stage_options(
             self.strategy,
             own,
@@ -389,12 +389,10 @@ class Stream(KeyedSteps, metaclass=Readable):
         )
         options["clocks"] = self.inputs.clocks
         options["reports"] = self.inputs.is_streaming
-        per_key = None
         if watermark_per_key:
             options["key_clock"] = key_clock_of(self.inputs, own, hot_key_fanout)
-            per_key = own if self.inputs.is_streaming else None
             options["reports"] = False
-        grouped, stage = group_rows(
+        panes = group_rows(
             without_rejected(self.inputs, reject),
             self.strategy,
             key=keys,
@@ -404,23 +402,14 @@ class Stream(KeyedSteps, metaclass=Readable):
             wake_every_ms=positive_duration("wake_every", wake_every),
             options=options,
         )
-        branch = Branch(
-            grouped,
-            StageClock(shards),
-            retracting=retracted_by(self.strategy, own, render),
-            repeated=repeated_by(self.strategy, own, self.inputs.is_streaming),
-            stages={**taken, own: stage},
-            stamped=stamped_by(self.strategy, own, self.inputs.branches),
-            per_key=per_key,
-        )
-        return Stream(self.strategy.after_grouping(), Inputs((branch,)))
+        return Stream(self.strategy.after_grouping(), Inputs((panes,)))
 
 
-def put_into(given: Stream, strategy: WindowingStrategy) -> Stream:
+def put_into(stream: Stream, strategy: WindowingStrategy) -> Stream:
     """The rows of a stream, put anew into the windows of a strategy."""
-    without_window = given.inputs.frames.without_window
-    loose = (
-        attrs.evolve(it, rows=without_window(it.rows), window_fn=None)
-        for it in given.inputs.branches
+    loose = stream.inputs.each(stream.inputs.frames.without_window)
+    put = (
+        attrs.evolve(rows, node=WindowNode("window", (Edge(rows.node),), strategy.window_fn))
+        for rows in loose.rows
     )
-    return Stream(strategy, Inputs(tuple(loose)))
+    return Stream(strategy, Inputs(tuple(put)))

@@ -14,15 +14,16 @@ from beamlike.api.arguments import (
     column_names,
     positive_duration,
 )
-from beamlike.api.dataframe.branches import Branch, Inputs
-from beamlike.api.dataframe.rejecting import Reject, without_rejected
+from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.aggregates import Aggregate
+from beamlike.model.graph import Edge, ReadNode, WindowNode
 from beamlike.model.keyword_errors import by_name
+from beamlike.model.resolution import ResolutionLike, resolution_of
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import strategy_of_call
 from beamlike.model.strategy_parts import StrategyParts
@@ -30,6 +31,7 @@ from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
     BUCKETS,
+    DEFAULT_RESOLUTION,
     MAX_AHEAD,
     SHARDS,
     STAGE,
@@ -79,6 +81,7 @@ def windowed(
     buckets: int = BUCKETS,
     machine: MachineName = "auto",
     record: int = 0,
+    resolution: ResolutionLike = DEFAULT_RESOLUTION,
     **parts: Unpack[StrategyParts],
 ) -> "DataFrame":
     """Group rows by key and window, and emit a row for each pane that Beam would emit.
@@ -199,6 +202,10 @@ def windowed(
             capture`` can make a test of what a key got. It is the most bytes of a shard's record,
             after which the oldest rows make room; 0: nothing is recorded. It may change at each
             start. Costs a second copy of the rows that arrive.
+        resolution: What times count inside: ``"microseconds"``, as timestamps of Spark do, or
+            ``"milliseconds"``, as Beam's do, which cuts what is finer, and where the last instant
+            of a window is a millisecond before its end. A query that starts from a checkpoint of
+            milliseconds goes on in these.
 
     Returns:
         The key columns; ``window`` (struct of start and end, both null for the global window);
@@ -231,7 +238,7 @@ def windowed(
 
     Source: Beam ``Window.into(...).triggering(...)`` followed by ``Combine.perKey``.
     """
-    df = opened(df)
+    df, unit = opened(df), resolution_of(resolution)
     frames = frames_of(df)
     keys, carried = column_names(key, "key"), column_names(carry, "carry")
     wanted = aggregates(aggregate)
@@ -278,13 +285,17 @@ def windowed(
         delay = None
     # Without a delay nothing here moves the watermark: there is nothing to guard.
     ahead = None if delay is None else ahead
-    rows = frames.source_rows(df, timestamp, delay, ahead)
+    rows = frames.source_rows(df, timestamp, delay, ahead, resolution=unit)
+    wall_clock = frames.columns_of(df).is_wall_clock(timestamp)
     if delay is not None:
         options["source"] = SourceClock(delay, max_ahead=ahead)
     elif present is not None and present[0] == timestamp:
         options["source"] = SourceClock(present[1])
-    grouped, _ = group_rows(
-        without_rejected(Inputs((Branch(rows, None, timestamp),)), reject),
+    source = Source(timestamp, None, unit, wall_clock)
+    read = ReadNode(f"rows by {timestamp!r}", (), source, not df.isStreaming)
+    put = WindowNode("window", (Edge(read),), strategy.window_fn)
+    grouped = group_rows(
+        without_rejected(Inputs((Rows(rows, put),)), reject),
         strategy,
         key=keys,
         aggregate=wanted,
@@ -293,7 +304,7 @@ def windowed(
         wake_every_ms=wake,
         options=options,
     )
-    everything = frames.everything(grouped)
+    everything = frames.everything(grouped.frame)
     if output == "all":
         return cast("DataFrame", frames.result(everything))
     shown = frames.panes(everything) if output == "panes" else frames.split(everything)[1]

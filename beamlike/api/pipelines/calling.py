@@ -8,8 +8,6 @@ from typing import Any
 
 from beamlike.api.pipelines.dofn import DoFn, Plain, plain_outputs
 from beamlike.api.pipelines.hints.declared import IOTypeHints, annotations_of, get_type_hints
-from beamlike.api.pipelines.hints.forms import item_of
-from beamlike.api.pipelines.hints.inference import infer_return_type
 from beamlike.api.pipelines.transform import function_label
 
 
@@ -39,14 +37,6 @@ class Calling(DoFn[Any, Any]):
         if self.means is Plain.KEPT:  # whatever a condition answers
             return IOTypeHints(hints.input_types)
         return plain_outputs(hints.strip_iterable() if self.means is Plain.LISTED else hints)
-
-    def infer_output_type(self, *given: Any) -> Any:
-        if self.means is Plain.KEPT:
-            return given[0]
-        if getattr(self.fn, "opens", False):
-            return Any
-        made = infer_return_type(self.fn, given)
-        return item_of(made) if self.means is Plain.LISTED else made
 
     def plain(self) -> Plain:
         return self.means

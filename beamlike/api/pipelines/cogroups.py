@@ -58,7 +58,7 @@ class Distinct(PTransform[Any, Any]):
 
 
 class _OfFirstPane(DoFn[Any, Any]):
-    _keeps_one_pane = True
+    _pane_marks = frozenset({"is_first"})
 
     def process(
         self, element: tuple[Any, Any], pane: PaneInfo = DoFn.PaneInfoParam

@@ -6,16 +6,16 @@ Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from types import GenericAlias, UnionType
-from typing import Any, ClassVar, Final, Generic, Union
+from typing import Any, ClassVar, Final, Generic, NoReturn, Union
 
 import attrs
 
 from beamlike.api.pipelines.batch_types import BatchMethods, batch_maker, elements_of, yielded
+from beamlike.api.pipelines.beams_own import needs_beams_sdk
 from beamlike.api.pipelines.contexts import BundleContextParam, ContextParam
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, annotations_of
 from beamlike.api.pipelines.hints.forms import item_of, parts_of
-from beamlike.api.pipelines.hints.inference import infer_return_type
-from beamlike.api.pipelines.params import Param, ProvidedAsked, StateAsked, TimerAsked
+from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.variables import In, T
 from beamlike.api.user_timers import Clockface
 from beamlike.errors import MissingMethodError, PipelineTypeError
@@ -106,8 +106,6 @@ class Located:
 WRAPPERS: Final = (TaggedOutput, Timestamped, Windowed, Located)
 """What an answer may be besides a plain value."""
 
-_UNBOUNDED: Final = "unbounded_per_element"
-
 ANY_SKEW: Final = MAX_TIMESTAMP - MIN_TIMESTAMP
 """The allowed skew, in milliseconds, of a function whose outputs may happen at any time."""
 
@@ -196,38 +194,19 @@ class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
         return TimerAsked.of(spec, Clockface())
 
     @staticmethod
-    def RestrictionParam(restriction_provider: Any = None) -> Any:
-        """The tracker of the part of an element to do, see `beamlike.api.pipelines.splittable`.
-
-        Args:
-            restriction_provider: What makes it; None: the function itself, which then is a
-                ``RestrictionProvider`` as well.
-        """
-        return ProvidedAsked("RestrictionParam", provider=restriction_provider)
+    def RestrictionParam(restriction_provider: Any = None) -> NoReturn:
+        """Only in Beam's own SDK, which splits the work of an element."""
+        raise needs_beams_sdk("DoFn.RestrictionParam")
 
     @staticmethod
-    def WatermarkEstimatorParam(watermark_estimator_provider: Any = None) -> Any:
-        """The watermark estimator of that part.
-
-        Args:
-            watermark_estimator_provider: What makes it; None: the function itself.
-        """
-        return ProvidedAsked("WatermarkEstimatorParam", provider=watermark_estimator_provider)
+    def WatermarkEstimatorParam(watermark_estimator_provider: Any = None) -> NoReturn:
+        """Only in Beam's own SDK, which splits the work of an element."""
+        raise needs_beams_sdk("DoFn.WatermarkEstimatorParam")
 
     @staticmethod
-    def unbounded_per_element() -> Callable[[Any], Any]:
-        """Marks a ``process`` whose work may not end: what comes out of it is unbounded.
-
-        A grouping of that asks for windows or a trigger, as of a stream.
-
-        Source: Beam Python ``DoFn.unbounded_per_element``.
-        """
-        return _mark_unbounded
-
-    @property
-    def is_unbounded_per_element(self) -> bool:
-        """Whether ``process`` is marked with `unbounded_per_element`."""
-        return getattr(self.process, _UNBOUNDED, False)
+    def unbounded_per_element() -> NoReturn:
+        """Only in Beam's own SDK, which splits the work of an element."""
+        raise needs_beams_sdk("DoFn.unbounded_per_element")
 
     # Refused where the function is applied, which knows both by name.
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
@@ -301,13 +280,6 @@ class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
             hints = hints.strip_iterable()
         return plain_outputs(hints)
 
-    def infer_output_type(self, *given: Any) -> Any:
-        """The type of the elements that come out, for an element and arguments of these types.
-
-        Source: Beam Python ``DoFn.infer_output_type``.
-        """
-        return Any if self.takes_batches else item_of(infer_return_type(self.called(), given))
-
     def plain(self) -> "Plain":
         """What the answer of `called` means."""
         return Plain.LISTED
@@ -337,11 +309,6 @@ class Wrapping(DoFn[Any, Any]):
 
     def teardown(self) -> None:
         self.fn.teardown()
-
-
-def _mark_unbounded(process: Any) -> Any:
-    setattr(process, _UNBOUNDED, True)
-    return process
 
 
 def taken_apart(answers: Iterable[Any] | None, label: str) -> Iterator[Any]:

@@ -44,7 +44,6 @@ _STATE_HERE: Final = (
     "a DoFn may, in its process and in methods under @on_timer: write a class below DoFn and "
     "ParDo(...) of it"
 )
-_SOURCE_HERE: Final = "read with FromDataFrame(...), TestStream() or Create(...)"
 
 _MISSING: Final[Mapping[str, tuple[str, str]]] = {
     "StateParam": ("a state", _STATE_HERE),
@@ -52,8 +51,6 @@ _MISSING: Final[Mapping[str, tuple[str, str]]] = {
     "DynamicTimerTagParam": ("a timer", _STATE_HERE),
     "FireTimestampParam": ("a timer", _STATE_HERE),
     "BundleFinalizerParam": ("the end of a commit", "write what is to be done to finish_bundle"),
-    "RestrictionParam": ("a restriction", _SOURCE_HERE),
-    "WatermarkEstimatorParam": ("a watermark of its own", _SOURCE_HERE),
 }
 """What functions cannot ask for, or not everywhere: what it is, and what there is instead."""
 _OF_STATE: Final = ("StateParam", "TimerParam")
@@ -141,8 +138,8 @@ class Doing(Do):
                 )
 
     @property
-    def keeps_one_pane(self) -> bool:
-        return getattr(self.fn, "_keeps_one_pane", False)
+    def pane_marks(self) -> frozenset[str]:
+        return getattr(self.fn, "_pane_marks", frozenset())
 
     @property
     def paces(self) -> bool:
@@ -246,8 +243,11 @@ class Doing(Do):
         columns: list[Iterable[Any]] = [_column(it, bundle) for it in self.asked.values()]
         if self.takes_element:
             columns = [bundle.values, *columns]
-        if not self._in_place:
-            call = partial(_named, call, [*self.asked], self.takes_element, *self.arguments)
+        args, kwargs = self.arguments
+        if self.takes_element and not (self.asked or args):
+            call = partial(call, **kwargs) if kwargs else call
+        elif not self._in_place:
+            call = partial(_named, call, [*self.asked], self.takes_element, args, kwargs)
         return map(call, *columns)
 
     def _outputs(

@@ -7,12 +7,12 @@ import logging
 import traceback
 from collections.abc import Callable, Iterable
 from copy import copy
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import attrs
 
-from beamlike.api.pipelines.apart import Apart
-from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
+from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput, Wrapping
 from beamlike.api.pipelines.element_batches import Asking, check_batches, in_elements
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombineGlobally
@@ -20,14 +20,13 @@ from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pardo import ParDo, WithOutputs
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.model_fns import model_window_fn
-from beamlike.api.pipelines.splittable import in_parts
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError
 from beamlike.safe_text import safe_repr, safe_text
 
-__all__ = ["CollectingErrorHandler", "ErrorHandler", "ExceptionHandling", "Handling"]
+__all__ = ["ErrorHandler", "ExceptionHandling", "Handling"]
 
 Bad = tuple[Any, tuple[type[BaseException], str, list[str]]]
 """An element, and what was raised for it: the type, the text and the lines of the traceback."""
@@ -41,20 +40,11 @@ class Handling:
     dead_letter_tag: str = "bad"
     exc_class: type[BaseException] | tuple[type[BaseException], ...] = Exception
     partial: bool = False
-    use_subprocess: bool = False
     threshold: float = 1
     threshold_windowing: Any = None
-    timeout: float | None = None
     error_handler: "ErrorHandler | None" = None
     on_failure_callback: Callable[[Exception, Any], Any] | None = None
     allow_unsafe_userstate_in_process: bool = False
-
-    def __attrs_post_init__(self) -> None:
-        if self.partial and self.use_subprocess:
-            raise PipelineError(
-                "with_exception_handling takes partial=True or use_subprocess=True, not both: what "
-                "a process has not finished is lost with it; leave one out"
-            )
 
 
 class ExceptionHandling(PTransform[PCollection[Any], Any]):
@@ -93,7 +83,7 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
         if self.pardo.drops_failures:
             return self.pardo  # which is refused where it is applied
         check_batches(self.pardo.fn, self.label)
-        fn = in_elements(in_parts(self.pardo.fn, self.label), self.label)
+        fn = in_elements(self.pardo.fn, self.label)
         return ParDo(_Handled(fn, self.handling), *self.pardo.args, **self.pardo.kwargs)
 
     def _with_states(self) -> ParDo[Any, Any]:
@@ -109,12 +99,10 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
                 "allow_unsafe_userstate_in_process=True, as in Beam, where what it has changed "
                 "before it raised stays; here that is undone. Or write with_on_error('drop')"
             )
-        wrong = [name for name in _NOT_WITH_STATES if getattr(how, name)]
-        if wrong:
+        if how.partial:
             raise PipelineError(
                 f"{label!r}: with_exception_handling of a function with states and timers takes no "
-                f"{' and no '.join(wrong)}: its states are in this process, and a call counts as a "
-                "whole or not at all; leave it out"
+                "partial: a call counts as a whole or not at all; leave it out"
             )
         pardo = copy(self.pardo)
         pardo.instead = _DeadLetter(attrs.evolve(how, error_handler=None, threshold_windowing=None))
@@ -134,9 +122,6 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
             | "CountBad" >> CombineGlobally[Any](sum).without_defaults()
         )
         _ = failed | "Threshold" >> ParDo(_Threshold(self.handling.threshold), total)
-
-
-_NOT_WITH_STATES: Final = ("partial", "use_subprocess", "timeout")
 
 
 @attrs.frozen
@@ -175,38 +160,17 @@ class _Threshold(DoFn[Any, Any]):
         return ()
 
 
-class _Handled(DoFn[Any, Any]):
+class _Handled(Wrapping):
     """A function, and what is done when it raises."""
 
     def __init__(self, fn: DoFn[Any, Any], how: Handling) -> None:
+        super().__init__(fn)
         # What a handler holds is of the pipeline, which stays where it is.
-        self.fn, self.how = fn, attrs.evolve(how, error_handler=None, threshold_windowing=None)
+        self.how = attrs.evolve(how, error_handler=None, threshold_windowing=None)
         self.allowed_timestamp_skew = fn.allowed_timestamp_skew
-        self._apart: Apart | None = None
-        if how.use_subprocess or how.timeout:
-            self._apart = Apart(fn, how.use_subprocess, how.timeout)
-
-    def _at_work(self) -> Any:
-        return self._apart or self.fn
-
-    def setup(self) -> None:
-        self._at_work().setup()
-
-    def start_bundle(self) -> None:
-        self._at_work().start_bundle()
-
-    def finish_bundle(self) -> Any:
-        return self._at_work().finish_bundle()
-
-    def teardown(self) -> None:
-        self._at_work().teardown()
 
     def called(self) -> Callable[..., Any]:
         return Asking(self.process, self.fn.called())
-
-    @property
-    def is_unbounded_per_element(self) -> bool:
-        return self.fn.is_unbounded_per_element
 
     def plain(self) -> Plain:
         return Plain.LISTED
@@ -214,9 +178,9 @@ class _Handled(DoFn[Any, Any]):
     def process(self, *args: Any, **kwargs: Any) -> Iterable[Any]:
         how = self.how
         try:
-            made = self._at_work().process(*args, **kwargs)
-            made = () if made is None else made
-            yield from made if how.partial else list(made)
+            answer = self.fn.process(*args, **kwargs)
+            answer = () if answer is None else answer
+            yield from answer if how.partial else list(answer)
         except how.exc_class as error:
             element = args[0] if args else next(iter(kwargs.values()), None)
             yield _DeadLetter(how)(element, error)
@@ -283,37 +247,12 @@ class ErrorHandler:
             )
 
 
-class CollectingErrorHandler(ErrorHandler):
-    """Takes what fails, for transforms of one's own: ``handler.output() | ...``.
-
-    Source: Beam Python ``CollectingErrorHandler``.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(_Itself())
-        self._asked = False
-
-    def output(self) -> Any:
-        self._asked = True
-        return super().output()
-
-    def verify_closed(self) -> None:
-        super().verify_closed()
-        if not self._asked:
-            raise PipelineError(
-                "the output() of a CollectingErrorHandler was never taken, and failed elements "
-                "would be lost; take it, even if you do nothing with it"
-            )
-
-
-class _Itself(PTransform[Any, Any]):
-    def expand(self, given: Any) -> Any:
-        return given
-
-
 def _handled(
     pardo: ParDo[Any, Any], main_tag: str, dead_letter_tag: str, how: dict[str, Any]
 ) -> ExceptionHandling:
+    for name in ("timeout", "use_subprocess"):
+        if how.pop(name, None):
+            raise needs_beams_sdk(f"with_exception_handling({name}=...)")
     try:
         handling = Handling(main_tag, dead_letter_tag, **how)
     except TypeError as error:

@@ -15,18 +15,9 @@ from beamlike.errors import (
 )
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.combine import CombineFn
-from beamlike.model.graph import (
-    Edge,
-    Fanout,
-    GroupNode,
-    Node,
-    ParDoNode,
-    ReadNode,
-    SideInputNode,
-    in_order,
-)
+from beamlike.model.graph import Edge, Fanout, GroupNode, Node, ReadNode, in_order, ways_back
 from beamlike.model.options import AccumulationMode
-from beamlike.model.repetition import Repetition, repetition
+from beamlike.model.repetition import repetition
 from beamlike.model.strategy import WindowingStrategy
 
 
@@ -111,10 +102,14 @@ def warn_of_repeated(given: Edge, label: str) -> None:
         given: What the other one groups.
         label: Its full name.
     """
-    for before in _groupings_before(given):
-        how = _repetition(before)
-        if how is None:
+    warned = set[Node]()
+    for before, marks in ways_back(given.node, lambda node: isinstance(node, GroupNode)):
+        assert isinstance(before, GroupNode), "ways end there"
+        unbounded = any(isinstance(it, ReadNode) and not it.bounded for it in in_order([before]))
+        how = repetition(before.strategy, unbounded=unbounded)
+        if how is None or before in warned or not how.one_pane.isdisjoint(marks):
             continue
+        warned.add(before)
         warn_user(
             f"{label!r} may count elements several times, as in Beam: it is given the panes of "
             f"{before.label!r}, which is accumulating, and {how.because}; before {before.label!r} "
@@ -122,31 +117,3 @@ def warn_of_repeated(given: Edge, label: str) -> None:
             f"new, or {how.instead}, so that each window has one pane",
             RepeatedElementsWarning,
         )
-
-
-def _groupings_before(edge: Edge) -> list[GroupNode]:
-    """The last grouping on each way to an edge, if more than one pane of a window passes there."""
-    found: dict[GroupNode, None] = {}
-    todo: list[Node] = [edge.node]
-    seen: set[Node] = set()
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        match node:
-            case GroupNode():
-                found[node] = None
-            case ParDoNode(do=do) | SideInputNode(do=do) if do.keeps_one_pane:
-                pass
-            case SideInputNode():
-                # What an element sees in a side input makes no more elements of it.
-                todo.append(node.sources[0].node)
-            case _:
-                todo += [source.node for source in reversed(node.sources)]
-    return list(found)
-
-
-def _repetition(before: GroupNode) -> Repetition | None:
-    unbounded = any(isinstance(it, ReadNode) and not it.bounded for it in in_order([before]))
-    return repetition(before.strategy, unbounded=unbounded)

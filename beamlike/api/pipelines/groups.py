@@ -17,16 +17,13 @@ from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.hints.declared import IOTypeHints
-from beamlike.api.pipelines.hints.forms import shown
-from beamlike.api.pipelines.hints.values import violation
 from beamlike.api.pipelines.hints.wanted import check_element, made_type
-from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.api.pipelines.views import AsSingleton, IsThere
-from beamlike.errors import PipelineError, TypeCheckError
+from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import Fanout, FlattenNode
 
@@ -103,11 +100,6 @@ class _Combining(PTransform[Any, Any], Generic[R]):
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
 
-    def types_in_a_run(self, given: PCollection[Any]) -> IOTypeHints:
-        """The declared types that a run checks; none if its options do not ask for it."""
-        asked = given.pipeline.options.view_as(TypeOptions).runtime_type_check
-        return self.get_type_hints() if asked else IOTypeHints()
-
 
 class CombinePerKey(_Combining[R]):
     """Pairs grouped by key and window, and the values of each pane made into one.
@@ -160,9 +152,6 @@ class CombinePerKey(_Combining[R]):
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(given, self)
-        types = self.types_in_a_run(given).input_types
-        if types:
-            given = given | "CheckTypes" >> Map(_itself).with_input_types(*types[0])
         if self.looks:
             if self.fanout is not None:
                 raise PipelineError(
@@ -310,18 +299,10 @@ class CombineGlobally(_Combining[R], WithDefaults):
 
     def only_combined(self, given: PCollection[Any]) -> PCollection[Any]:
         """What there is for windows with elements."""
-        types = self.types_in_a_run(given)
-        add_key = Map(_with_no_key)
-        if types.input_types:
-            add_key = add_key.with_input_types(*types.input_types[0])
-        keyed = given | "KeyWithVoid" >> add_key
+        keyed = given | "KeyWithVoid" >> Map(_with_no_key)
         per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
-        combined = panes | "DropKey" >> Map(_without_key)
-        made = types.simple_output_type()
-        if made is None:
-            return combined
-        return combined | "CheckTypes" >> Map(_CheckMade(made, self.label))
+        return panes | "DropKey" >> Map(_without_key)
 
 
 class CombinedView(PTransform[Any, Any], Generic[R]):
@@ -363,26 +344,6 @@ class _IfEmpty(DoFn[None, Any]):
     def process(self, element: None, found: list[Any], *args: Any, **kwargs: Any) -> Iterable[Any]:
         if not found:
             yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))
-
-
-def _itself(element: T) -> T:
-    return element
-
-
-class _CheckMade:
-    """Lets a combined value pass that is of the declared type."""
-
-    def __init__(self, wanted: Any, label: str) -> None:
-        self.wanted, self.label = wanted, label
-
-    def __call__(self, value: Any) -> Any:
-        if violation(value, self.wanted):
-            raise TypeCheckError(
-                f"Runtime type violation detected within {self.label}/CombinePerKey: Type-hint for "
-                f"return type violated. Expected an instance of {shown(self.wanted)}, instead "
-                f"found {value}, an instance of {type(value)}"
-            )
-        return value
 
 
 def _with_no_key(v: T) -> tuple[tuple[()], T]:

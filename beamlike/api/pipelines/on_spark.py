@@ -1,6 +1,5 @@
 """Pipelines on Spark: which query they become, and what it reports while it runs."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +14,7 @@ from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising
 from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import DurationLike, duration_ms
-from beamlike.runtime.graph.outputs import DroppedElement, PipelineRun
+from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.options import SHARDS, WAKE_EVERY
 
 if TYPE_CHECKING:
@@ -121,11 +120,6 @@ class RunningResult(PipelineResult):
         """What was dropped and counted since it was started."""
         return _without_outputs(self._running.report, self._running.layers.nodes)
 
-    @property
-    def lost_counts(self) -> Mapping[tuple[str, str], int]:
-        """How many elements were dropped since it was started, by label and reason: all."""
-        return _counted(self._running.report, self._running.layers.nodes)
-
 
 _WRITTEN: Final = (
     "a pipeline that reads DataFrames, or writes on Spark, keeps nothing in the driver; read what "
@@ -134,19 +128,13 @@ _WRITTEN: Final = (
 
 
 def _without_outputs(report: "RunReport", nodes: Sequence[Node]) -> PipelineRun:
-    lost, graph = _named(report.lost, nodes), frozenset(nodes)
-    return PipelineRun({}, lost, report.metrics, kept=frozenset(), nodes=graph, why_not=_WRITTEN)
-
-
-def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[DroppedElement, ...]:
-    return tuple(DroppedElement(0, nodes[it.node].label, it.key, it.drop) for it in lost)
-
-
-def _counted(report: "RunReport", nodes: Sequence[Node]) -> Mapping[tuple[str, str], int]:
-    counts: Counter[tuple[str, str]] = Counter()
-    for (node, reason), count in report.lost_counts.items():
-        counts[nodes[node].label, reason] += count
-    return counts
+    return PipelineRun(
+        *({}, report.lost.newest, report.metrics),
+        kept=frozenset(),
+        nodes=frozenset(nodes),
+        why_not=_WRITTEN,
+        lost_counts=report.lost.counts,
+    )
 
 
 def _refuse_what_only_streams_take(options: SparkOptions) -> None:
@@ -229,7 +217,7 @@ def run_on_spark(
     if not is_stream(layers):
         with as_raised():
             found = run_bounded(spark, layers, sinks, shards=options.groups)
-        return PipelineResult(_without_outputs(found, layers.nodes), _counted(found, layers.nodes))
+        return PipelineResult(_without_outputs(found, layers.nodes))
     if not sinks and not writes:
         raise PipelineError(
             "the pipeline reads a stream and writes nothing; apply WriteRows(schema, write) to "

@@ -9,18 +9,14 @@ import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
-from contextlib import ContextDecorator
-from contextvars import ContextVar, Token
-from functools import partial
 from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar, get_args
 
-from beamlike.api.pipelines.value_providers import RuntimeValueProvider, StaticValueProvider
+from beamlike.api.pipelines.beams_own import needs_beams_sdk
 from beamlike.errors import PipelineError
 
 __all__ = [
     "HOST_VARIABLE",
     "Host",
-    "OptionsContext",
     "PipelineOptions",
     "StandardOptions",
     "host_of",
@@ -228,14 +224,9 @@ class _Parser(ArgumentParser):
     def __init__(self, **how: Any) -> None:
         super().__init__(**how, conflict_handler="resolve")
 
-    def add_value_provider_argument(self, *names: str, **how: Any) -> None:
-        """Declare an option whose value is a `ValueProvider`."""
-        name = next((it.lstrip("-") for it in names if it.startswith("--")), names[0])
-        kind = how.pop("type", None) or str
-        if not names[0].startswith("-"):
-            how.setdefault("nargs", "?")
-        default = RuntimeValueProvider(name, kind, how.pop("default", None))
-        self.add_argument(*names, **how, type=partial(StaticValueProvider, kind), default=default)
+    def add_value_provider_argument(self, *names: str, **settings: Any) -> NoReturn:
+        """Only in Beam's own SDK, whose templates are built once and run with other options."""
+        raise needs_beams_sdk("add_value_provider_argument")
 
     def error(self, message: str) -> NoReturn:
         raise PipelineError(f"the options of the pipeline cannot be read: {message}")
@@ -292,39 +283,3 @@ def host_of_environment() -> Host | None:
             f"the environment variable {HOST_VARIABLE} must be memory, local or spark, got {name!r}"
         )
     return None
-
-
-_set: ContextVar[tuple[dict[str, Any], ...]] = ContextVar("options", default=())
-
-
-class OptionsContext(ContextDecorator):
-    """Sets options of pipelines that are made in its block, or in a function that it decorates.
-
-        with OptionsContext(runtime_type_check=True):
-            lengths = ["tea", "milk"] | beam.Map(len)
-
-    Args:
-        options: Values by name, in place of those of a pipeline.
-
-    Source: Beam ``OptionsContext``.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-        self._before: list[Token[tuple[dict[str, Any], ...]]] = []
-
-    def __enter__(self) -> None:
-        self._before.append(_set.set((*_set.get(), self.options)))
-
-    def __exit__(self, *_raised: Any) -> None:
-        _set.reset(self._before.pop())
-
-    def __call__(self, func: Callable[..., Any]) -> Any:
-        return super().__call__(func)
-
-    @classmethod
-    def augment_options(cls, options: PipelineOptions) -> PipelineOptions:
-        """Set in some options what the blocks around this call say, and return them."""
-        for values in _set.get():
-            options._values.update(values)
-        return options

@@ -10,13 +10,11 @@ from typing import Any, Generic, Protocol, overload
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.hints import forms
-from beamlike.api.pipelines.hints.inference import infer_return_type
 from beamlike.api.pipelines.hints.values import type_of
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
-from beamlike.api.pipelines.views import argument_type
 from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError, PipelineTypeError
 
@@ -28,6 +26,7 @@ __all__ = [
     "Partition",
     "PartitionFn",
     "Reshuffle",
+    "ToString",
     "Values",
     "WithKeys",
 ]
@@ -114,7 +113,7 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
         made: PCollection[tuple[K, T]]
         if callable(key):
             made = given | "AddKeys" >> ParDo(_AddKeys(key), *self.args, **self.kwargs)
-            key_type = infer_return_type(key, [kind, *map(argument_type, self.args)])
+            key_type = Any
         else:
             made = given | "AddKey" >> Map(lambda element: (key, element))
             key_type = type_of(key)
@@ -265,3 +264,28 @@ class Reshuffle(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         return given
+
+
+class ToString:
+    """Elements as texts. Source: Beam Python ``ToString``."""
+
+    @staticmethod
+    def Element() -> Map[Any, str]:
+        """Each element as a text."""
+        return "ElementToString" >> Map(str)
+
+    @staticmethod
+    def Iterables(delimiter: str | None = None) -> Map[Iterable[Any], str]:
+        """The items of each element as texts, with something between them: a comma."""
+        return "IterablesToString" >> Map(_Joined("," if delimiter is None else delimiter))
+
+    Kvs = Iterables
+    """The key and the value of each pair, likewise."""
+
+
+class _Joined:
+    def __init__(self, delimiter: str) -> None:
+        self.delimiter = delimiter
+
+    def __call__(self, items: Iterable[Any]) -> str:
+        return self.delimiter.join(map(str, items))

@@ -58,13 +58,6 @@ class StateAsked(Param):
 
 
 @attrs.frozen(repr=False)
-class ProvidedAsked(Param):
-    """What a splittable function asks for, and what makes it: a tracker or an estimator."""
-
-    provider: Any = attrs.field(kw_only=True)
-
-
-@attrs.frozen(repr=False)
 class TimerAsked(Param):
     """A timer that a function of pairs asks for: it is given a `UserTimer`."""
 

@@ -9,17 +9,14 @@ from typing import Any, ClassVar, Generic, Self, get_args
 
 from beamlike.api.arguments import checked_share
 from beamlike.api.pipelines.calling import Calling
-from beamlike.api.pipelines.checked import CheckedDoing
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.dofn import DoFn, Plain
 from beamlike.api.pipelines.doing import Doing, views_of
 from beamlike.api.pipelines.element_batches import BatchDoing, check_batches, in_elements
 from beamlike.api.pipelines.hints.declared import IOTypeHints
-from beamlike.api.pipelines.hints.wanted import check_arguments, made_type
-from beamlike.api.pipelines.option_classes import TypeOptions
+from beamlike.api.pipelines.hints.wanted import check_arguments
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.splittable import in_parts
 from beamlike.api.pipelines.stateful_doing import Instead, remembering
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.userstate import is_stateful_dofn
@@ -124,9 +121,8 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             main_tag: The name of the first output.
             dead_letter_tag: The name of the other.
             how: ``exc_class``, what is caught; ``partial``, whether what comes out before a
-                function raises counts; ``use_subprocess``, to outlive a crash; ``threshold``, the
-                share of elements that may fail in a window, and ``threshold_windowing``, of
-                which; ``timeout``, seconds for an element; ``error_handler``, what takes the
+                function raises counts; ``threshold``, the share of elements that may fail in a
+                window, and ``threshold_windowing``, of which; ``error_handler``, what takes the
                 failures in place of an output; ``on_failure_callback``, called with what was
                 raised and the element. A function with states and timers also needs
                 ``allow_unsafe_userstate_in_process=True``, as in Beam. Here what ``process`` has
@@ -158,10 +154,9 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         return self.fn.get_type_hints()
 
     def infer_output_type(self, input_type: Any) -> Any:
-        made = made_type(self.get_type_hints(), [input_type])
-        if made is None:
-            made = self.fn.infer_output_type(input_type, *map(argument_type, self.args))
-        return made
+        if self.fn.plain() is Plain.KEPT:
+            return input_type
+        return super().infer_output_type(input_type)
 
     def type_check_inputs(self, given: Any) -> None:
         called, hints = self.fn.called(), self.get_type_hints()
@@ -210,18 +205,15 @@ def expanded(
             "has none of; write with_exception_handling(), which gives what it raises for as an "
             "output"
         )
-    options = given.pipeline.options.view_as(TypeOptions)
-    checks = options.runtime_type_check or options.performance_runtime_type_check
-    fn = in_elements(in_parts(transform.fn, label), label)
+    fn = in_elements(transform.fn, label)
     doing = BatchDoing if fn.takes_batches else Doing
     do = doing(fn, transform.args, transform.kwargs, tags, label)
-    if checks:
-        do = CheckedDoing(do, transform.get_type_hints())
-    is_bounded = given.is_bounded and not transform.fn.is_unbounded_per_element
     views = views_of(transform.args, transform.kwargs)
     if views:
-        return looking(given, views, do, label, is_bounded=is_bounded)
-    return given.pipeline.add(ParDoNode(label, (given.edge,), do), given.windowing, is_bounded)
+        return looking(given, views, do, label, is_bounded=given.is_bounded)
+    return given.pipeline.add(
+        ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
+    )
 
 
 class WithOutputs(PTransform[PCollection[Any], DoOutputs]):

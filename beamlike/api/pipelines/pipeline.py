@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, cast, overload
 
+from beamlike.api.pipelines.beams_own import needs_beams_sdk
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.given import Elements, Start, collections_in, pipelines_of
 from beamlike.api.pipelines.keeping import Keeping
@@ -11,7 +12,6 @@ from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import (
     Host,
-    OptionsContext,
     PipelineOptions,
     StandardOptions,
     host_of,
@@ -23,10 +23,9 @@ from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.runners import DirectRunner, PipelineRunner, SparkRunner
 from beamlike.api.pipelines.running import Built, run_on
 from beamlike.api.pipelines.transform import Applied, KeepsElements, PTransform
+from beamlike.api.pipelines.transform_names import TransformTree
 from beamlike.api.pipelines.type_checks import check_given, type_made
-from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
-from beamlike.api.pipelines.visiting import PipelineVisitor, TransformTree
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.coders import keys_by
 from beamlike.model.graph import MAIN, Edge, Node
@@ -88,8 +87,7 @@ class Pipeline(Start):
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
         self._display_data = dict(display_data or {})
-        made = PipelineOptions(argv or []) if options is None else options
-        self.options = OptionsContext.augment_options(made)
+        self.options = PipelineOptions(argv or []) if options is None else options
         chosen = self.options.view_as(StandardOptions).runner if runner is None else runner
         self._host: Host = host_of(chosen) or "local"
         named = SparkRunner() if self._host == "spark" else DirectRunner()
@@ -139,10 +137,9 @@ class Pipeline(Start):
         nodes, sinks = len(self.nodes), len(self.sinks)
         made_of = next(map(type, collections_in(given)), self._collections)
         try:
-            with self.tree.applying(transform, given) as applied, self.making(made_of):
+            with self.tree.applying(transform), self.making(made_of):
                 check_given(transform, given, self.options)
                 made = transform.expand(given)
-                applied.add_outputs(made)
                 kind = transform.output_type(given)
                 if isinstance(made, PCollection) and kind is not Any:
                     made.declared_type = kind
@@ -161,9 +158,9 @@ class Pipeline(Start):
         finally:
             self._collections = before
 
-    def visit(self, visitor: PipelineVisitor) -> None:
-        """Show every transform to a visitor. Source: Beam ``Pipeline.visit``."""
-        self.tree.stack[0].visit(visitor)
+    def visit(self, visitor: Any) -> NoReturn:
+        """Only in Beam's own SDK."""
+        raise needs_beams_sdk("Pipeline.visit")
 
     @property
     def host(self) -> Host:
@@ -269,7 +266,6 @@ class Pipeline(Start):
         host = host_of_environment() or host or self._host
         woken = None if wake_every is None else in_millis(wake_every, "wake_every")
         options = SparkOptions(spark, checkpoint, trigger, shards, woken)
-        RuntimeValueProvider.set_runtime_options(self.options._values)
         for handler in self.error_handlers:
             handler.verify_closed()
         self.result = None

@@ -3,7 +3,6 @@
 Source: Beam Python ``runner.PipelineResult`` and ``PipelineState``.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -35,13 +34,10 @@ class PipelineResult(ScioResult):
 
     Args:
         outputs: What came out, and what was lost.
-        lost_counts: How many were lost, if ``outputs`` has not all of them.
     """
 
-    def __init__(
-        self, outputs: PipelineRun, lost_counts: Mapping[tuple[str, str], int] | None = None
-    ) -> None:
-        self._outputs, self._lost_counts = outputs, lost_counts
+    def __init__(self, outputs: PipelineRun) -> None:
+        self._outputs = outputs
 
     @property
     def outputs(self) -> PipelineRun:
@@ -78,21 +74,13 @@ class PipelineResult(ScioResult):
 
     @property
     def lost(self) -> tuple[DroppedElement, ...]:
-        """The elements that were dropped, where and why.
-
-        Where DataFrames are read or written, the newest 10,000 of them.
-        """
+        """The elements that were dropped, where and why: the newest 10,000 of them."""
         return self.outputs.lost
 
     @property
     def lost_counts(self) -> Mapping[tuple[str, str], int]:
         """How many elements were dropped, by the label of the transform and the reason: all."""
-        if self._lost_counts is not None:
-            return self._lost_counts
-        counts: Counter[tuple[str, str]] = Counter()
-        for it in self.lost:
-            counts[it.label, it.drop.reason.value] += it.drop.count
-        return counts
+        return self.outputs.lost_counts
 
     def __repr__(self) -> str:
         return f"<PipelineResult {self.state}>"

@@ -256,12 +256,11 @@ def remembering(
     node = StatefulParDoNode(
         label, (given.edge,), windowing, doing, tagged, drops_failures, max_failures
     )
-    is_bounded = given.is_bounded and not fn.is_unbounded_per_element
-    outputs: PCollection[Any] = pipeline.add(node, windowing, is_bounded)
+    outputs: PCollection[Any] = pipeline.add(node, windowing, given.is_bounded)
     if not tagged:
         return outputs
     by_tag = ParDoNode(f"{label}/Outputs", (outputs.edge,), _ByTag())
-    return pipeline.add(by_tag, windowing, is_bounded)
+    return pipeline.add(by_tag, windowing, given.is_bounded)
 
 
 @attrs.frozen

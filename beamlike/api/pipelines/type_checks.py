@@ -11,7 +11,7 @@ from beamlike.api.pipelines.hints.wanted import made_type, no_hint
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import PipelineOptions
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.visiting import AppliedPTransform
+from beamlike.api.pipelines.transform_names import AppliedPTransform
 
 
 def check_given(transform: PTransform[Any, Any], given: Any, options: PipelineOptions) -> None:

@@ -18,7 +18,6 @@ from beamlike.api.pipelines.hints.forms import form
 from beamlike.api.pipelines.hints.values import type_of
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.value_providers import ValueProvider
 from beamlike.errors import PipelineError, WindowingError
 from beamlike.model.bundle import Windowed
 from beamlike.model.combine import Collect
@@ -94,7 +93,7 @@ def argument_type(given: Any) -> Any:
     """The type of an argument of a function: of a side input, of what is seen of it."""
     if isinstance(given, AsSideInput):
         return given.element_type
-    return Any if isinstance(given, ValueProvider) else type_of(given)
+    return type_of(given)
 
 
 def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str) -> None:

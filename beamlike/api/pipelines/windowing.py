@@ -32,6 +32,7 @@ from beamlike.model.options import (
     TimestampCombinerLike,
     option,
 )
+from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone
 from beamlike.model.strategy_parts import StrategyParts
@@ -114,6 +115,7 @@ class WindowInto(PTransform[Any, Any]):
             else:
                 check_alone("WindowInto", self.strategy, window_fn, self.parts)
                 windowing, window_fn = self.strategy, self.strategy.window_fn
+            windowing = windowing.in_resolution(MILLISECONDS)
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         if window_fn is None:

@@ -27,7 +27,5 @@ from beamlike.api.pipelines.more_coders import TupleCoder as TupleCoder
 from beamlike.api.pipelines.more_coders import TupleSequenceCoder as TupleSequenceCoder
 from beamlike.api.pipelines.more_coders import VarIntCoder as VarIntCoder
 from beamlike.api.pipelines.python.window_fns import TimestampCoder as TimestampCoder
-from beamlike.api.pipelines.row_coder import RowCoder as RowCoder
 from beamlike.beam.coders import coders as coders
-from beamlike.beam.coders import row_coder as row_coder
 from beamlike.beam.coders import typecoders as typecoders

@@ -1,7 +1,4 @@
 """Beam's ``apache_beam.io.filesystem``: what is here of it."""
 
-from beamlike.api.pipelines.io.compression import CompressionTypes as CompressionTypes
 from beamlike.api.pipelines.io.errors import BeamIOError as BeamIOError
-from beamlike.api.pipelines.io.file_systems import FileMetadata as FileMetadata
-from beamlike.api.pipelines.io.file_systems import FileSystem as FileSystem
-from beamlike.api.pipelines.io.file_systems import MatchResult as MatchResult
+from beamlike.api.pipelines.io.files import CompressionTypes as CompressionTypes

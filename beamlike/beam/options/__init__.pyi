@@ -1,4 +1,3 @@
 """Beam's ``apache_beam.options``: what is here of it."""
 
 from beamlike.beam.options import pipeline_options as pipeline_options
-from beamlike.beam.options import value_provider as value_provider

@@ -1,6 +1,5 @@
 """Beam's ``apache_beam.runners.runner``: what is here of it."""
 
-from beamlike.api.pipelines.option_classes import PortableOptions as PortableOptions
 from beamlike.api.pipelines.option_classes import SetupOptions as SetupOptions
 from beamlike.api.pipelines.option_classes import TypeOptions as TypeOptions
 from beamlike.api.pipelines.options import PipelineOptions as PipelineOptions

@@ -4,9 +4,7 @@ from typing import Union as Union
 
 from beamlike.api.pipelines.approximate import ApproximateQuantiles as ApproximateQuantiles
 from beamlike.api.pipelines.approximate import ApproximateUnique as ApproximateUnique
-from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
-from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
 from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.cogroups import Distinct as Distinct
 from beamlike.api.pipelines.cogroups import Distinct as _RemoveDuplicates
@@ -22,9 +20,6 @@ from beamlike.api.pipelines.groups import CombineValues as CombineValues
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
 from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
 from beamlike.api.pipelines.hints.values import type_of as _instance_to_type
-from beamlike.api.pipelines.logging_transforms import LogElements as LogElements
-from beamlike.api.pipelines.logging_transforms import Tee as Tee
-from beamlike.api.pipelines.logging_transforms import WaitOn as WaitOn
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import Keys as Keys
 from beamlike.api.pipelines.pairs import KvSwap as KvSwap
@@ -32,6 +27,7 @@ from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Partition as Partition
 from beamlike.api.pipelines.pairs import PartitionFn as PartitionFn
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
+from beamlike.api.pipelines.pairs import ToString as ToString
 from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.pardo import ParDo as ParDo
@@ -39,18 +35,12 @@ from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
-from beamlike.api.pipelines.row_coder import RowCoder as RowCoder
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
-from beamlike.api.pipelines.splittable import RestrictionProvider as RestrictionProvider
-from beamlike.api.pipelines.splittable import (
-    WatermarkEstimatorProvider as WatermarkEstimatorProvider,
-)
-from beamlike.api.pipelines.strings import Regex as Regex
-from beamlike.api.pipelines.strings import ToString as ToString
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
+from beamlike.api.pipelines.waiting import WaitOn as WaitOn
 from beamlike.api.pipelines.windowing import Flatten as Flatten
 from beamlike.api.pipelines.windowing import FlattenWith as FlattenWith
 from beamlike.beam import pvalue as pvalue

@@ -35,10 +35,6 @@ from beamlike.api.pipelines.python.windows import TimestampedValue as Timestampe
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
-from beamlike.api.pipelines.splittable import RestrictionProvider as RestrictionProvider
-from beamlike.api.pipelines.splittable import (
-    WatermarkEstimatorProvider as WatermarkEstimatorProvider,
-)
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import StateSpec as StateSpec
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
@@ -48,7 +44,6 @@ from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints
 from beamlike.beam.coders import typecoders as typecoders
-from beamlike.beam.io import iobase as iobase
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import userstate as userstate
 from beamlike.beam.typehints import trivial_inference as trivial_inference

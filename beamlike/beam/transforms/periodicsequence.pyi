@@ -1,15 +1,8 @@
 """Beam's ``apache_beam.transforms.periodicsequence``: what is here of it."""
 
-from beamlike.api.pipelines.io.restrictions import OffsetRange as OffsetRange
-from beamlike.api.pipelines.io.restrictions import (
-    OffsetRestrictionTracker as OffsetRestrictionTracker,
-)
 from beamlike.api.pipelines.io.sequences import PeriodicImpulse as PeriodicImpulse
 from beamlike.api.pipelines.io.sequences import PeriodicSequence as PeriodicSequence
 from beamlike.api.pipelines.io.sequences import RebaseMode as RebaseMode
-from beamlike.api.pipelines.io.watermark_estimators import (
-    ManualWatermarkEstimator as ManualWatermarkEstimator,
-)
 from beamlike.api.pipelines.python.durations import Duration as Duration
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP as MAX_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp

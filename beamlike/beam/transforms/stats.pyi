@@ -28,10 +28,6 @@ from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
-from beamlike.api.pipelines.splittable import RestrictionProvider as RestrictionProvider
-from beamlike.api.pipelines.splittable import (
-    WatermarkEstimatorProvider as WatermarkEstimatorProvider,
-)
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.windowing import Flatten as Flatten
 from beamlike.api.pipelines.windowing import FlattenWith as FlattenWith

@@ -1,8 +1,6 @@
 """Beam's ``apache_beam.transforms.util``: what is here of it."""
 
-from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
-from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
 from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.cogroups import Distinct as Distinct
 from beamlike.api.pipelines.cogroups import Distinct as _RemoveDuplicates
@@ -12,14 +10,12 @@ from beamlike.api.pipelines.elements import FlatMap as FlatMap
 from beamlike.api.pipelines.elements import Map as Map
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
-from beamlike.api.pipelines.logging_transforms import LogElements as LogElements
-from beamlike.api.pipelines.logging_transforms import Tee as Tee
-from beamlike.api.pipelines.logging_transforms import WaitOn as WaitOn
 from beamlike.api.pipelines.metrics import Metrics as Metrics
 from beamlike.api.pipelines.pairs import Keys as Keys
 from beamlike.api.pipelines.pairs import KvSwap as KvSwap
 from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
+from beamlike.api.pipelines.pairs import ToString as ToString
 from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.pardo import ParDo as ParDo
@@ -31,8 +27,6 @@ from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMe
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
 from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
-from beamlike.api.pipelines.strings import Regex as Regex
-from beamlike.api.pipelines.strings import ToString as ToString
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.api.pipelines.userstate import BagStateSpec as BagStateSpec
@@ -42,13 +36,13 @@ from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
 from beamlike.api.pipelines.userstate import on_timer as on_timer
 from beamlike.api.pipelines.views import AsSideInput as AsSideInput
+from beamlike.api.pipelines.waiting import WaitOn as WaitOn
 from beamlike.api.pipelines.windowing import Flatten as Flatten
 from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import window as window
 from beamlike.beam.typehints import trivial_inference as trivial_inference
-from beamlike.beam.utils import shared as shared
 from beamlike.beam.utils import windowed_value as windowed_value
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import Always as Always

@@ -1,6 +1,4 @@
 """Beam's ``apache_beam.utils``: what is here of it."""
 
-from beamlike.beam.utils import retry as retry
-from beamlike.beam.utils import shared as shared
 from beamlike.beam.utils import timestamp as timestamp
 from beamlike.beam.utils import windowed_value as windowed_value

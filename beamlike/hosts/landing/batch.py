@@ -173,9 +173,9 @@ def _ends_of_identity(identity: str | None) -> list[str | None]:
     return [None, None] if identity is None else [*map(_instant, identity_bounds(identity))]
 
 
-def _instant(millis: int) -> str | None:
+def _instant(micros: int) -> str | None:
     try:
-        return _plain(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis))  # type: ignore[no-any-return]
+        return _plain(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros))  # type: ignore[no-any-return]
     except OverflowError:  # the end of time
         return None
 

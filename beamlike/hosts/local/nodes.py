@@ -3,16 +3,16 @@
 Their state is saved as bytes between any two steps.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
 from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, StageClock
-from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
+from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.folding import is_before_all_windows
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -47,38 +47,59 @@ def local_worker_of(node: Node) -> Worker:
     return worker_of(node)
 
 
-class _OnlyShard(Worker, Recorded):
-    """The only shard of a node that keeps state."""
+class _Only(Worker):
+    """The only shard of a node.
 
-    def __init__(self, node: GroupNode | StatefulParDoNode | MachineNode) -> None:
-        super().__init__(node.label)
-        worker, self._wire = worker_of(node), Wire.local()
-        assert isinstance(worker, StagedWorker), "it keeps state"
-        self._worker = worker
-        plan = plan_of(node, worker.machine, self._wire, shards=1, buckets=_BUCKETS, clocks=None)
-        self._seen = SeenKeys()
-        self._plan = plan
-        self._store, self._clock, self._moved = DictStore(), 0, False
+    Args:
+        worker: What the node does.
+    """
+
+    def __init__(self, worker: Worker) -> None:
+        super().__init__(worker.label)
+        self._sets_up, self._wire = worker, Wire.local()
+        self._store, self._arrived = DictStore(), list[pa.Table]()
         self._output_watermark = self.watermark
-        self._wakes_at: int | None = None
-        self._arrived: list[pa.Table] = []
-        self._drops: list[tuple[Any, Drop]] = []
-        self._number = -1
-        self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
-
-    @cached_property
-    def _stage(self) -> Stage:
-        return Stage(self._worker, self._plan, self._wire, notes=self.records, seen=self._seen)
-
-    def setup(self) -> None:
-        self._worker.setup()
-
-    def teardown(self) -> None:
-        self._worker.teardown()
 
     @property
     def output_watermark(self) -> int:
         return self._output_watermark
+
+    def setup(self) -> None:
+        self._sets_up.setup()
+
+    def teardown(self) -> None:
+        self._sets_up.teardown()
+
+    def _come_of(self, stepped: StageStepped) -> Tagged:
+        """What came out of a step."""
+        self._output_watermark = stepped.output_watermark
+        self._drops += stepped.drops
+        return stepped.out.items()
+
+
+class _OnlyShard(_Only, Recorded):
+    """The only shard of a node that keeps state by key."""
+
+    def __init__(self, node: GroupNode | StatefulParDoNode | MachineNode) -> None:
+        worker = worker_of(node)
+        assert isinstance(worker, StagedWorker), "it keeps state"
+        super().__init__(worker)
+        self._worker = worker
+        plan = plan_of(node, worker.machine, self._wire, shards=1, buckets=_BUCKETS, clocks=None)
+        self._seen = SeenKeys()
+        self._plan = plan
+        self._clock, self._moved = 0, False
+        self._wakes_at: int | None = None
+        self._number = -1
+        self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
+
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
+        self._output_watermark = self.watermark
+
+    @cached_property
+    def _stage(self) -> Stage:
+        return Stage(self._worker, self._plan, self._wire, notes=self.records, seen=self._seen)
 
     @property
     def outlasts_input(self) -> bool:
@@ -137,43 +158,24 @@ class _OnlyShard(Worker, Recorded):
         )
         if self.records:
             self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
-        self._output_watermark = stepped.output_watermark
         self._wakes_at = stepped.status.clock_deadline
-        self._drops += stepped.drops
-        return stepped.out.items()
-
-    def dropped(self) -> Iterable[tuple[Any, Drop]]:
-        drops, self._drops = self._drops, []
-        return drops
+        return self._come_of(stepped)
 
 
-class _OnlySideShard(Worker):
+class _OnlySideShard(_Only):
     """The only shard of a function that looks into side inputs."""
 
     def __init__(self, node: SideInputNode) -> None:
-        super().__init__(node.label)
-        self._worker, self._wire = SideInputWorker(node), Wire.local()
+        worker = SideInputWorker(node)
+        super().__init__(worker)
         clocks = []
         for number in range(len(node.sides)):
             # The first machine takes the main source, any other what the one before lets out.
             positions = {number + 1: 1} if number else {0: 0, 1: 1}
             inputs = Clocks((StageClock(1), StageClock(1)), frozenset({1}))
             clocks.append(SideClocks(inputs, positions))
-        self._stage = SideInputStage(self._worker, self._wire, 1, clocks)
-        self._store, self._arrived = DictStore(), list[pa.Table]()
+        self._stage = SideInputStage(worker, self._wire, 1, clocks)
         self._known: Sequence[int] = ()
-        self._output_watermark = self.watermark
-        self._drops: list[tuple[Any, Drop]] = []
-
-    def setup(self) -> None:
-        self._worker.setup()
-
-    def teardown(self) -> None:
-        self._worker.teardown()
-
-    @property
-    def output_watermark(self) -> int:
-        return self._output_watermark
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
         self._arrived += (table for _, table in dealt_out(given, self._wire, 1))
@@ -186,10 +188,4 @@ class _OnlySideShard(Worker):
         self.watermark = max(self.watermark, watermarks[0])
         updates = [ShardWatermark(source, 0, to) for source, to in enumerate(watermarks)]
         stepped = self._stage.step(self._store, tables, updates, 0)
-        self._output_watermark = stepped.output_watermark
-        self._drops += stepped.drops
-        return stepped.out.items()
-
-    def dropped(self) -> Iterable[tuple[Any, Drop]]:
-        drops, self._drops = self._drops, []
-        return drops
+        return self._come_of(stepped)

@@ -16,15 +16,17 @@ from beamlike.errors import ColumnError
 from beamlike.hosts.spark.inputs import column, mark, readable, type_of, value_expression
 from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import RowProblem
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.frame_columns import Input
+from beamlike.runtime.json_rows import TO_JSON
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE, marks_read
+from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, marks_read, time_types
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _EVENT_TIME = "__beamlike_event_time"
-_MILLIS = "__beamlike_millis"
+_TICKS = "__beamlike_ticks"
 _MOVES = "__beamlike_moves"
 _WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
@@ -41,11 +43,16 @@ def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
     return None
 
 
+FURTHEST_AHEAD = 14
+"""Hours by which the clocks of some zone are ahead of UTC, and those of none by more."""
+
 _DATED = r"^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}"
 
 
 def event_time(df: "DataFrame", timestamp: str) -> "Column":
     """The event time of each row as Spark's timestamp; null if it cannot be read.
+
+    A wall-clock time, which is in no zone, counts as if it were in UTC.
 
     Raises:
         ColumnError: The column is missing or no time.
@@ -58,12 +65,24 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
         # Spark reads a bare time of day as today, and a bare year as its first of January: both
         # are taken for mistakes.
         return F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))
-    if isinstance(kind, T.TimestampType | T.TimestampNTZType | T.DateType):
+    if isinstance(kind, T.TimestampNTZType):
+        return F.when(F.year(raw).between(1, 9999), F.timestamp_micros(_wall_clock_micros(raw)))
+    if isinstance(kind, T.TimestampType | T.DateType):
         return raw.cast("timestamp")
     raise ColumnError(
         f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
         f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'
     )
+
+
+def _wall_clock_micros(wall_clock: "Column") -> "Column":
+    """Microseconds from 1970-01-01 00:00 to a wall-clock time, which is in no zone."""
+    # A cast to a timestamp would take it for a time of the session's zone, where an hour of a day
+    # in spring is not there and one in autumn is there twice.
+    day = F.unix_date(wall_clock.cast("date")).cast("long")
+    minutes = (day * 24 + F.hour(wall_clock)) * 60 + F.minute(wall_clock)
+    seconds = F.date_part(F.lit("SECOND"), wall_clock)  # a decimal with all that is finer
+    return minutes * 60_000_000 + (seconds * 1_000_000).cast("long")
 
 
 def source_rows(
@@ -74,6 +93,7 @@ def source_rows(
     part: str | None = None,
     moves: "DataFrame | None" = None,
     now: "Column | None" = None,
+    resolution: Resolution = MILLISECONDS,
 ) -> "DataFrame":
     """``df`` with the hidden column, and with Spark's watermark on its event time.
 
@@ -87,13 +107,16 @@ def source_rows(
         part: The column that names the part of the source that a row comes from.
         moves: A stream of event times that move the watermark, and are no rows of the source.
         now: Processing time; None: the micro-batch's own timestamp.
+        resolution: What event times count in the hidden column.
 
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
-    for name in (_EVENT_TIME, _MILLIS, _MOVES, MARKS):
+    for name in (_EVENT_TIME, _TICKS, _MOVES, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
+    in_ticks = F.unix_micros if resolution.micros == 1 else F.unix_millis
+    wall_clock = isinstance(type_of(df, timestamp, "timestamp"), T.TimestampNTZType)
     timed = df.withColumns({_EVENT_TIME: event_time(df, timestamp)})
     raw, instant = column(timestamp), column(_EVENT_TIME)
     if moves is not None:
@@ -103,26 +126,29 @@ def source_rows(
     if max_ahead is not None:
         # A row moves the watermark to its own time, but to now at most. What lies too far ahead of
         # now lies too far ahead of that.
-        moved = F.least(instant, batch_timestamp() if now is None else now)
-        far = is_far_ahead(F.unix_millis(instant), F.unix_millis(moved), max_ahead)
+        limit = batch_timestamp() if now is None else now
+        if wall_clock:
+            limit = limit + F.expr(f"interval {FURTHEST_AHEAD} hours")
+        moved = F.least(instant, limit)
+        far = is_far_ahead(F.unix_micros(instant), F.unix_micros(moved), max_ahead * 1_000)
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
     # The time as a number is a column of its own below the watermark: Spark does not merge
     # computations across one, and would make the hidden column there just to take it apart again.
-    timed = timed.withColumns({_MILLIS: F.unix_millis(instant), _EVENT_TIME: moving})
+    timed = timed.withColumns({_TICKS: in_ticks(instant), _EVENT_TIME: moving})
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
     problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value))
-    problem = problem.when(column(_MILLIS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
+    problem = problem.when(column(_TICKS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
     if max_ahead is not None:
         problem = problem.when(instant.isNull(), F.lit(RowProblem.FAR_FUTURE.value))
-    known = {"ts": column(_MILLIS), "problem": problem}
+    known = {"ts": column(_TICKS), "problem": problem}
     if part is not None:
         known["part"] = F.coalesce(column(part).cast("string"), F.lit(""))
     if moves is not None:
         known["kind"] = F.when(column(_MOVES), F.lit(LEFT_OUT))
         if part is not None:
             known["part"] = F.when(column(_MOVES).isNull(), known["part"])
-    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _MOVES)
+    return timed.withColumn(MARKS, _marks(known, wall_clock)).drop(_EVENT_TIME, _TICKS, _MOVES)
 
 
 def batch_timestamp() -> "Column":
@@ -137,9 +163,9 @@ def batch_timestamp() -> "Column":
     return F.zip_with(constant, constant, lambda one, other: F.current_timestamp()).getItem(0)
 
 
-def _marks(known: Mapping[str, "Column"]) -> "Column":
+def _marks(known: Mapping[str, "Column"], wall_clock: bool) -> "Column":
     """The hidden column with these fields, all others null."""
-    fields = from_arrow_schema(pa.schema(list(MARKS_TYPE)))
+    fields = from_arrow_schema(pa.schema(list(time_types(wall_clock).marks)))
     return F.struct(
         *(known.get(it.name, F.lit(None)).cast(it.dataType).alias(it.name) for it in fields)
     )
@@ -191,7 +217,7 @@ def packer_columns(
     shown_struct = F.struct(
         *(column(name) for name in dict.fromkeys(shown) if name not in hidden_columns)
     )
-    element = F.to_json(shown_struct, {"ignoreNullFields": "false", "timeZone": "UTC"})
+    element = F.to_json(shown_struct, dict(TO_JSON))
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
     values = [it.alias(f"value_{index}") for index, it in enumerate(expressions)]

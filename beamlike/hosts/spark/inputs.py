@@ -59,7 +59,7 @@ def readable(value: "Column", kind: T.DataType) -> "Column":
     And in place of a struct, an array or a map in which there is one.
     """
     if isinstance(kind, T.TimestampType):
-        return F.when(F.unix_millis(value).between(READABLE[0], READABLE[-1]), value)
+        return F.when(F.unix_micros(value).between(READABLE[0], READABLE[-1]), value)
     if isinstance(kind, T.DateType | T.TimestampNTZType):
         return F.when(F.year(value).between(1, 9999), value)
     if isinstance(kind, T.StructType):

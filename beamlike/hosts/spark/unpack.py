@@ -22,7 +22,7 @@ import pyarrow as pa
 from beamlike.hosts.spark.workers import ease_worker, local_folder
 from beamlike.runtime.envelope import Envelope, Kind, sealed
 from beamlike.runtime.packing import Batches
-from beamlike.runtime.row_metadata import MARKS, MARKS_TYPE
+from beamlike.runtime.row_metadata import MARKS
 
 CARRIED: Final = 2**29
 """Bytes of output that Spark carries for a task."""
@@ -58,14 +58,16 @@ def output_blob(table: pa.Table) -> bytes:
 def _full_columns(table: pa.Table) -> pa.Table:
     """The columns that are not null in all rows; those of the hidden column have its name first."""
     columns = {name: table.column(name) for name in table.column_names if name != MARKS}
-    of_marks = zip(MARKS_TYPE.names, table.column(MARKS).flatten(), strict=True)
+    marks = table.column(MARKS)
+    names = [field.name for field in marks.type]
+    of_marks = zip(names, marks.flatten(), strict=True)
     columns |= {f"{MARKS}.{name}": column for name, column in of_marks}
     return pa.table({k: it for k, it in columns.items() if it.null_count < table.num_rows})
 
 
 def unpacked_schema(schema: pa.Schema) -> pa.Schema:
     """The schema of what `unpacker` makes: the hidden column is a list of one, or null."""
-    listed = pa.field(MARKS, pa.list_(MARKS_TYPE))
+    listed = pa.field(MARKS, pa.list_(schema.field(MARKS).type))
     return pa.schema([listed if it.name == MARKS else it for it in schema])
 
 
@@ -104,10 +106,11 @@ def _in_full(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     def column(name: str, kind: pa.DataType) -> pa.Array:
         return known[name] if name in known else pa.nulls(count, kind)
 
-    fields = [(f"{MARKS}.{it.name}", it.type) for it in MARKS_TYPE]
+    of_marks = list(schema.field(MARKS).type.value_type)
+    fields = [(f"{MARKS}.{it.name}", it.type) for it in of_marks]
     if any(name in known for name, _ in fields):
         children = [column(*field) for field in fields]
-        marks = pa.StructArray.from_arrays(children, fields=list(MARKS_TYPE))
+        marks = pa.StructArray.from_arrays(children, fields=of_marks)
         known[MARKS] = pa.ListArray.from_arrays(np.arange(count + 1, dtype=np.int32), marks)
     columns = [column(it.name, it.type) for it in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -17,6 +17,7 @@ from beamlike.hosts.pyspark_types import field_of, read_columns, read_type
 from beamlike.hosts.spark import bind, query, session
 from beamlike.hosts.spark.checkpoint_files import check_file_manager
 from beamlike.hosts.spark.inputs import column, columns_of, is_data, mark, type_of
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.frame_columns import FrameColumns, Input, check_array
 from beamlike.runtime.plan import Plan
@@ -73,8 +74,9 @@ class SparkFrames(Frames):
         delay: int | None,
         max_ahead: int | None = None,
         part: str | None = None,
+        resolution: Resolution = MILLISECONDS,
     ) -> DataFrame:
-        return bind.source_rows(df, timestamp, delay, max_ahead, part)
+        return bind.source_rows(df, timestamp, delay, max_ahead, part, resolution=resolution)
 
     def where(self, rows: DataFrame, condition: "Column | str") -> DataFrame:
         holds = F.expr(condition) if isinstance(condition, str) else condition

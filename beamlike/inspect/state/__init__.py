@@ -6,7 +6,8 @@ same: of what a pickle names only plain values are made.
 
 Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys as texts),
 `plain_pickles` (pickles without the code that they name), `functions` (the states and timers of a
-window), `shard` (the blobs of one shard, see `beamlike.runtime.store.state`), `key_clocks` (keys
+window), `in_milliseconds` (state that counts finer), `shard` (the blobs of one shard, see
+`beamlike.runtime.store.state`), `key_clocks` (keys
 that have watermarks of their own), `sizes` (bytes of rows), `stage` (all shards of a grouping, its
 windows as one table), `accumulators` (what windows hold), `checkpoint` (which groupings a
 checkpoint has, and their blobs), `report` (all of it, and what holds it back), `choice` (some of
@@ -42,9 +43,8 @@ values            list of int64         count or clock target (ms) of each node 
 the accumulator   see `columns`         what it holds; ``..._pickled`` are bytes
 ================  ====================  ======================================================
 
-Timestamps are in UTC, in milliseconds. A table of several groupings has neither the key's columns
-nor accumulators, which may differ between them.
-"""
+Timestamps are in UTC, in milliseconds, also where the query counts microseconds. A table of several
+groupings has neither the key's columns nor accumulators, which may differ between them."""
 
 from beamlike.extras import needs
 

@@ -16,6 +16,8 @@ from beamlike.inspect.state.accumulators import PICKLED
 from beamlike.inspect.state.plain_pickles import read_plain
 from beamlike.model.coders import BytesCoder, StrUtf8Coder
 from beamlike.model.number_coders import BigIntegerCoder, BooleanCoder, FloatCoder, VarIntCoder
+from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.runtime.changes import resolution_in
 
 _KINDS: Final = ("value", "bag", "set", "ordered list", "map", "combined")
 _DOMAINS: Final = {"WATERMARK": "event", "REAL_TIME": "processing"}
@@ -100,17 +102,19 @@ class Specs:
     Args:
         states: In words, see `StateSpec.words`.
         timers: Likewise.
+        unit: What saved instants count.
     """
 
     states: str
     timers: str
+    unit: Resolution = MILLISECONDS
 
     @classmethod
     def known(cls, identity: Mapping[str, str]) -> "Specs | None":
         """Those of a stage; None if it is no function with states and timers."""
         if not {"states", "timers"} <= identity.keys():
             return None
-        return cls(identity["states"], identity["timers"])
+        return cls(identity["states"], identity["timers"], resolution_in(identity))
 
     def read(self, blob: bytes) -> SavedFunction:
         """What is in the accumulator of a window.
@@ -124,7 +128,7 @@ class Specs:
             return SavedFunction(
                 tuple(self._cell(name, cells[name]) for name in sorted(cells)),
                 tuple(sorted(map(self._timer, timers.items()), key=_turn)),
-                tuple(sorted(int(at) for at, _ in waiting)),
+                tuple(sorted(self.unit.to_ms(int(at)) for at, _ in waiting)),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise StateError(
@@ -165,8 +169,8 @@ class Specs:
         (name, tag), (at, output) = item
         found = re.search(rf"(?:^|, ){re.escape(name)}: (WATERMARK|REAL_TIME)\b", self.timers)
         domain = None if found is None else _DOMAINS[found[1]]
-        held = None if output is None else int(output)
-        return SavedTimer(str(name), str(tag), domain, int(at), held)
+        held = None if output is None else self.unit.to_ms(int(output))
+        return SavedTimer(str(name), str(tag), domain, self.unit.to_ms(int(at)), held)
 
 
 def saved_column(names: Sequence[str]) -> str:

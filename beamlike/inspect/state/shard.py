@@ -10,13 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import StateError
+from beamlike.inspect.state.in_milliseconds import clock_in_ms, in_ms, rows_in_ms
+from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.changes import LAYOUTS, read_layouts
+from beamlike.runtime.arrivals import coarser
+from beamlike.runtime.changes import LAYOUTS, read_layouts, resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.store.blobs import unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, deadlines, digests_of_keys, open_index
-from beamlike.runtime.store.key_clocks import saved_clocks
+from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
 from beamlike.runtime.store.pages import Contents, Pages
 from beamlike.runtime.store.recording import Record
 from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
@@ -92,21 +94,25 @@ class SavedShard:
             event, timer, hold = (_least(table, it) for it in ("event", "timer", "hold"))
             # Earlier versions had none.
             side = _least(table, "side") if "side" in table.column_names else None
+            unit, about = resolution_in(identity), _about(header)
+            trigger = SavedTrigger.known(about.get("trigger", identity.get("trigger")))
+            of_keys = saved_clocks(blobs.get, digests_of_keys(table))
+            lengths = ("allowed lateness", "retained")
             return cls(
                 group,
                 partition,
                 identity,
-                _about(header),
-                Clock.from_json(header),
-                header["output"],
-                event,
-                timer,
-                side,
-                hold,
-                _living(contents, blobs),
+                about | {it: unit.to_ms(about[it]) for it in lengths if it in about},
+                clock_in_ms(Clock.from_json(header), unit),
+                unit.to_ms(header["output"]),
+                in_ms(event, unit),
+                in_ms(timer, unit),
+                in_ms(side, unit),
+                in_ms(hold, unit),
+                rows_in_ms(_living(contents, blobs), trigger, unit),
                 sum(map(len, blobs.values())),
                 Record.read(blobs.get),
-                saved_clocks(blobs.get, digests_of_keys(table)),
+                None if of_keys is None else coarser(of_keys, CLOCK_FIELDS, unit.per_ms),
             )
         except (StateError, *UNREADABLE) as error:
             raise _unreadable(group, error) from error
@@ -174,12 +180,13 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
                 raise ValueError(f"the name of a part of input {at} is {reprlib.repr(part.part)}")
             instants[f"part {part.part!r} of input {at}"] = part.active_at
             instants[f"the greatest time of part {part.part!r} of input {at}"] = part.greatest
+    unit = resolution_in(identity)
     for what, instant in instants.items():
-        if type(instant) is not int or not MIN_TIMESTAMP <= instant <= MAX_TIMESTAMP:
+        if type(instant) is not int or not unit.earliest <= instant <= unit.end_of_time:
             raise ValueError(f"{what} is no instant: {reprlib.repr(instant)}")
 
 
-def _about(header: Mapping[str, Any]) -> Mapping[str, Any]:
+def _about(header: Mapping[str, Any]) -> dict[str, Any]:
     """What was noted of the grouping.
 
     Raises:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from beamlike.errors import TriggerError
+from beamlike.machine.reference.custom import Custom
+from beamlike.machine.reference.leaves import PastClock
 from beamlike.machine.reference.running import Now, Running, TriggerView
 from beamlike.machine.reference.state import TriggerState
 from beamlike.machine.reference.triggers import run_trigger
@@ -28,6 +30,8 @@ class SavedTrigger:
         self.slots = [at for at, node in enumerate(nodes) if node.keeps_value]
         self.marks = [slot for slot, at in enumerate(self.slots) if nodes[at].waits_for_watermark]
         """Which of the values are event times."""
+        self.instants = [slot for slot, at in enumerate(self.slots) if _is_instant(nodes[at])]
+        """Which of the values are instants, of either time."""
 
     @classmethod
     def known(cls, text: str | None) -> "SavedTrigger | None":
@@ -57,6 +61,13 @@ class SavedTrigger:
             return TriggerState(bool(finished >> at & 1), kept.get(at), subs, element)
 
         return self._running.view(build(self._running), now)
+
+
+def _is_instant(node: Running) -> bool:
+    """Whether what a node keeps is an instant, and not a count."""
+    if isinstance(node, Custom):
+        return "duration" in node.trigger.arguments.values()
+    return isinstance(node, PastClock)
 
 
 class _Unread:

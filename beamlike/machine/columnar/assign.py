@@ -14,10 +14,10 @@ from beamlike.model.calendar import (
     CalendarWindows,
     CalendarYears,
 )
+from beamlike.model.resolution import Resolution
 from beamlike.model.sessions import Sessions
-from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.windows import GLOBAL_WINDOWS
 
 
 @attrs.frozen(eq=False)
@@ -61,7 +61,7 @@ def assign(window_fn: WindowFn, at: Ints, is_end: Bools | None = None) -> Assign
 
     Args:
         window_fn: The window function.
-        at: Their event times (ms).
+        at: Their event times.
         is_end: Which of them end their session; None: none can.
 
     Raises:
@@ -82,50 +82,57 @@ def _assigned(window_fn: WindowFn, at: Ints) -> Assigned:
     raise NotImplementedError(window_fn)
 
 
-def _within_time(at: Ints) -> Ints:
+def _within_time(at: Ints, unit: Resolution) -> Ints:
     # Elements of the last day of time belong to the instant before it.
-    return np.minimum(at, END_OF_GLOBAL_WINDOW)
+    return np.minimum(at, unit.end_of_global_window)
 
 
 def _rows(at: Ints) -> Ints:
     return np.arange(len(at), dtype=np.int64)
 
 
-def _cut(start: Ints, size: int) -> Ints:
+def _cut(start: Ints, size: int, unit: Resolution) -> Ints:
     """Where windows end: none goes beyond the end of the global window."""
-    return np.minimum(start + size, END_OF_GLOBAL_WINDOW + 1)
+    # Cut before the size is added: the sum may be more than 64 bits hold.
+    return np.minimum(start, unit.end_of_global_window + 1 - size) + size
+
+
+def _since_start(at: Ints, offset: int, length: int) -> Ints:
+    """How long ago the last multiple of a length was, counted from an offset."""
+    return (at % length - offset) % length
 
 
 @_assigned.register
 def _(window_fn: FixedWindows, at: Ints) -> Assigned:
-    at = _within_time(at)
-    start = at - (at - window_fn.offset) % window_fn.size
-    return Assigned(_rows(at), start, _cut(start, window_fn.size))
+    at = _within_time(at, window_fn.resolution)
+    start = at - _since_start(at, window_fn.offset, window_fn.size)
+    return Assigned(_rows(at), start, _cut(start, window_fn.size, window_fn.resolution))
 
 
 @_assigned.register
 def _(window_fn: SlidingWindows, at: Ints) -> Assigned:
-    at = _within_time(at)
-    last = at - (at - window_fn.offset) % window_fn.period
+    at = _within_time(at, window_fn.resolution)
+    last = at - _since_start(at, window_fn.offset, window_fn.period)
     # How many windows back there is still one that holds the element.
     back = (last - at + window_fn.size - 1) // window_fn.period
     counts = np.maximum(back + 1, 0)
     row = np.repeat(_rows(at), counts)
     start = last[row] - within(counts) * window_fn.period
-    return Assigned(row, start, _cut(start, window_fn.size))
+    return Assigned(row, start, _cut(start, window_fn.size, window_fn.resolution))
 
 
 @_assigned.register
 def _(window_fn: Sessions, at: Ints) -> Assigned:
     assert isinstance(window_fn.gap, int), "see `check_assignable`"
-    at = _within_time(at)
-    return Assigned(_rows(at), at, _cut(at, window_fn.gap))
+    at = _within_time(at, window_fn.resolution)
+    return Assigned(_rows(at), at, _cut(at, window_fn.gap, window_fn.resolution))
 
 
 @_assigned.register
 def _(window_fn: GlobalWindows, at: Ints) -> Assigned:
-    start = np.full(len(at), GLOBAL_WINDOW.start, np.int64)
-    return Assigned(_rows(at), start, np.full(len(at), GLOBAL_WINDOW.end, np.int64))
+    window = GLOBAL_WINDOWS[window_fn.resolution]
+    start = np.full(len(at), window.start, np.int64)
+    return Assigned(_rows(at), start, np.full(len(at), window.end, np.int64))
 
 
 @_assigned.register

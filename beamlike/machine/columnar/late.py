@@ -5,7 +5,7 @@ from typing import assert_never
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Ints, keep, nothing
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints, keep, nothing
 from beamlike.machine.columnar.columns import Drops, State
 from beamlike.machine.columnar.incoming import Incoming
 from beamlike.machine.columnar.order import among, count_before
@@ -13,12 +13,18 @@ from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Table
 from beamlike.model.options import LateCheck
-from beamlike.model.time import MAX_TIMESTAMP
+
+
+def missed_by(watermark: int, deadline: Ints) -> Ints:
+    """How far the watermark is past deadlines; 0 or less where it is not."""
+    # In 64 bits a difference between the ends of time would have the other sign.
+    furthest = max(watermark - NEVER, NOTHING)
+    return watermark - np.clip(deadline, furthest, watermark)
 
 
 def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incoming, list[Drops]]:
     """What is passed on to be merged, and the drops of what is late before that."""
-    missed = state.watermark - _deadline(rules, incoming)
+    missed = missed_by(state.watermark, _deadline(rules, incoming))
     if incoming.judged is not None:
         missed[incoming.judged] = 0
     late = missed > 0
@@ -32,14 +38,15 @@ def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incom
 
 
 def _deadline(rules: Rules, incoming: Incoming) -> Ints:
-    """The last watermark (ms) at which an element may still be merged."""
+    """The last watermark at which an element may still be merged."""
     strategy = rules.strategy
     match strategy.late_check:
         case LateCheck.ELEMENT:
-            own = incoming.at + strategy.allowed_lateness
+            own = rules.no_later(incoming.at, strategy.allowed_lateness)
             return np.minimum(own, rules.expiry(incoming.end))
         case LateCheck.MERGED:
-            return np.full(len(incoming), MAX_TIMESTAMP)  # only the merged window decides
+            # Only the merged window decides.
+            return np.full(len(incoming), strategy.resolution.end_of_time)
         case LateCheck.ASSIGNED | LateCheck.RETAIN:
             return rules.expiry(incoming.end)
         case unknown:
@@ -52,7 +59,7 @@ def split_expired_after_merging(
     """The elements whose merged window is live, their windows, and the drops of the others."""
     if not rules.strategy.judges_after_merging:
         return incoming, home, []
-    missed = state.watermark - rules.expiry(home_end[home])
+    missed = missed_by(state.watermark, rules.expiry(home_end[home]))
     late = missed > 0
     if not late.any():
         return incoming, home, []

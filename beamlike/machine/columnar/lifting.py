@@ -14,7 +14,6 @@ from beamlike.machine.columnar.target_windows import TargetWindows, find_target_
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.options import LateCheck
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP
 
 
 class ColumnarLifting:
@@ -83,7 +82,7 @@ class ColumnarLifting:
 
     def _unseen(self, keys: int, watermark: int | None) -> State:
         """So many keys without elements so far."""
-        at = MIN_TIMESTAMP if watermark is None else watermark
+        at = self._rules.strategy.resolution.earliest if watermark is None else watermark
         none = np.zeros(0, np.int64)
         table = self._rules.new_windows(none, none, none)
         return State(at, 0, np.full(keys, at, np.int64), table)

@@ -20,7 +20,6 @@ from beamlike.machine.columnar.triggers import run_trigger
 from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
 from beamlike.model.trigger_analysis import minds_stale_processing_timers
 
 
@@ -65,16 +64,20 @@ class Rules:
         return self.new_windows(none, none, none)
 
     def expiry(self, end: Ints) -> Ints:
-        """The last watermark (ms) at which data is accepted for windows that end there."""
-        return np.minimum(end - 1 + self.strategy.allowed_lateness, END_OF_GLOBAL_WINDOW)
+        """The last watermark at which data is accepted for windows that end there."""
+        return self.no_later(end - 1, self.strategy.allowed_lateness)
 
     def forgotten(self, end: Ints) -> Ints:
-        """The last watermark (ms) at which windows that end there are remembered.
+        """The last watermark at which windows that end there are remembered.
 
         See `WindowingStrategy.forgotten`.
         """
-        until = end - 1 + (self.strategy.allowed_lateness + self.retained_for)
-        return np.minimum(until, END_OF_GLOBAL_WINDOW)
+        return self.no_later(end - 1, self.strategy.allowed_lateness + self.retained_for)
+
+    def no_later(self, instants: Ints, than: int) -> Ints:
+        """So long after these instants, at most the end of the global window."""
+        # Cut before they are added: the sum may be more than 64 bits hold.
+        return np.minimum(instants, self.strategy.end_of_global_window - than) + than
 
     def trigger_context(self, state: State, rows: Table) -> Now:
         """What a trigger may know of these windows."""
@@ -117,7 +120,8 @@ def _check_durations(strategy: WindowingStrategy) -> None:
     for whose, duration in (("allowed_lateness", strategy.allowed_lateness), *durations):
         if abs(duration) >= 2**62:
             raise UnsupportedError(
-                f"{show_duration(duration)} of {whose} are more than 64 bits can add up"
+                f"{strategy.resolution.show_duration(duration)} of {whose} are more than 64 bits "
+                "can add up"
             )
 
 

@@ -15,7 +15,6 @@ from beamlike.machine.columnar.order import (
 )
 from beamlike.model.session_merging import ENDED
 from beamlike.model.sessions import Sessions
-from beamlike.model.time import END_OF_GLOBAL_WINDOW
 
 
 @attrs.frozen(eq=False)
@@ -63,6 +62,7 @@ class Sweep:
     def __init__(self, window_fn: Sessions) -> None:
         self._longest, self._most = window_fn.max_duration, window_fn.max_elements
         self._touching = window_fn.merge_touching
+        self._last = window_fn.resolution.end_of_global_window
         self._gap: int | None = None  # it matters where events may end sessions
         if window_fn.ends_with is not None and isinstance(window_fn.gap, int):
             self._gap = window_fn.gap
@@ -84,7 +84,7 @@ class Sweep:
         `Sessions.size_of`."""
         each = np.ones(len(start), np.int64)
         if self._gap is not None:
-            each[(end <= END_OF_GLOBAL_WINDOW) & (end - start < self._gap)] += ENDED
+            each[(end <= self._last) & (end - start < self._gap)] += ENDED
         return each
 
     def runs(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Runs:
@@ -115,7 +115,7 @@ class Sweep:
         if self._gap is None or size is None:
             return _Windows(key, start, end, size, np.zeros(count, np.bool_), end)
         ended = size >= ENDED
-        last = np.where(end > END_OF_GLOBAL_WINDOW, END_OF_GLOBAL_WINDOW, end - self._gap)
+        last = np.where(end > self._last, self._last, end - self._gap)
         return _Windows(key, start, end, size % ENDED, ended, np.where(ended, end - 1, last))
 
     def _cut(self, windows: "_Windows") -> tuple[Bools, Ints]:

@@ -6,10 +6,13 @@ Beamlike's own triggers that Beam does not have run here too.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, ParamSpec, TypeVar
 
+import attrs
+
 from beamlike.errors import TriggerError
 from beamlike.machine.reference.running import Blamed, Now, Running
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.rescaled import coarse
 from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
 
 Given = ParamSpec("Given")
@@ -24,6 +27,7 @@ class Custom(Running):
 
     def __init__(self, trigger: CustomTrigger[Any]) -> None:
         self.trigger = trigger
+        self._per_ms = trigger.per_ms
         self.keeps_value = trigger.keeps != "value"
         self.keeps_element = trigger.keeps != "number"
         self.observes_all_elements = trigger.observes_all_elements
@@ -80,12 +84,27 @@ class Custom(Running):
             problem = problem_of(cause)
             raise TriggerError(f"{self.name}.{method.__name__} raised {problem}") from cause
 
+    # -- its milliseconds --------------------------------------------------------------------
+
+    def _coarse(self, instant: int) -> int:
+        """The millisecond in which an instant lies, for a trigger that knows no other unit."""
+        return instant // self._per_ms
+
+    def _last_tick(self, millisecond: int) -> int:
+        """What the clock in question has to pass for the trigger to see that it is past this."""
+        return millisecond * self._per_ms + self._per_ms - 1
+
+    def _seen(self, now: Now) -> Now:
+        """The moment as the trigger is shown it."""
+        return now if self._per_ms == 1 else _InMilliseconds.of(now, self._per_ms)
+
     # -- events ------------------------------------------------------------------------------
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
-        kept = self.kept(state)
+        kept, now = self.kept(state), self._seen(now)
         try:
-            arrived = self.trigger.arrived(count, ((e.timestamp, e.value) for e in now.elements))
+            of_elements = ((self._coarse(e.timestamp), e.value) for e in now.elements)
+            arrived = self.trigger.arrived(count, of_elements)
             kept = self.trigger.on_elements(kept, arrived, now)
         except USER_RAISED as cause:
             kept = self._one_by_one(kept, count, now, cause)
@@ -104,32 +123,34 @@ class Custom(Running):
             raise TriggerError(f"{self.name}.{self.trigger.asked} raised {problem}") from together
         for element in elements:
             try:
-                arrived = self.trigger.arrived(1, ((element.timestamp, element.value),))
+                of_element = ((self._coarse(element.timestamp), element.value),)
+                arrived = self.trigger.arrived(1, of_element)
                 kept = self.trigger.on_elements(kept, arrived, now)
             except USER_RAISED as cause:
                 raise Blamed(f"{self.name}.{self.trigger.asked}", element, cause) from cause
         return kept
 
     def ready(self, state: TriggerState, now: Now) -> bool:
-        return bool(self._ask(self.trigger.is_ready, self.kept(state), now))
+        return bool(self._ask(self.trigger.is_ready, self.kept(state), self._seen(now)))
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
-        kept, last = self.kept(state), self.trigger.fires_once
+        kept, last, now = self.kept(state), self.trigger.fires_once, self._seen(now)
         if self.trigger.may_finish and not last:
             last = bool(self._ask(self.trigger.finishes, kept, now))
         return self.saved(self._ask(self.trigger.on_fire, kept, now), finished=last)
 
     def cleared(self, state: TriggerState, now: Now) -> TriggerState:
-        kept = self._ask(self.trigger.on_pane, self.kept(state), now)
+        kept = self._ask(self.trigger.on_pane, self.kept(state), self._seen(now))
         return self.saved(kept, finished=state.finished)
 
     def restarted(self, state: TriggerState, now: Now) -> TriggerState:
-        return self.saved(self._ask(self.trigger.on_fire, self.kept(state), now))
+        return self.saved(self._ask(self.trigger.on_fire, self.kept(state), self._seen(now)))
 
     def ended(self, state: TriggerState) -> TriggerState:
         return self.saved(self._ask(self.trigger.on_end, self.kept(state)))
 
     def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        now = self._seen(now)
         merged = self._ask(self.trigger.merge, [self.kept(part) for part in parts], now)
         if self.trigger.may_finish:
             finished = [part.finished for part in parts]
@@ -143,19 +164,39 @@ class Custom(Running):
         return self.trigger.waits_for_end
 
     def targets(self, state: TriggerState) -> Iterator[int]:
-        yield from self._ask(self.trigger.processing_time_timers, self.kept(state))
+        timers = self._ask(self.trigger.processing_time_timers, self.kept(state))
+        yield from map(self._last_tick, timers)
 
     def event_time_timers(self, state: TriggerState) -> Iterator[int]:
-        yield from self._ask(self.trigger.event_time_timers, self.kept(state))
+        yield from map(self._last_tick, self._ask(self.trigger.event_time_timers, self.kept(state)))
 
     def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
         return self.trigger.fires_unchanged
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        return self._ask(self.trigger.waits_for, self.kept(state), now)
+        return self._ask(self.trigger.waits_for, self.kept(state), self._seen(now))
 
     def reason(self) -> str | None:
         return self.trigger.reason()
+
+
+@attrs.frozen
+class _InMilliseconds(Now):
+    """A moment in milliseconds; ``is_over`` says whether the end of the window is reached."""
+
+    is_over: bool = False
+
+    @classmethod
+    def of(cls, now: Now, per_ms: int) -> Now:
+        if isinstance(now, cls):
+            return now
+        window = coarse(now.window, per_ms)
+        watermark, clock = now.watermark // per_ms, now.clock // per_ms
+        return cls(window, watermark, clock, now.items, is_over=now.end_reached)
+
+    @property
+    def end_reached(self) -> bool:
+        return self.is_over
 
 
 def _is_pair(kept: Any) -> bool:

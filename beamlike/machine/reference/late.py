@@ -10,13 +10,12 @@ from beamlike.machine.liftable import check_lifted
 from beamlike.machine.reference.context import Arrival, StepContext
 from beamlike.model.options import LateCheck
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.safe_text import USER_RAISED
 
 
 def deadline_before_merging(strategy: WindowingStrategy, window: Window, timestamp: int) -> int:
-    """The last watermark (ms) at which an element for ``window`` may still be merged."""
+    """The last watermark at which an element for ``window`` may still be merged."""
     match strategy.late_check:
         case LateCheck.ASSIGNED | LateCheck.RETAIN:
             # The element's own window decides: a live session that would have taken the
@@ -25,7 +24,7 @@ def deadline_before_merging(strategy: WindowingStrategy, window: Window, timesta
         case LateCheck.ELEMENT:
             return min(timestamp + strategy.allowed_lateness, strategy.expiry(window))
         case LateCheck.MERGED:
-            return MAX_TIMESTAMP  # only the merged window decides
+            return strategy.resolution.end_of_time  # only the merged window decides
         case unknown:
             assert_never(unknown)
 

@@ -6,9 +6,9 @@ from typing import Any
 from beamlike.errors import UserStateError
 from beamlike.machine.userstate.cells import Cell, cell_of
 from beamlike.machine.userstate.saved import Saved, SavedTimer, TimerId
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.stateful import StatefulFn
-from beamlike.model.time import MAX_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window
 
 
@@ -20,6 +20,7 @@ class WindowTimers:
         expiry: The last instant (ms) at which one of event time may fire.
         known: Those that are set already.
         on_set: Called with each that is set.
+        unit: What instants count.
     """
 
     def __init__(
@@ -28,8 +29,10 @@ class WindowTimers:
         expiry: int,
         known: dict[TimerId, SavedTimer],
         on_set: Callable[[TimerSpec, str, SavedTimer], None],
+        unit: Resolution = MILLISECONDS,
     ) -> None:
         self.window, self.expiry, self.known, self._on_set = window, expiry, known, on_set
+        self.unit = unit
 
     def set(self, spec: TimerSpec, tag: str, timer: SavedTimer) -> None:
         """Set one; it replaces what it was set to before."""
@@ -85,22 +88,25 @@ class Timer:
         self._timers.known.pop((self.spec.name, tag), None)
 
     def _checked(self, output: int) -> int:
-        if self._given_at - self._skew <= output <= MAX_TIMESTAMP:
+        if self._given_at - self._skew <= output <= self._timers.unit.end_of_time:
             return output
+        unit = self._timers.unit
+        show = unit.show_instant
         raise UserStateError(
-            f"Cannot output timer {self.spec.name!r} with output timestamp {show_instant(output)}. "
+            f"Cannot output timer {self.spec.name!r} with output timestamp {show(output)}. "
             "Output timestamps must be no earlier than the timestamp of the current input or "
-            f"timer, {show_instant(self._given_at)}, minus the allowed skew, "
-            f"{show_duration(self._skew)}; set it to a later one, or set allowed_timestamp_skew "
-            "of the DoFn"
+            f"timer, {show(self._given_at)}, minus the allowed skew, "
+            f"{unit.show_duration(self._skew)}; set it to a later one, or set "
+            "allowed_timestamp_skew of the DoFn"
         )
 
     def _too_late(self, what: str, at: int) -> str:
         domain = "an event-time" if self.spec.is_event_time else "a processing-time"
+        show = self._timers.unit.show_instant
         return (
             f"Attempted to set {domain} timer {self.spec.name!r} with {what} of "
-            f"{show_instant(at)} that is after the expiration of window {self._timers.window}, "
-            f"{show_instant(self._timers.expiry)}; set it to an instant before that, or do not set "
+            f"{show(at)} that is after the expiration of window {self._timers.window}, "
+            f"{show(self._timers.expiry)}; set it to an instant before that, or do not set "
             "it"
         )
 
@@ -115,6 +121,7 @@ class LiveWindow:
         expiry: The last instant (ms) at which its timers of event time may fire.
         saved: What was remembered.
         on_set: Called with the window and each timer that is set.
+        unit: What instants count.
     """
 
     def __init__(
@@ -124,8 +131,10 @@ class LiveWindow:
         expiry: int,
         saved: Saved,
         on_set: Callable[[Window, TimerSpec, str, SavedTimer], None],
+        unit: Resolution = MILLISECONDS,
     ) -> None:
         self.fn, self.window, self.expiry, self.key = fn, window, expiry, saved.key
+        self.unit = unit
         self._on_set = on_set
         self.go_back(saved)
 
@@ -139,6 +148,7 @@ class LiveWindow:
             self.expiry,
             dict(saved.timers),
             lambda spec, tag, timer: self._on_set(self.window, spec, tag, timer),
+            self.unit,
         )
 
     def state(self, spec: StateSpec) -> Cell[Any]:
@@ -201,7 +211,8 @@ class Call:
         if declared is None:
             raise UserStateError(_undeclared("timer", spec.name, [*fn.timers]))
         now = self._watermark if declared.is_event_time else self._clock
-        return Timer(declared, self._live.timers, now, self._timestamp, fn.skew)
+        skew = self._live.unit.from_ms(fn.skew)
+        return Timer(declared, self._live.timers, now, self._timestamp, skew)
 
 
 def _undeclared(what: str, name: str, known: list[str]) -> str:

@@ -3,8 +3,10 @@
 Source: Beam Java ``StatefulDoFnRunner``.
 """
 
+from collections.abc import Iterator
+
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent
+from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent, Pane
 from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
@@ -13,8 +15,9 @@ from beamlike.machine.userstate.running import Running, next_event
 from beamlike.machine.userstate.saved import of_state
 from beamlike.model.options import option
 from beamlike.model.stateful import StatefulFn
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import DurationLike
 from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import Window
 
 
 class StatefulParDo:
@@ -24,7 +27,7 @@ class StatefulParDo:
     keeps it. The value of an element is a pair: the function's own value, and its pane. After the
     elements of a bundle, and after a move of the watermark or of the clock, all timers that are due
     fire, in order. What is after the expiry of a window is dropped, and its states and timers are
-    forgotten one millisecond after it.
+    forgotten one tick after it.
 
     Args:
         window_fn: The windows of elements that come in none. They must not merge: there is no
@@ -54,7 +57,8 @@ class StatefulParDo:
         if not already_merged:
             refuse_merging(window_fn)
         self.window_fn, self.fn = window_fn, fn
-        self.allowed_lateness = duration_ms(allowed_lateness, "allowed_lateness")
+        self.resolution = window_fn.resolution
+        self.allowed_lateness = self.resolution.duration(allowed_lateness, "allowed_lateness")
         self.on_error = option(OnFailure, on_error, "on_error")
         self.tagged = tagged
 
@@ -85,6 +89,7 @@ class StatefulParDo:
             watermark,
             clock,
             lateness=self.allowed_lateness,
+            unit=self.resolution,
             on_error=self.on_error,
             tagged=self.tagged,
         )
@@ -104,12 +109,31 @@ class StatefulParDo:
                     on_event(effect)
         return state.after(watermark, clock, windows), tuple(running.effects)
 
+    def first_and_last_step(self, bundle: Bundle) -> Iterator[Effect]:
+        """What comes out of a key of which nothing is remembered, where time ends after a bundle,
+        of a function that keeps the first element.
+
+        Raises:
+            UserFunctionError: As `step`.
+        """
+        seen: set[Window] = set()
+        for element in elements_of(bundle, "a stateful function"):
+            assigned = windows_of(element, self.window_fn, self.on_error, self.resolution.earliest)
+            if isinstance(assigned, Drop):
+                yield assigned
+                continue
+            value, pane = element.value
+            for window in assigned:
+                if window not in seen:
+                    seen.add(window)
+                    yield Pane(window, self.fn.first(value), element.timestamp, pane)
+
     def next_timers(self, state: KeyState) -> NextTimers:
         """The earliest instant that the watermark, or the clock, has to pass for something to
         happen."""
-        lateness = self.allowed_lateness
+        lateness, unit = self.allowed_lateness, self.resolution
         events = (
-            next_event(self.fn, of_state(it), window, lateness)
+            next_event(self.fn, of_state(it), window, lateness, unit)
             for window, it in state.windows.items()
         )
         processing_timers = (at for it in state.windows.values() for at in it.processing_timers)

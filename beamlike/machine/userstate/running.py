@@ -21,22 +21,19 @@ from beamlike.machine.ungrouped import expired
 from beamlike.machine.userstate.call import Call, LiveWindow
 from beamlike.machine.userstate.saved import Saved, SavedTimer, in_state, of_state
 from beamlike.model.bundle import Windowed
+from beamlike.model.resolution import Resolution
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn
-from beamlike.model.time import MAX_TIMESTAMP, show_instant
 from beamlike.model.windows import Window, expiry, window_of
 from beamlike.safe_text import USER_RAISED, UserRaised, problem_of, safe_repr
 
 GC_DELAY: Final = 1
-"""How long after its last timer a window is forgotten (ms). Source: Beam ``GC_DELAY_MS``."""
+"""How long after its last timer a window is forgotten: a tick. Source: Beam ``GC_DELAY_MS``."""
 
 MOST_CALLS: Final = 100_000
 """How often a timer of one key and window is called in one step without its instant going forward.
 A timer that sets itself to its own instant would be called for ever. Beam has no bound, and hangs.
 """
-
-NOWHERE: Final = MAX_TIMESTAMP + 1
-"""The output timestamp of a timer that nothing waits for: nothing can happen then."""
 
 _TIMER, _TURN, _END = "", "turn", "end"
 _Answer = Callable[[Call], Iterable[tuple[str, Windowed]]]
@@ -54,21 +51,23 @@ class _Due(NamedTuple):
     what: str = _TIMER
 
 
-def next_event(fn: StatefulFn, saved: Saved, window: Window, lateness: int) -> int:
-    """The instant of event time that the watermark has to pass for the window to be asked (ms)."""
-    if fn.outlasts_input and saved.timers:
-        at = MAX_TIMESTAMP  # where no watermark is past it
-    else:
-        at = expiry(window, lateness) + GC_DELAY
-    at = min([at, *saved.instants(fn.timers, event_time=True)])
-    turn = _turn(saved.waiting, window, lateness)
-    return at if turn is None else min(at, turn)
+def next_event(
+    fn: StatefulFn, saved: Saved, window: Window, lateness: int, unit: Resolution
+) -> int:
+    """The instant of event time that the watermark has to pass for the window to be asked."""
+    last = expiry(window, lateness, unit)
+    # No watermark is past the end of time.
+    event = unit.end_of_time if fn.outlasts_input and saved.timers else last + GC_DELAY
+    event = min([event, *saved.instants(fn.timers, event_time=True)])
+    turn = _turn(saved.waiting, last, lateness)
+    return event if turn is None else min(event, turn)
 
 
-def _turn(waiting: Iterable[tuple[int, Any]], window: Window, lateness: int) -> int | None:
-    """When the first of the elements that wait has its turn (ms)."""
+def _turn(waiting: Iterable[tuple[int, Any]], last: int, lateness: int) -> int | None:
+    """When the first of the elements that wait has its turn; ``last`` is when their window
+    expires."""
     first = min((at for at, _ in waiting), default=None)
-    return None if first is None else min(first + lateness, expiry(window, lateness))
+    return None if first is None else min(first + lateness, last)
 
 
 def end_hold(fn: StatefulFn, window: Window) -> int | None:
@@ -81,7 +80,8 @@ class Running:
 
     Args:
         state: What is remembered of the key.
-        lateness: The allowed lateness (ms).
+        lateness: The allowed lateness.
+        unit: What that, and all instants, count.
         on_error: What to do when the function raises.
         tagged: Whether values come out with the tag of their output.
     """
@@ -94,11 +94,15 @@ class Running:
         clock: int,
         *,
         lateness: int,
+        unit: Resolution,
         on_error: OnFailure,
         tagged: bool,
     ) -> None:
         self._fn, self._watermark, self._clock = fn, watermark, clock
         self._lateness, self._on_error, self._tagged = lateness, on_error, tagged
+        self._unit = unit
+        # The output timestamp of a timer that nothing waits for: nothing can happen then.
+        self._nowhere = unit.end_of_time + 1
         self._resting = dict(state.windows)
         self._live: dict[Window, LiveWindow] = {}
         self._by_watermark: list[_Due] = []
@@ -114,7 +118,7 @@ class Running:
         Raises:
             UserFunctionError: The function raised, and that is to be reported.
         """
-        deadline = expiry(window, self._lateness)
+        deadline = expiry(window, self._lateness, self._unit)
         if self._fn.sorts:
             deadline = min(deadline, element.timestamp + self._lateness)
         late = expired(element, window, deadline, self._watermark)
@@ -170,7 +174,7 @@ class Running:
         if live is None:
             resting = self._resting[window]
             saved = of_state(resting)
-            first = next_event(self._fn, saved, window, self._lateness)
+            first = next_event(self._fn, saved, window, self._lateness, self._unit)
             if first >= self._watermark and not any(
                 at < self._clock for at in resting.processing_timers
             ):
@@ -178,7 +182,7 @@ class Running:
             live = self._window(window)
         for (name, tag), timer in live.timers.known.items():
             self._queue_timer(window, self._fn.timers[name], tag, timer)
-        turn = _turn(live.waiting, window, self._lateness)
+        turn = _turn(live.waiting, live.expiry, self._lateness)
         start, end = window.start, window.end
         if turn is not None and turn < self._watermark:
             heappush(self._by_watermark, _Due(turn, turn, "", "", start, end, _TURN))
@@ -193,13 +197,13 @@ class Running:
         if not spec.is_event_time:
             stands, queue = self._clock, self._by_clock
         if at < stands:
-            place = NOWHERE if output is None else output
+            place = self._nowhere if output is None else output
             heappush(queue, _Due(at, place, tag, spec.name, window.start, window.end))
 
     def _fire(self, live: LiveWindow, due: _Due) -> None:
         known, name = live.timers.known, (due.name, due.tag)
         at, output = known.get(name, (None, None))
-        if (at, NOWHERE if output is None else output) != (due.at, due.output):
+        if (at, self._nowhere if output is None else output) != (due.at, due.output):
             return  # it was cleared, or set to another instant
         del known[name]
         spec = self._fn.timers[due.name]
@@ -219,7 +223,7 @@ class Running:
             return self._fn.fire(call, timer)
 
         tag = f" ({due.tag!r})" if due.tag else ""
-        words = f"the timer {spec.name!r}{tag} at {show_instant(due.at)} ({due.at} ms)"
+        words = f"the timer {spec.name!r}{tag} at {self._shown(due.at)}"
         function = self._fn.callback_words(spec)
         self._call(live, fire, due.output, function, words)
 
@@ -242,7 +246,7 @@ class Running:
 
     def _end(self, live: LiveWindow, due: _Due) -> None:
         """The window has expired."""
-        if self._take_turns(live, MAX_TIMESTAMP):
+        if self._take_turns(live, self._unit.end_of_time):
             heappush(self._by_watermark, due)  # what they have set fires before
             return
         if self._fn.expires:
@@ -257,16 +261,18 @@ class Running:
 
     def _give(self, live: LiveWindow, element: Element) -> None:
         windowed = _windowed(live, element)
-        value = windowed.value
-        at = f"{show_instant(element.timestamp)} ({element.timestamp} ms)"
+        value, time = windowed.value, element.timestamp
         self._call(
             live,
             lambda call: self._fn.process(call, windowed),
             element.timestamp,
             self._fn.words,
-            lambda: f"the element {safe_repr(self._fn.shown(value))} at {at}",
+            lambda: f"the element {safe_repr(self._fn.shown(value))} at {self._shown(time)}",
             element,
         )
+
+    def _shown(self, instant: int) -> str:
+        return f"{self._unit.show_instant(instant)} ({self._unit.to_ms(instant)} ms)"
 
     def _call(
         self,
@@ -338,8 +344,10 @@ class Running:
                 assert element is not None, "a window begins with an element"
                 value, _ = element.value
                 saved = Saved(self._fn.key_of(value), {}, {})
-            at = expiry(window, self._lateness)
-            live = self._live[window] = LiveWindow(self._fn, window, at, saved, self._queue_timer)
+            at = expiry(window, self._lateness, self._unit)
+            live = self._live[window] = LiveWindow(
+                self._fn, window, at, saved, self._queue_timer, self._unit
+            )
         return live
 
     def _saved(self, live: LiveWindow) -> Saved:

@@ -23,6 +23,7 @@ function               empty pane       operation in Scio           fails when e
 `Latest` (`Last`)      None             ``latestByKey``             no
 `Top`                  ``[]``           ``topByKey``                no
 `TopBy`                ``[]``           ``topByKey``                no
+`ValueAtExtreme`       None             none                        no
 `Sample`               ``[]``           ``sampleByKey``             no
 `ApproxQuantiles`      ``[]``           ``approxQuantilesByKey``    no
 `CountDistinct`        0                none                        no
@@ -55,6 +56,7 @@ from beamlike.model.combine.ordered import (
     Latest,
     Top,
     TopBy,
+    ValueAtExtreme,
 )
 from beamlike.model.combine.sample import Sample
 from beamlike.model.combine.sketches import ApproxDistinct, ApproxQuantiles
@@ -83,4 +85,5 @@ __all__ = [
     "Together",
     "Top",
     "TopBy",
+    "ValueAtExtreme",
 ]

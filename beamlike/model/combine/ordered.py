@@ -277,5 +277,49 @@ class TopBy(ExactMerge):
         return [value for value, _ in accumulator]
 
 
+@attrs.frozen
+class ValueAtExtreme(ExactMerge):
+    """The value that belongs to the greatest of something else.
+
+    Elements are pairs of a value, which may be null, and of what is compared. A pair in which that
+    is null is left out. Of equal ones the first to arrive counts, and NaN is greater than all
+    numbers. Empty pane: None.
+
+    Args:
+        smallest: That of the least instead.
+
+    Source: Spark ``max_by`` and ``min_by``.
+
+    >>> fn = ValueAtExtreme()
+    >>> fn.extract(fn.add(fn.create(), [("tea", 2), ("cake", 5), ("milk", 3)], [0, 0, 0]))
+    'cake'
+    """
+
+    smallest: bool = attrs.field(default=False, kw_only=True)
+    _top: Top = attrs.field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_top", Top(1, _second, smallest=self.smallest))
+
+    def create(self) -> tuple[tuple[Any, Any], ...]:
+        return ()
+
+    def add(
+        self,
+        accumulator: tuple[tuple[Any, Any], ...],
+        values: Sequence[Any],
+        timestamps: Sequence[int],
+    ) -> tuple[tuple[Any, Any], ...]:
+        return self._top.add(accumulator, values, ())
+
+    def merge(
+        self, first: tuple[tuple[Any, Any], ...], second: tuple[tuple[Any, Any], ...]
+    ) -> tuple[tuple[Any, Any], ...]:
+        return self._top.merge(first, second)
+
+    def extract(self, accumulator: tuple[tuple[Any, Any], ...]) -> Any:
+        return accumulator[0][0] if accumulator else None
+
+
 def _second(pair: tuple[Any, Any]) -> Any:
     return pair[1]

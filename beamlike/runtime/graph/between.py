@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.bundle import Bundle
-from beamlike.model.graph import Edge, GroupNode, Node
+from beamlike.model.graph import Edge, GroupNode, Node, StatefulNode
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.graph.early import (
     Combined,
@@ -22,7 +22,7 @@ from beamlike.runtime.graph.early import (
     watermark_bound,
 )
 from beamlike.runtime.graph.keyed import key_blobs, shard_tables
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Reader
 from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
@@ -170,16 +170,16 @@ class Between:
         mail, layers = self.through(received), self.layers
         sent = [Sent(shard, blob) for blob in mail.news(part) for shard in range(shards)]
         sent += (Sent(0, blob) for blob in mail.deliveries(part))
-        for at in layers.staged(self.layer + 1):
-            edges = [layers.edge_number[edge] for edge in self._node(at).sources]
-            given = [
-                mail.bundles[edge].unpacked(layers.wire) if edge in mail.bundles else Bundle()
-                for edge in edges
-            ]
+        sent += (Sent(it.order[1], it.blob) for it in mail.passing)
+        mail.passing = []
+        for at, node in enumerate(layers.nodes):
+            if not isinstance(node, StatefulNode) or layers.layer[at] <= self.layer:
+                continue
+            given = [self._formed_here(mail, at, source) for source in range(len(node.sources))]
             if any(given):
                 combined = early.combined(at, given, mail, part)
                 for shard, table in combined.to_shards:
-                    sent.append(Sent(shard, _elements(at, table, part)))
+                    sent.append(Sent(shard, _elements(at, table, part, shard)))
                 for position, table in combined.to_fanout:
                     sent.append(Sent(position, _elements(at, table, part), spread=True))
         for edge in [*mail.bundles]:
@@ -188,6 +188,14 @@ class Between:
         # What passes by goes any way.
         sent += (Sent(part % shards, blob) for blob in layers.handed_on(mail, part))
         return sent
+
+    def _formed_here(self, mail: Mail, node: int, source: int) -> Bundle:
+        """The elements of a source of a node that are brought into its form after this layer."""
+        layers = self.layers
+        edge = layers.edge_number[layers.nodes[node].sources[source]]
+        if edge not in mail.bundles or layers.formed_after(Reader(node, source)) != self.layer:
+            return Bundle()
+        return mail.bundles[edge].unpacked(layers.wire)
 
     def _node(self, at: int) -> Node:
         return self.layers.nodes[at]
@@ -202,12 +210,12 @@ class Between:
             left.bundles[edge].added.extend(bundle)
 
 
-def _elements(node: int, table: pa.Table, place: int = 0) -> bytes:
-    """Elements for the machine of a node as a batch.
+def _elements(node: int, table: pa.Table, place: int = 0, shard: int = 0) -> bytes:
+    """Elements for the machine of a node, on a shard, as a batch.
 
     Raises:
         UnsupportedError: They are more than Spark can carry.
     """
-    blob = sealed(Kind.ELEMENTS, table, node, (place, 0, 0))
+    blob = sealed(Kind.ELEMENTS, table, node, (place, shard, 0))
     check_message(blob)
     return blob

@@ -18,7 +18,7 @@ import pyarrow as pa
 from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.model.graph import GroupNode
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
+from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.arrivals import by_shard
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.keyed import as_noted, hashes_of, keyed_table
@@ -165,9 +165,9 @@ class EarlyCombiner:
                 return none
         if not bound.is_certain:
             return ~none
-        lateness = min(strategy.allowed_lateness, _FOREVER)
-        expiry = np.array(keyed.windows.ends, np.int64) - 1 + lateness
-        return np.minimum(expiry, END_OF_GLOBAL_WINDOW) >= bound.watermark
+        lateness, last = min(strategy.allowed_lateness, _FOREVER), strategy.end_of_global_window
+        ends = np.array(keyed.windows.ends, np.int64)
+        return np.minimum(ends - 1, last - lateness) + lateness >= bound.watermark
 
     def _is_exact(self, keyed: Keyed) -> bool:
         """Whether it shows in no result that the elements are combined before."""

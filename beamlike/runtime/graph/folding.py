@@ -3,7 +3,7 @@
 from beamlike.model.combine import Collect
 from beamlike.model.graph import GroupNode, Node
 from beamlike.model.options import LateCheck
-from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.resolution import Resolution
 from beamlike.model.trigger_analysis import fires_on_arrival
 
 
@@ -25,4 +25,4 @@ def folds_parts(node: Node) -> bool:
 
 def is_before_all_windows(watermark: int) -> bool:
     """Whether no window can have ended: a source that ends by itself has this watermark (ms)."""
-    return watermark == MIN_TIMESTAMP
+    return any(watermark == each.earliest for each in Resolution)

@@ -164,7 +164,9 @@ class Layer:
             stores: The state of each node.
             clock: Processing time (ms), if the mail has none.
         """
-        after = Mail(bundles=received.bundles, for_the_end=received.for_the_end)
+        after = Mail(
+            bundles=received.bundles, passing=received.passing, for_the_end=received.for_the_end
+        )
         if shard == 0:
             # All shards got the same; one of them hands it on.
             after.reached, after.delivered = [*received.reached], received.delivered
@@ -188,7 +190,7 @@ class Layer:
             if jump is not None:
                 log_jump(stage.plan.name, jump)
             drops, status = stepped.drops, stepped.status
-            panes = chain.from_iterable(bundle.panes for bundle in stepped.out.values())
+            panes = [pane for bundle in stepped.out.values() for pane in bundle.panes]
             report.count(at, Tally.of(stage.count(tables), drops, panes, status, jump))
             _log(stage.plan.name, stepped)
             report.lost += (NodeDrop(at, key, drop) for key, drop in drops)
@@ -208,7 +210,9 @@ class Layer:
         self, shard: int, blobs: Iterable[bytes], stores: Mapping[int, Store], clock: int
     ) -> list[bytes]:
         """The same from batches to batches."""
-        return self.layers.sent(self.step(shard, Mail.opened(blobs), stores, clock), shard)
+        return self.layers.sent(
+            self.step(shard, Mail.opened(blobs, self.staged), stores, clock), shard
+        )
 
     def teardown(self) -> None:
         """Let what the functions of this copy have made come to its end."""
@@ -289,6 +293,7 @@ class LayerWork(Work):
     ) -> list[tuple[Any, ...]]:
         of_nodes = {at: stores(at) for at in self._layer.staged}
         shard = self._ids.index(group)
+        clock = self._layer.layers.resolution.from_ms(clock)
         return [(blob,) for blob in self._layer.stepped(shard, blobs, of_nodes, clock)]
 
     def close(self) -> None:

@@ -14,23 +14,18 @@ from beamlike.model.bundle import Bundle
 from beamlike.model.graph import (
     Edge,
     FlattenNode,
-    GroupNode,
     Node,
     ReadNode,
     SideInputNode,
-    StatefulParDoNode,
+    StatefulNode,
     WindowNode,
     in_order,
 )
-from beamlike.runtime.graph.machine_node import MachineNode
+from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_message
-
-STAGED: Final = (GroupNode, SideInputNode, StatefulParDoNode, MachineNode)
-"""The nodes that keep state: each belongs to the stateful operator of its layer."""
-
 
 _PARTS: Final = ("nodes", "wanted", "clocks", "wire")
 
@@ -84,6 +79,11 @@ class Layers:
         return layers
 
     @cached_property
+    def resolution(self) -> Resolution:
+        """What the times of its nodes count."""
+        return max((node.resolution for node in self.nodes), key=lambda each: each.per_ms)
+
+    @cached_property
     def sources(self) -> Sequence[ReadNode]:
         """The nodes that read from outside."""
         return [node for node in self.nodes if isinstance(node, ReadNode)]
@@ -101,26 +101,28 @@ class Layers:
     @cached_property
     def read_until(self) -> Sequence[int]:
         """Of each edge the layer of the last node that reads it. The end of a query has its own."""
-        return [self._last(edge, self.depth + 1, lambda node: 0) for edge in self.edges]
+        layer_of: Callable[[Reader], int] = lambda reader: self.layer[reader.node]  # noqa: E731
+        return [self._last(edge, self.depth + 1, layer_of) for edge in self.edges]
 
     @cached_property
     def sent_until(self) -> Sequence[int]:
-        """Of each edge the layer up to which its elements are sent on as they are.
+        """Of each edge the layer up to which its elements are sent on as they are, see
+        `formed_after`."""
+        return [self._last(edge, self.depth, self.formed_after) for edge in self.edges]
 
-        A node that keeps state is sent them in another form, after the layer before its own.
+    def formed_after(self, reader: Reader) -> int:
+        """The layer after which elements are brought into the form in which a node takes them.
+
+        A node that keeps state takes them in another form, as they leave the layer before its own.
+        Those that look into side inputs take it at once, and pass the layers in between unopened.
         """
-        return [
-            self._last(edge, self.depth, lambda node: isinstance(node, STAGED))
-            for edge in self.edges
-        ]
+        node = self.nodes[reader.node]
+        if isinstance(node, SideInputNode) and reader.source == 0:
+            return self.layer[self.number[node.sources[0].node]]
+        return self.layer[reader.node] - isinstance(node, StatefulNode)
 
-    def _last(self, edge: Edge, end: int, before: Callable[[Node], int]) -> int:
-        if edge in self.wanted:
-            return end
-        return max(
-            self.layer[reader.node] - before(self.nodes[reader.node])
-            for reader in self.readers[edge]
-        )
+    def _last(self, edge: Edge, end: int, layer_of: Callable[[Reader], int]) -> int:
+        return end if edge in self.wanted else max(map(layer_of, self.readers[edge]))
 
     @cached_property
     def number(self) -> Mapping[Node, int]:
@@ -132,7 +134,7 @@ class Layers:
         found: list[int] = []
         for node in self.nodes:
             deepest = max((found[self.number[it.node]] for it in node.sources), default=0)
-            found.append(deepest + isinstance(node, STAGED))
+            found.append(deepest + isinstance(node, StatefulNode))
         return found
 
     @cached_property
@@ -158,7 +160,7 @@ class Layers:
         return [
             at
             for at, node in enumerate(self.nodes)
-            if isinstance(node, STAGED) and self.layer[at] == layer
+            if isinstance(node, StatefulNode) and self.layer[at] == layer
         ]
 
     def between(self, layer: int) -> list[int]:
@@ -166,7 +168,7 @@ class Layers:
         return [
             at
             for at, node in enumerate(self.nodes)
-            if not isinstance(node, (*STAGED, ReadNode)) and self.layer[at] == layer
+            if not isinstance(node, StatefulNode | ReadNode) and self.layer[at] == layer
         ]
 
     @cached_property
@@ -186,7 +188,7 @@ class Layers:
 
     def _origins_of(self, edge: Edge, origins: Sequence[tuple[int, ...]]) -> Sequence[int]:
         before = self.number[edge.node]
-        return (before,) if isinstance(edge.node, (*STAGED, ReadNode)) else origins[before]
+        return (before,) if isinstance(edge.node, StatefulNode | ReadNode) else origins[before]
 
     @cached_property
     def roots(self) -> Sequence[frozenset[int]]:

@@ -6,14 +6,14 @@ import attrs
 
 from beamlike.machine.events import Element, Pane
 from beamlike.model.bundle import Bundle, Windowed
-from beamlike.model.graph import Node
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.graph import StatefulNode
+from beamlike.model.windows import GlobalWindow
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.script import Machine
 
 
 @attrs.frozen(eq=False)
-class MachineNode(Node):
+class MachineNode(StatefulNode):
     """Pairs of key and value, given to a machine.
 
     The machine assigns the windows of elements that are in the global window.
@@ -35,7 +35,7 @@ class MachineWorker(StagedWorker):
         bundle, windows = given[0].one_window_each()
         columns = (bundle.values, bundle.timestamps, windows.windows())
         for (key, value), at, window in zip(*columns, strict=True):
-            yield key, Element(value, at, None if window == GLOBAL_WINDOW else window)
+            yield key, Element(value, at, None if isinstance(window, GlobalWindow) else window)
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)

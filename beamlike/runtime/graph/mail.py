@@ -6,7 +6,7 @@ drops and counts and metrics, no operator opens before.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from operator import attrgetter
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 from beamlike.machine.events import Drop
 from beamlike.machine.jumps import Delivered
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
-from beamlike.model.panes import PaneInfo
+from beamlike.model.panes import PaneInfo, numbered_panes
 from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.envelope import (
     Envelope,
@@ -147,6 +147,8 @@ class Mail:
         bundles: Elements by the numbers of their edges.
         tables: Elements for the machines of nodes, by their numbers, in tables of
             `beamlike.runtime.graph.keyed`.
+        passing: Elements for the machines of nodes further on, each for the shard that the second
+            number of its order says.
         reached: How far sources and nodes have come.
         delivered: Event times of rows, by the numbers of their sources.
         clock: Processing time (ms) as the scripts of some sources say it; without one, Spark's
@@ -157,6 +159,7 @@ class Mail:
 
     bundles: dict[int, Parcel] = attrs.field(factory=lambda: defaultdict(Parcel))
     tables: dict[int, list[pa.Table]] = attrs.field(factory=lambda: defaultdict(list))
+    passing: list[Envelope] = attrs.field(factory=list)
     reached: list[Reached] = attrs.field(factory=list)
     delivered: list[Delivered] = attrs.field(factory=list)
     clock: dict[int, int] = attrs.field(factory=dict)
@@ -164,8 +167,12 @@ class Mail:
     report: Report = attrs.field(factory=Report)
 
     @classmethod
-    def opened(cls, blobs: Iterable[bytes]) -> Self:
+    def opened(cls, blobs: Iterable[bytes], nodes: Container[int] | None = None) -> Self:
         """What these batches hold, in their order. Bundles stay closed.
+
+        Args:
+            blobs: The batches.
+            nodes: The numbers of the nodes whose machines are here; None: of all.
 
         Raises:
             StateError: Something is no batch.
@@ -175,6 +182,8 @@ class Mail:
             match envelope.kind:
                 case Kind.BUNDLE:
                     mail.bundles[envelope.number].sent.append(envelope)
+                case Kind.ELEMENTS if nodes is not None and envelope.number not in nodes:
+                    mail.passing.append(envelope)
                 case Kind.ELEMENTS:
                     mail.tables[envelope.number].append(envelope.table)
                 case Kind.WATERMARKS:
@@ -218,7 +227,7 @@ class Mail:
             if parcel.added:
                 body = wire.dumps(_columns(parcel.added))
                 yield sealed(Kind.BUNDLE, body, edge, (place, 0, 0))
-        yield from (it.blob for it in self.for_the_end)
+        yield from (it.blob for it in (*self.passing, *self.for_the_end))
         yield from self.report.blobs(wire, place)
 
     def at_the_end(self, wire: Wire) -> Report:
@@ -238,15 +247,13 @@ _Columns = tuple[Any, Any, Any, list[int], list[PaneInfo]]
 
 def _columns(bundle: Bundle) -> _Columns:
     """Elements as their values, event times, windows by their bounds, and panes by number."""
-    panes = {pane: number for number, pane in enumerate(dict.fromkeys(bundle.panes))}
-    only = len(panes) == 1
-    numbers = [] if only else [panes[pane] for pane in bundle.panes]
+    panes, numbers = numbered_panes(bundle.panes)
     windows: Any = bundle.windows
     if isinstance(windows, Spans):
         spans: Any = np.array([windows.starts, windows.ends], np.int64).T
     else:
         spans = [tuple(map(bounds, each)) for each in windows]
-    return Listed(bundle.values), np.array(bundle.timestamps, np.int64), spans, numbers, list(panes)
+    return Listed(bundle.values), np.array(bundle.timestamps, np.int64), spans, numbers, panes
 
 
 def _bundle(columns: _Columns) -> Bundle:

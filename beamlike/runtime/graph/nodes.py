@@ -23,10 +23,10 @@ from beamlike.model.graph import (
     WindowNode,
 )
 from beamlike.model.panes import NO_FIRING
+from beamlike.model.resolution import Resolution
 from beamlike.model.sessions import Sessions
-from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
-from beamlike.model.windows import GLOBAL_WINDOW, Window
+from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
 from beamlike.runtime.graph.created import in_parts
 from beamlike.runtime.graph.functions import FunctionWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
@@ -46,7 +46,7 @@ def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
     """
     kind = type(window_fn)  # and no subclass, which may assign as it likes
     if kind is GlobalWindows:
-        return Spans.all_in(GLOBAL_WINDOW, len(timestamps))
+        return Spans.all_in(GLOBAL_WINDOWS[window_fn.resolution], len(timestamps))
     if kind is FixedWindows:
         assert isinstance(window_fn, FixedWindows)
         size, offset = window_fn.size, window_fn.offset
@@ -58,7 +58,7 @@ def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
         size, starts = window_fn.gap, list(timestamps)
     else:
         return None
-    if max(timestamps, default=0) > END_OF_GLOBAL_WINDOW - size:
+    if max(timestamps, default=0) > window_fn.resolution.end_of_global_window - size:
         return None
     return Spans(starts, [start + size for start in starts])
 
@@ -68,7 +68,11 @@ class _Source(Worker):
 
     def __init__(self, label: str) -> None:
         super().__init__(label)
-        self._wire = Wire.declared()
+        self._wire, self._window = Wire.declared(), GLOBAL_WINDOW
+
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
+        self._window = GLOBAL_WINDOWS[resolution]
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
         raise AssertionError("a source reads nothing")
@@ -80,7 +84,7 @@ class _Source(Worker):
             elif isinstance(event, Arrive):
                 for part in in_parts(event.elements):
                     elements = [element for _, element in part]
-                    windows = Spans.of(element.window or GLOBAL_WINDOW for element in elements)
+                    windows = Spans.of(element.window or self._window for element in elements)
                     values = self._wire.all_through([element.value for element in elements])
                     times = [element.timestamp for element in elements]
                     yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))

@@ -1,6 +1,7 @@
 """What a run of a pipeline leaves behind: what came out of its edges, and what was dropped."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import attrs
@@ -30,6 +31,30 @@ class DroppedElement:
     label: str
     key: Any
     drop: Drop
+
+
+KEPT_LOST: Final = 10_000
+"""How many lost elements a run keeps: the newest."""
+
+
+@attrs.define
+class LostElements:
+    """Elements that nodes dropped: the newest of them, and how many by label and reason in all."""
+
+    newest: tuple[DroppedElement, ...] = ()
+    counts: Mapping[tuple[str, str], int] = attrs.field(factory=dict)
+
+    def add(self, elements: Iterable[DroppedElement]) -> None:
+        """Note some more."""
+        added = [*elements]
+        if not added:
+            return
+        # New objects, because another thread may be reading the old ones.
+        self.newest = (*self.newest, *added)[-KEPT_LOST:]
+        counts = Counter(self.counts)
+        for dropped in added:
+            counts[dropped.label, dropped.drop.reason.value] += dropped.drop.count
+        self.counts = counts
 
 
 class EdgeOutput(Sequence[OutputElement]):
@@ -80,12 +105,13 @@ class PipelineRun:
 
     Args:
         came: The elements of each edge.
-        lost: What was dropped.
+        lost: What was dropped, the newest of it; see `LostElements`.
         metrics: What functions counted.
         inside: What happened inside of groupings, where a record is kept.
         kept: The edges that were kept; None: all.
         nodes: The graph.
         why_not: Why other edges were not kept, and what to do.
+        lost_counts: How many elements were dropped, by label and reason.
     """
 
     came: Mapping[Edge, Sequence[OutputElement]]
@@ -95,6 +121,13 @@ class PipelineRun:
     kept: KeptEdges | None = attrs.field(default=None, eq=False, repr=False)
     _nodes: frozenset[Node] = attrs.field(default=frozenset(), eq=False, repr=False)
     _why_not: str = attrs.field(default=STREAMED_ON, eq=False, repr=False)
+    lost_counts: Mapping[tuple[str, str], int] = attrs.field(eq=False, repr=False)
+
+    @lost_counts.default
+    def _counts_of_lost(self) -> Mapping[tuple[str, str], int]:
+        lost = LostElements()
+        lost.add(self.lost)
+        return lost.counts
 
     def inside(self, node: Node) -> Run | None:
         """What a node that groups was given, step by step, and all that came of it.

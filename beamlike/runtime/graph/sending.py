@@ -1,10 +1,12 @@
 """The functions of a pipeline as bytes for other processes, and which of them cannot be sent."""
 
+import io
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from types import FunctionType, MethodType
-from typing import Any, Final, cast
+from typing import Any, Final, Generic, cast
 
 import attrs
 import cloudpickle
@@ -15,6 +17,27 @@ from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
 
 _DEEPEST: Final = 12
 """How far inside of a function is looked for what it holds."""
+
+_GENERIC_ITEM: Final = getattr(Generic.__class_getitem__, "__func__", None)
+"""What makes ``Point[int]`` of a generic named tuple before Python 3.12, where no name of its own
+leads a pickle there."""
+
+
+class FunctionPickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Pickles functions and classes, those of ``__main__`` by what is in them."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if obj is _GENERIC_ITEM:
+            return attrgetter("__class_getitem__.__func__"), (Generic,)
+        return super().reducer_override(obj)
+
+
+def pickled(value: Any) -> bytes:
+    """A value with functions or classes in it as bytes."""
+    sink = io.BytesIO()
+    FunctionPickler(sink).dump(value)
+    return sink.getvalue()
+
 
 _SHORT: Final = reprlib.Repr()
 _SHORT.maxother = 60
@@ -31,14 +54,13 @@ def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
         UnpicklableError: A node holds what cannot go to another process; says which, and where.
     """
     try:
-        pickled: bytes = cloudpickle.dumps(list(parts))
+        return pickled(list(parts))
     except Exception:
         for node in nodes:  # its sources are no reason any more
             error = _refusal(node)
             if error is not None:
                 raise _held_by(node, error) from error
         raise
-    return pickled
 
 
 def check_sendable(node: Node) -> None:
@@ -59,7 +81,7 @@ def check_sendable(node: Node) -> None:
 
 def _refusal(thing: Any) -> UserRaised | None:
     try:
-        cloudpickle.dumps(thing)
+        pickled(thing)
     except USER_RAISED as error:
         return error
     return None

@@ -21,8 +21,8 @@ from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.copies import own_copies
 from beamlike.model.graph import SideInputNode
 from beamlike.model.panes import PaneInfo
+from beamlike.model.resolution import Span
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.graph.functions import Contents, FunctionWorker
 from beamlike.runtime.graph.wire import Listed, Wire
@@ -69,6 +69,10 @@ class Batch:
 def batches(bundle: Bundle) -> Iterator[tuple[Window, Batch]]:
     """The elements of a bundle by their windows, each in one; windows in order of arrival."""
     elements, spans = bundle.one_window_each()
+    if len(elements) and len(set(spans.starts)) == len(set(spans.ends)) == 1:
+        window = window_of(spans.starts[0], spans.ends[0])
+        yield window, Batch(elements.values, elements.timestamps, elements.panes)
+        return
     places: dict[tuple[int, int], list[int]] = {}
     for place, span in enumerate(zip(spans.starts, spans.ends, strict=True)):
         places.setdefault(span, []).append(place)
@@ -83,11 +87,12 @@ def machines_of(node: SideInputNode) -> tuple[SideInputs, ...]:
         SideInputs(
             node.main.window_fn,
             side.window_fn,
-            node.main.allowed_lateness,
+            Span(node.main.allowed_lateness, node.main.resolution),
             join="view",
             on_error=OnFailure.FAIL,
             side_trigger=side.trigger,
-            side_allowed_lateness=side.allowed_lateness,
+            side_allowed_lateness=Span(side.allowed_lateness, side.resolution),
+            resolution=node.resolution,
         )
         for side in node.sides
     )
@@ -172,9 +177,9 @@ class SideInputWorker(Worker):
         self._wire = Wire.declared()
         self._function = FunctionWorker(node.label, node.do)
         self._is_set_up = False
-        self._states = [KeyState.unseen(MIN_TIMESTAMP, 0) for _ in self.machines]
+        earliest = node.resolution.earliest
+        self._states = [KeyState.unseen(earliest, 0) for _ in self.machines]
         self._latest = LatestPanes(self.machines)
-        self._drops: list[tuple[Any, Drop]] = []
 
     @property
     def output_watermark(self) -> int:
@@ -236,10 +241,6 @@ class SideInputWorker(Worker):
         self._states[number], effects = self.machines[number].step(self._states[number], event)
         self._drops += dropped(effects)
         return released(effects)
-
-    def dropped(self) -> Iterable[tuple[Any, Drop]]:
-        drops, self._drops = self._drops, []
-        return drops
 
     def look(self, batches_out: Iterable[tuple[Window, Batch]]) -> Tagged:
         """What the function makes of batches that have passed all machines."""

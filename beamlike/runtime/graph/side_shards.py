@@ -20,7 +20,9 @@ column              type    holds
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
 from itertools import chain
+from types import NoneType
 from typing import Any, Final
 from zlib import crc32
 
@@ -59,7 +61,9 @@ _COLUMNS: Final = {
 }
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 """Knuth's multiplicative hash: numbers that are evenly spaced land everywhere."""
-_HASHED: Final = frozenset((bool, bytes, float, int, str, type(None)))
+_HASHED: Final = frozenset((bool, bytes, int, str, date, datetime, time, timedelta))
+"""Classes whose equal values have one hash, in all processes of a query: Spark gives them one seed.
+None is not one of them, nor is what may be no number: their hashes are addresses."""
 _KEY: Final = b"()"
 """The key of all that a machine takes: a shard has one view of each side input."""
 
@@ -111,13 +115,24 @@ def _shards_of(main: Bundle, wire: Wire, shards: int) -> Any:
 
 
 def _hashes(values: Sequence[Any], wire: Wire) -> list[int]:
-    """A number for each value, the same in all processes of a query: Spark gives them one seed."""
-    types = set(map(type, values))
-    if all(issubclass(cls, tuple) for cls in types):
-        types = set(map(type, chain.from_iterable(values)))
-    if types <= _HASHED:
+    """A number for each value, the same in all processes of a query."""
+    classes = set(map(type, values))
+    if classes <= _HASHED:
         return [*map(hash, values)]
+    if classes <= {*_HASHED, float, NoneType}:
+        return [0 if value is None or value != value else hash(value) for value in values]
+    if all(map(_is_plain_tuple, classes)):
+        if _HASHED.issuperset(map(type, chain.from_iterable(values))):
+            return [*map(hash, values)]
+        if len(set(map(len, values))) == 1:
+            columns = (_hashes(column, wire) for column in zip(*values, strict=True))
+            return [*map(hash, zip(*columns, strict=True))]
     return [*map(crc32, wire.each(values))]  # slower, and whatever its class says of hashes
+
+
+def _is_plain_tuple(cls: type) -> bool:
+    plain = (tuple.__hash__, tuple.__iter__)
+    return issubclass(cls, tuple) and (cls.__hash__, cls.__iter__) == plain
 
 
 def _row(window: Window, batch: Batch, wire: Wire) -> tuple[Any, ...]:

@@ -105,8 +105,8 @@ class _Does(Operation):
             fields["timers"] = ", ".join(sorted(it.words for it in fn.timers.values())) or "none"
         return fields
 
-    def fields(self, value: Any) -> Mapping[str, Any]:
-        return {"value": value}
+    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
+        raise AssertionError("the elements of a node are no columns")
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         raise AssertionError("the elements of a node are no columns")
@@ -170,7 +170,8 @@ def plan_of(
             watermark is given.
         held: Where values without a declared type are read from; None: from their column.
     """
-    strategy, parts = WindowingStrategy.unwindowed(), list[Part]()
+    unit = node.resolution
+    strategy, parts = WindowingStrategy.unwindowed().in_resolution(unit), list[Part]()
     values = pa.binary() if held is None else HeldValues.positions
     read: Read = partial(read_values, wire=wire) if held is None else held.read
     untyped = _OverWire(wire, checks=held is not None)
@@ -197,7 +198,7 @@ def plan_of(
         buckets=buckets,
         on_error="drop" if isinstance(node, GroupNode) and node.drops_failures else "fail",
         name=node.label or STAGE,  # that of a scenario has none
-        clocks=clocks,
+        clocks=None if clocks is None else clocks.in_resolution(unit),
         does=_Does(machine, node, read, untyped, typed),
         max_failures=share,
     )

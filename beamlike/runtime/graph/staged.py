@@ -20,7 +20,8 @@ from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
 from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, StatefulParDoNode
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.resolution import Resolution
+from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow
 from beamlike.runtime.graph.folding import folds_parts, is_before_all_windows
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
@@ -55,9 +56,12 @@ class StagedWorker(Worker, Recorded):
         self._stage = MemoryStage(machine)
         self._wire = Wire.declared()
         self._keys: dict[Hashable, Hashable] = {}
-        self._drops: list[tuple[Any, Drop]] = []
         self.folds = False
         """Whether parts of a step bring out the panes of the whole, see `folds_parts`."""
+
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
+        self._stage = MemoryStage(self.machine, watermark=resolution.earliest)
 
     @property
     def takes_parts(self) -> bool:
@@ -122,10 +126,6 @@ class StagedWorker(Worker, Recorded):
             known = key  # in this process it is what it is; it could not go to another one
         self._keys.setdefault(known, key)
         return known
-
-    def dropped(self) -> Iterable[tuple[Any, Drop]]:
-        drops, self._drops = self._drops, []
-        return drops
 
     def _play(self, step: ScriptStep) -> Tagged:
         self._stage.records = self.records
@@ -215,7 +215,7 @@ class GroupingWorker(StagedWorker):
         bundle, windows = self._pairs(given)
         columns = (bundle.values, bundle.timestamps, windows.windows())
         for (key, value), at, window in zip(*columns, strict=True):
-            is_assigned = not self._assigns or window != GLOBAL_WINDOW
+            is_assigned = not self._assigns or not isinstance(window, GlobalWindow)
             yield key, Element(value, at, window if is_assigned else None)
 
     def keyed(self, given: Sequence[Bundle]) -> Keyed:
@@ -224,7 +224,7 @@ class GroupingWorker(StagedWorker):
         values = [value for _, value in bundle.values]
         unassigned = None
         if self._assigns:
-            unassigned = [window == GLOBAL_WINDOW for window in windows.windows()]
+            unassigned = [isinstance(window, GlobalWindow) for window in windows.windows()]
         return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
 
     def teardown(self) -> None:

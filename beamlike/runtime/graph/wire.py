@@ -10,9 +10,11 @@ tuples if they are `Listed`.
 import copyreg
 import io
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache, partial
+from types import FunctionType
 from typing import Any, Final
 
 import attrs
@@ -21,6 +23,7 @@ import cloudpickle
 from beamlike.errors import BeamlikeError, CoderError, StateError
 from beamlike.machine.equality import is_same
 from beamlike.model.coders import Coder, Coders, registry, type_name
+from beamlike.runtime.graph.sending import FunctionPickler
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
 _UNSENDABLE = (
@@ -234,8 +237,54 @@ class Listed:
             (kind,) = kinds
             maker = _maker_of(kind)
             if maker is not None:
-                return _remade, (*maker, [*map(tuple, self.values)])
+                return _remade, (*maker, _plain([*map(tuple, self.values)], coders))
+            if kind is tuple:
+                return list, (_plain(self.values, coders),)
         return list, (self.values,)
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@attrs.frozen
+class _Columns:
+    """Tuples column by column. Columns of instants are numbers: a pickle of instants takes longer
+    than that of all else in a row.
+    """
+
+    columns: list[Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rows, (self.columns,)
+
+
+def _plain(rows: list[Any], coders: Coders) -> Any:
+    """Plain tuples as they are pickled."""
+    if len(set(map(len, rows))) != 1 or datetime in coders.by_type:
+        return rows
+    if not any(type(item) is datetime for item in rows[0]):
+        return rows
+    return _Columns([_numbered(column) for column in zip(*rows, strict=True)])
+
+
+def _numbered(column: Sequence[Any]) -> Any:
+    """A column of instants in UTC as lengths of time; any other as it is."""
+    if set(map(type, column)) != {datetime}:
+        return column
+    if any(instant.tzinfo is not UTC or instant.fold for instant in column):
+        return column
+    import pyarrow as pa
+
+    return pa.array([instant - _EPOCH for instant in column], pa.duration("us")).to_numpy()
+
+
+def _rows(columns: list[Any]) -> list[Any]:
+    """What `_Columns` were made of."""
+    opened = (
+        column if isinstance(column, tuple) else [_EPOCH + length for length in column.tolist()]
+        for column in columns
+    )
+    return [*zip(*opened, strict=True)]
 
 
 def _remade(maker: Callable[..., Callable[[Any], Any]], given: Any, values: list[Any]) -> list[Any]:
@@ -268,12 +317,13 @@ def _named_maker(kind: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
     return partial(tuple.__new__, kind)
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+class _Pickler(FunctionPickler):
     """Hands values of some classes to their coders."""
 
     def __init__(self, sink: io.BytesIO, coders: Coders, *, checks: bool = True) -> None:
         super().__init__(sink, protocol=pickle.HIGHEST_PROTOCOL)
         self._coders, self._checks = coders, checks
+        self._by_reference = dict[int, Any]()
         self.coded = False
 
     def write(self, value: Any) -> None:
@@ -298,6 +348,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         if coder is not None:
             self.coded = True
             return decoded, (type_name(kind), encoded(obj, coder, checks=self._checks))
+        if id(obj) in self._by_reference:
+            return NotImplemented
         if isinstance(obj, Listed):
             return obj.reduced(self._coders)
         names = _fields_of(kind)  # type: ignore[arg-type]
@@ -306,7 +358,12 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             if reduced[0] is copyreg.__newobj__:  # type: ignore[attr-defined]
                 _, *given = reduced[1]
                 return _empty, (kind, names, *given), *reduced[2:]
-        return super().reducer_override(obj)
+        reduction = super().reducer_override(obj)
+        if reduction is NotImplemented and isinstance(obj, type | FunctionType):
+            self._by_reference[id(obj)] = (
+                obj  # to find that out takes longer than to write the name
+            )
+        return reduction
 
 
 @lru_cache(maxsize=1_000)

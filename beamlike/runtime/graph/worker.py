@@ -19,6 +19,7 @@ from beamlike.errors import (
 )
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
+from beamlike.model.resolution import Resolution
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.keys import UnfitKeyError
 from beamlike.runtime.script import Run, ScriptStep
@@ -48,6 +49,11 @@ class Worker(ABC):
 
     def __init__(self, label: str) -> None:
         self.label = label
+        self._drops: list[tuple[Any, Drop]] = []
+
+    def count_in(self, resolution: Resolution) -> None:
+        """Begin before all times, in the ticks of a resolution. Before anything has happened."""
+        self.watermark = resolution.earliest
 
     @property
     def takes_parts(self) -> bool:
@@ -99,7 +105,8 @@ class Worker(ABC):
 
     def dropped(self) -> Iterable[tuple[Any, Drop]]:
         """What was dropped since the last call, by key."""
-        return ()
+        drops, self._drops = self._drops, []
+        return drops
 
     @contextmanager
     def blamed(self) -> Iterator[None]:

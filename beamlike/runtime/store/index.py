@@ -12,7 +12,8 @@ import pyarrow as pa
 from beamlike.errors import StateError
 from beamlike.machine.clocks import Clocks, SourceClock, next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
-from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.resolution import Resolution
+from beamlike.runtime.changes import resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
@@ -24,6 +25,14 @@ UNREADABLE: Final = (
     pa.ArrowException,
 )
 """What reading a damaged index or row may raise; each is raised as a `StateError`."""
+
+
+class CountsOtherwise(Exception):
+    """The state of a shard counts coarser ticks than the plan: those of ``resolution``."""
+
+    def __init__(self, resolution: Resolution) -> None:
+        super().__init__(resolution.word)
+        self.resolution = resolution
 
 
 @attrs.frozen
@@ -107,10 +116,12 @@ class Index:
 
         Raises:
             StateError: It is damaged, or was written by another plan.
+            CountsOtherwise: Its times are in coarser ticks.
         """
         if blob is None:
             *none, own = (np.full(plan.buckets, NEVER, np.int64) for _ in (*_PER_BUCKET, _OWN))
-            return cls(Clock(), MIN_TIMESTAMP, Contents(), *none, own=own)
+            first = Clock.at_first(plan.resolution)
+            return cls(first, plan.resolution.earliest, Contents(), *none, own=own)
         try:
             return cls._loaded(plan, blob)
         except UNREADABLE as error:
@@ -119,11 +130,14 @@ class Index:
     @classmethod
     def _loaded(cls, plan: Plan, blob: bytes) -> "Index":
         table, header = open_index(blob)
+        counted = resolution_in(header["plan"])
+        if counted.per_ms < plan.resolution.per_ms:
+            raise CountsOtherwise(counted)
         changed = plan.check_identity(header["plan"])
         contents = Contents.from_json(header["contents"])
         if "side" not in table.column_names:
             # Older layouts lack it: every bucket is loaded once.
-            ask = np.full(table.num_rows, MIN_TIMESTAMP, np.int64)
+            ask = np.full(table.num_rows, plan.resolution.earliest, np.int64)
             table = table.append_column("side", pa.array(ask))
         columns = [deadlines(table, name).copy() for name in _PER_BUCKET]
         own = digests_of_keys(table)
@@ -131,12 +145,12 @@ class Index:
         if _FAILING in header:
             index.failing = Failing.from_json(header[_FAILING])
         if _KEY_CLOCK in header:
-            index.key_clock = SourceClock.from_json(header[_KEY_CLOCK])
+            index.key_clock = SourceClock.from_json(header[_KEY_CLOCK], plan.resolution)
             changed = changed or index.key_clock != plan.key_clock
         if changed:
             # Deadlines are those of the words before. Now every bucket is due, and sets its own.
             for column in (index.event, index.timer, index.side):
-                column[:] = MIN_TIMESTAMP
+                column[:] = plan.resolution.earliest
         return index
 
     def move(self, to: Clock, clocks: Clocks | None) -> None:
@@ -210,6 +224,16 @@ def open_index(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
     if seal is not None and seal != _seal(table, header):
         raise StateError(damaged(blob, "it is not what was written"))
     return table, header
+
+
+def resolution_of_index(blob: bytes) -> Resolution:
+    """What the times of a shard's state count.
+
+    Raises:
+        StateError: It is damaged.
+    """
+    _, header = open_index(blob)
+    return resolution_in(header["plan"])
 
 
 def deadlines(table: pa.Table, name: str) -> Any:

@@ -19,7 +19,7 @@ from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import NEVER, Ints
 from beamlike.machine.key_clock import KeyClock
 from beamlike.machine.reference.next_timers import NextTimers
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.resolution import MICROSECONDS
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
@@ -31,7 +31,7 @@ from beamlike.runtime.store.stores import Store
 _FIRST: Final = -(2**30)
 """The number of the first of these blobs. Records of a shard count down from -3 and get nowhere
 near."""
-_FIELDS: Final = tuple(field.name for field in attrs.fields(KeyClock))
+CLOCK_FIELDS: Final = tuple(field.name for field in attrs.fields(KeyClock))
 
 
 class KeyClocks:
@@ -46,7 +46,7 @@ class KeyClocks:
 
     def __init__(self, plan: Plan, source: SourceClock, store: Store, index: Index) -> None:
         keys = [pa.field(f"key_{name}", kind) for name, kind in plan.keys.items()]
-        self._schema = pa.schema([*keys, *((name, pa.int64()) for name in _FIELDS)])
+        self._schema = pa.schema([*keys, *((name, pa.int64()) for name in CLOCK_FIELDS)])
         self._source, self._store, self._index = source, store, index
         # Up to the last step the watermarks followed as the query said then.
         self._before = source if index.key_clock is None else index.key_clock
@@ -158,19 +158,19 @@ def _read(blob: bytes | None, digest: int) -> pa.Table:
         raise StateError(damaged(blob or b"", "it is not what was written of its keys' watermarks"))
     table = unpack_blob(blob)[0].replace_schema_metadata(None)
     table.validate(full=True)  # the file may be hostile: no offset may lead out of its buffer
-    for name in _FIELDS:
+    for name in CLOCK_FIELDS:
         column = table.column(name)
         if column.type != pa.int64() or column.null_count:
             raise ValueError(f"{name} is {column.type} with {column.null_count} nulls")
         least, greatest = pc.min_max(column).as_py().values()
-        if least < MIN_TIMESTAMP or greatest > MAX_TIMESTAMP:
+        if least < MICROSECONDS.earliest or greatest > MICROSECONDS.end_of_time:
             raise ValueError(f"{name} is no instant")
     return table
 
 
 def _clocks_in(table: pa.Table) -> dict[Key, KeyClock]:
-    keys = key_tuples(table.columns[: -len(_FIELDS)], table.num_rows)
-    fields = (table.column(name).to_pylist() for name in _FIELDS)
+    keys = key_tuples(table.columns[: -len(CLOCK_FIELDS)], table.num_rows)
+    fields = (table.column(name).to_pylist() for name in CLOCK_FIELDS)
     return {key: KeyClock(*own) for key, *own in zip(keys, *fields, strict=True)}
 
 

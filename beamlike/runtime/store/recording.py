@@ -24,7 +24,8 @@ import pyarrow as pa
 
 from beamlike.errors import StateError
 from beamlike.machine.clocks import SourceClock, WatermarkUpdate
-from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.runtime.arrivals import TIMES, coarser
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
@@ -50,6 +51,10 @@ class Moment:
     watermark: int
     clock: int
 
+    def in_milliseconds(self, unit: Resolution) -> Self:
+        """The moment, which counts so, in milliseconds."""
+        return type(self)(unit.to_ms(self.watermark), unit.to_ms(self.clock))
+
 
 @attrs.frozen(eq=False)
 class RecordedStep:
@@ -68,15 +73,28 @@ class RecordedStep:
     rows: pa.Table
     key_clock: SourceClock | None = None
 
+    def in_milliseconds(self, unit: Resolution) -> Self:
+        """The step, which counts so, in milliseconds."""
+        if unit is MILLISECONDS:
+            return self
+        return type(self)(
+            unit.to_ms(self.judged_at),
+            self.after.in_milliseconds(unit),
+            coarser(self.rows, (*TIMES, *OWN), unit.per_ms),
+            self.key_clock and self.key_clock.in_resolution(MILLISECONDS),
+        )
+
 
 @attrs.frozen
 class _Contents:
-    """Which steps are recorded: from number ``first`` on, one for each of ``sizes`` (bytes)."""
+    """Which steps are recorded: from number ``first`` on, one for each of ``sizes`` (bytes); and
+    what their times count."""
 
     first: int
     sizes: tuple[int, ...]
     since: Moment | None
     until: Moment
+    resolution: str = MILLISECONDS.word
 
     @classmethod
     def read(cls, blob: bytes) -> Self:
@@ -87,6 +105,7 @@ class _Contents:
             tuple(header["sizes"]),
             None if since is None else Moment(**since),
             Moment(**header["until"]),
+            header.get("resolution", MILLISECONDS.word),
         )
 
     def dump(self) -> bytes:
@@ -95,7 +114,7 @@ class _Contents:
 
 @attrs.frozen(eq=False)
 class Record:
-    """The recorded steps of a shard.
+    """The recorded steps of a shard. Whatever its times count, here they are in milliseconds.
 
     Args:
         steps: The steps, in order.
@@ -120,13 +139,16 @@ class Record:
             return None
         try:
             contents = _Contents.read(blob)
+            unit = Resolution[contents.resolution.upper()]
             steps = []
             for number in range(contents.first, contents.first + len(contents.sizes)):
                 rows, header = unpack_blob(blob_at(_FIRST - number) or b"")
                 after, own = Moment(**header["after"]), header.get("key_clock")
-                source = None if own is None else SourceClock.from_json(own)
-                steps.append(RecordedStep(header["judged_at"], after, rows, source))
-            return cls(steps, contents.since, contents.until)
+                source = None if own is None else SourceClock.from_json(own, unit)
+                step = RecordedStep(header["judged_at"], after, rows, source)
+                steps.append(step.in_milliseconds(unit))
+            since = contents.since and contents.since.in_milliseconds(unit)
+            return cls(steps, since, contents.until.in_milliseconds(unit))
         except UNREADABLE as error:
             raise StateError(f"the record of a shard is damaged: {error}") from error
 
@@ -178,14 +200,14 @@ class Recorder:
         """What is recorded so far. Steps that were made without a recorder begin it anew."""
         blob = store.read(_CONTENTS)
         known = None if blob is None else _Contents.read(blob)
-        now = Moment(MIN_TIMESTAMP, 0)
+        now = Moment(self._plan.resolution.earliest, 0)
         if index is not None:
             now = Moment(index.at.watermark, index.at.clock)
         if known is not None and known.until == now:
             return known
         for number in () if known is None else range(known.first, known.first + len(known.sizes)):
             store.write(_FIRST - number, None)
-        return _Contents(0, (), None if index is None else now, now)
+        return _Contents(0, (), None if index is None else now, now, self._plan.resolution.word)
 
     def _append(self, store: Store, contents: _Contents, step: bytes, after: Moment) -> None:
         number, sizes = contents.first + len(contents.sizes), [*contents.sizes, len(step)]
@@ -197,7 +219,8 @@ class Recorder:
             store.write(_FIRST - first, None)
             del sizes[0]
             first += 1
-        store.write(_CONTENTS, _Contents(first, tuple(sizes), since, after).dump())
+        kept = attrs.evolve(contents, first=first, sizes=tuple(sizes), since=since, until=after)
+        store.write(_CONTENTS, kept.dump())
 
 
 def _with_own(rows: pa.Table, clocks: KeyClocks, width: int, begin: Clock, to: Clock) -> pa.Table:

@@ -43,7 +43,6 @@ def test_lines_of_files_that_end_as_they_may(
         ("words.BZ2", bz2.compress),
         ("words.txt", bytes),
         ("words.xz", __import__("lzma").compress),
-        ("words.deflate", __import__("zlib").compress),
         ("words.zst", __import__("zstandard").compress),
     ],
 )
@@ -314,13 +313,7 @@ def test_a_failure_elsewhere_leaves_no_part_of_a_file(
         ),
         (
             lambda path: ReadFromText(3),
-            "TextSource file_pattern must be a string or a ValueProvider, got 3; write the path "
-            "as text",
-        ),
-        (
-            lambda path: ReadFromText(f"{path}/[b-a]x"),
-            "the file pattern '{path}/[b-a]x' cannot be read: bad character range b-a at "
-            "position {at}; write * for any name, and [abc] for one of some characters",
+            "ReadFromText file_pattern must be a string, got 3; write the path as text",
         ),
         (
             lambda path: ReadFromText(path, skip_header_lines=-1, validate=False),
@@ -359,9 +352,7 @@ def test_what_cannot_be_used_is_refused_when_it_is_made(
 ) -> None:
     with pytest.raises(PipelineError) as raised:
         make(str(tmp_path))
-    # `re` counts from the beginning of what it was given, in which dots and slashes are escaped.
-    at = str(raised.value).partition("position ")[2].partition(";")[0]
-    assert str(raised.value) == problem.replace("{path}", str(tmp_path)).replace("{at}", at)
+    assert str(raised.value) == problem.replace("{path}", str(tmp_path))
 
 
 @HOSTS
@@ -374,20 +365,6 @@ def test_a_file_that_is_gone_when_the_pipeline_runs(
     with pytest.raises(BeamlikeError, match="Not a gzipped file"):
         p.run(host, spark=read_by(host, request))
     assert sorted(it.name for it in tmp_path.iterdir()) == ["in.gz"]
-
-
-def test_a_name_that_comes_when_the_pipeline_runs(tmp_path: Path) -> None:
-    class Options(beam.PipelineOptions):
-        @classmethod
-        def _add_argparse_args(cls, parser: Any) -> None:
-            parser.add_value_provider_argument("--words")
-            parser.add_value_provider_argument("--out")
-
-    (tmp_path / "in").write_text("a\n")
-    options = Options([f"--words={tmp_path}/in", f"--out={tmp_path}/out"])
-    with TestPipeline(options=options) as p:
-        _ = p | ReadFromText(options.words) | WriteToText(options.out)
-    assert files_in(tmp_path) == {"in": "a\n", "out-00000-of-00001": "a\n"}
 
 
 def names_of(folder: Path) -> Sequence[str]:

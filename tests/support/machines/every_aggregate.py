@@ -38,6 +38,8 @@ def every_aggregate(
             f"{name}_distinct": make.approx_distinct(name),
             f"{name}_top_by": make.top(name, 2, by=by),
             f"{name}_bottom_by": make.bottom(name, 2, by=by),
+            f"{name}_min_by": make.min_by(name, by=by),
+            f"{name}_max_by": make.max_by(name, by=by),
         }
         if not isinstance(kind, T.MapType):
             every |= {

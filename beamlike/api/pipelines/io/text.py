@@ -3,22 +3,33 @@
 Source: Beam Python ``io.textio``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import chain, islice
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, ClassVar, Final
 
+import attrs
+
+from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.coders import StrUtf8Coder
-from beamlike.api.pipelines.io.compression import Compression, CompressionTypes
-from beamlike.api.pipelines.io.errors import check_number
-from beamlike.api.pipelines.io.file_sinks import FileBasedSink
-from beamlike.api.pipelines.io.file_sources import FileBasedSource, ReadAllFiles, ReadsAll
-from beamlike.api.pipelines.io.range_trackers import RangeTracker
+from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.io.files import (
+    Compression,
+    CompressionTypes,
+    check_compression,
+    check_number,
+    check_path,
+    check_pattern_has_files,
+    matching,
+    open_file,
+)
 from beamlike.api.pipelines.io.records import check_delimiter, check_escape, records
-from beamlike.api.pipelines.io.sinks import Writes
-from beamlike.api.pipelines.io.sources import Reads
+from beamlike.api.pipelines.io.shard_names import ShardNames
+from beamlike.api.pipelines.io.writing import Shards, write_files
 from beamlike.api.pipelines.more_coders import ToBytesCoder
-from beamlike.api.pipelines.value_providers import ValueProvider
+from beamlike.api.pipelines.pardo import ParDo
+from beamlike.api.pipelines.pipeline import PCollection, Pipeline
+from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines.transform import PTransform
 from beamlike.model.coders import Coder
 
 __all__ = ["ReadAllFromText", "ReadFromText", "ReadFromTextWithFilename", "WriteToText"]
@@ -27,122 +38,56 @@ _UTF8: Final = StrUtf8Coder()
 _BYTES: Final = ToBytesCoder()
 
 
-Header = tuple[Callable[[Any], bool] | None, Callable[[Sequence[Any]], Any] | None]
+@attrs.frozen
+class _TextFormat:
+    """How text files are read.
 
-
-class TextSource(FileBasedSource):
-    """The records of text files: what `ReadFromText` reads. Its arguments are those of it.
-
-    Args:
-        header_processor_fns: What says whether a first record is part of a header, and what is
-            called with those that are.
+    Raises:
+        PipelineError: An argument cannot be used.
     """
 
-    def __init__(
-        self,
-        file_pattern: Any,
-        min_bundle_size: int = 0,
-        compression_type: Compression = "auto",
-        strip_trailing_newlines: bool = True,
-        coder: Coder = _UTF8,
-        buffer_size: int = 8192,
-        validate: bool = True,
-        skip_header_lines: int = 0,
-        header_processor_fns: Header = (None, None),
-        delimiter: bytes | None = None,
-        escapechar: bytes | None = None,
-    ) -> None:
-        super().__init__(file_pattern, min_bundle_size, compression_type, validate=validate)
-        check_number(skip_header_lines, "skip_header_lines")
-        check_delimiter(delimiter)
-        check_escape(escapechar)
-        self._strip, self._coder = strip_trailing_newlines, coder
-        self._skip, self._header = skip_header_lines, header_processor_fns
-        self._delimiter, self._escape = delimiter, escapechar
+    compression: Compression
+    strip_newlines: bool
+    coder: Coder
+    skip_header_lines: int
+    delimiter: bytes | None
+    escapechar: bytes | None
 
-    def read_records(self, file_name: str, offset_range_tracker: RangeTracker) -> Iterator[Any]:
-        with self.open_file(file_name) as file:
-            found = records(file, self._delimiter, self._escape, keep=not self._strip)
-            decoded = map(self._coder.decode, islice(found, self._skip, None))
-            yield from self._after_header(decoded)
+    def __attrs_post_init__(self) -> None:
+        check_compression(self.compression)
+        check_number(self.skip_header_lines, "skip_header_lines")
+        check_delimiter(self.delimiter)
+        check_escape(self.escapechar)
 
-    def _after_header(self, decoded: Iterator[Any]) -> Iterator[Any]:
-        is_header, process = self._header
-        if is_header is None:
-            return decoded
-        header, rest = [], decoded
-        for record in decoded:
-            if not is_header(record):
-                rest = chain([record], decoded)
-                break
-            header.append(record)
-        if process is not None:
-            process(header)
-        return rest
+    def lines(self, path: str) -> Iterator[Any]:
+        """The elements of a file."""
+        with open_file(path, "rb", self.compression) as file:
+            found = records(file, self.delimiter, self.escapechar, keep=not self.strip_newlines)
+            yield from map(self.coder.decode, islice(found, self.skip_header_lines, None))
 
 
-class TextSourceWithFilename(TextSource):
-    """The same, as pairs of the name of the file and the record."""
+class _ReadFiles(DoFn[str, Any]):
+    """The lines of the files that an element names, maybe each with the name of its file."""
 
-    def read_records(self, file_name: str, offset_range_tracker: RangeTracker) -> Iterator[Any]:
-        for record in super().read_records(file_name, offset_range_tracker):
-            yield file_name, record
+    def __init__(self, text: _TextFormat, with_filename: bool) -> None:
+        self._text, self._with_filename = text, with_filename
 
-
-class TextSink(FileBasedSink):
-    """Lines of text: what `WriteToText` writes into. Its arguments are those of it."""
-
-    def __init__(
-        self,
-        file_path_prefix: Any,
-        file_name_suffix: Any = "",
-        append_trailing_newlines: bool = True,
-        num_shards: int = 0,
-        shard_name_template: str | None = None,
-        coder: Coder = _BYTES,
-        compression_type: Compression = "auto",
-        header: Any = None,
-        footer: Any = None,
-        **how: Any,
-    ) -> None:
-        super().__init__(
-            file_path_prefix,
-            coder,
-            file_name_suffix,
-            num_shards,
-            shard_name_template,
-            "text/plain",
-            compression_type,
-            **how,
-        )
-        self._end = b"\n" if append_trailing_newlines else b""
-        self._header, self._footer = header, footer
-
-    def open(self, temp_path: str) -> Any:
-        handle = super().open(temp_path)
-        self._write_line(handle, self._header)
-        return handle
-
-    def close(self, file_handle: Any) -> None:
-        self._write_line(file_handle, self._footer)
-        super().close(file_handle)
-
-    def _write_line(self, handle: Any, text: Any) -> None:
-        if text is not None:
-            handle.write(_BYTES.encode(text) + self._end)
-
-    def write_encoded_record(self, file_handle: Any, encoded_value: bytes) -> None:
-        file_handle.write(encoded_value + self._end)
+    def process(self, element: str) -> Iterator[Any]:
+        check_path(element, "ReadAllFromText: the name of a file")
+        for path in matching(element):
+            for line in self._text.lines(path):
+                yield (path, line) if self._with_filename else line
 
 
-class ReadFromText(Reads):
+class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
     r"""The lines of text files, which end with ``\n`` or ``\r\n``.
 
         lines = pipeline | ReadFromText("/data/2026-*.txt.gz", skip_header_lines=1)
 
     Args:
-        file_pattern: A path, which may have ``*``, ``?`` and ``[...]`` in it.
-        min_bundle_size: Counts for nothing: a file is read as a whole.
+        file_pattern: A path, which may have ``*``, ``**``, ``?`` and ``[...]`` in it, and a scheme
+            such as ``s3://``.
+        min_bundle_size: No effect: a file is read as a whole.
         compression_type: How the files are compressed; by default as the end of a name says.
         strip_trailing_newlines: Whether lines come without their ends.
         coder: Makes elements of bytes.
@@ -154,15 +99,16 @@ class ReadFromText(Reads):
     Raises:
         BeamIOError: There are no such files.
         PipelineError: An argument cannot be used.
+        EnvironmentProblem: fsspec is not installed.
 
     Source: Beam ``ReadFromText``.
     """
 
-    _source_class: ClassVar[type[TextSource]] = TextSource
+    _with_filename: ClassVar[bool] = False
 
     def __init__(
         self,
-        file_pattern: "str | ValueProvider",
+        file_pattern: str,
         min_bundle_size: int = 0,
         compression_type: Compression = CompressionTypes.AUTO,
         strip_trailing_newlines: bool = True,
@@ -174,37 +120,43 @@ class ReadFromText(Reads):
         **label: Any,
     ) -> None:
         super().__init__(**label)
-        self._source = self._source_class(
-            file_pattern,
-            min_bundle_size,
+        check_path(file_pattern, f"{type(self).__name__} file_pattern")
+        self._pattern = file_pattern
+        self._text = _TextFormat(
             compression_type,
             strip_trailing_newlines,
             coder,
-            validate=validate,
-            skip_header_lines=skip_header_lines,
-            delimiter=delimiter,
-            escapechar=escapechar,
+            skip_header_lines,
+            delimiter,
+            escapechar,
         )
+        if validate:
+            check_pattern_has_files(file_pattern)
+
+    def expand(self, pbegin: Any) -> PCollection[Any]:
+        pipeline = pbegin if isinstance(pbegin, Pipeline) else pbegin.pipeline
+        pattern: PCollection[str] = pipeline | "Pattern" >> Create([self._pattern])
+        return pattern | "ReadFiles" >> ParDo(_ReadFiles(self._text, self._with_filename))
 
 
 class ReadFromTextWithFilename(ReadFromText):
-    """The same, as pairs of the name of the file and the line.
+    """The lines of text files as pairs of the name of the file and the line, see `ReadFromText`.
 
     Source: Beam ``ReadFromTextWithFilename``.
     """
 
-    _source_class = TextSourceWithFilename
+    _with_filename = True
 
 
-class ReadAllFromText(ReadsAll):
-    """The lines of the text files that a collection names, or has found with ``MatchFiles``.
+class ReadAllFromText(PTransform[PCollection[str], PCollection[Any]]):
+    """The lines of the text files that a collection names.
 
     Args:
-        min_bundle_size: Counts for nothing, as the next one.
+        min_bundle_size: No effect, as the next one.
         desired_bundle_size: A file is read as a whole.
-        validate: Counts for nothing: a pattern without files has no lines.
+        compression_type: As in `ReadFromText`, and so is all that has its name.
+        validate: No effect: a pattern without files has no lines.
         with_filename: Whether elements are pairs of the name of the file and the line.
-        compression_type: As in `ReadFromText`, and so is all else.
 
     Source: Beam ``ReadAllFromText``.
     """
@@ -226,23 +178,21 @@ class ReadAllFromText(ReadsAll):
         **label: Any,
     ) -> None:
         super().__init__(**label)
-        source_of = partial(
-            TextSource,
-            compression_type=compression_type,
-            strip_trailing_newlines=strip_trailing_newlines,
-            coder=coder,
-            validate=False,
-            skip_header_lines=skip_header_lines,
-            delimiter=delimiter,
-            escapechar=escapechar,
+        text = _TextFormat(
+            compression_type,
+            strip_trailing_newlines,
+            coder,
+            skip_header_lines,
+            delimiter,
+            escapechar,
         )
-        source_of("")  # so that what cannot be used is refused now
-        self._read = ReadAllFiles(
-            True, compression_type, desired_bundle_size, min_bundle_size, source_of, with_filename
-        )
+        self._read = _ReadFiles(text, with_filename)
+
+    def expand(self, names: PCollection[str]) -> PCollection[Any]:
+        return names | "ReadFiles" >> ParDo(self._read)
 
 
-class WriteToText(Writes):
+class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
     """The elements as lines of text files. The names of the files come out.
 
         lines | WriteToText("/data/out", file_name_suffix=".txt")
@@ -280,8 +230,8 @@ class WriteToText(Writes):
 
     def __init__(
         self,
-        file_path_prefix: "str | ValueProvider",
-        file_name_suffix: "str | ValueProvider" = "",
+        file_path_prefix: str,
+        file_name_suffix: str = "",
         append_trailing_newlines: bool = True,
         num_shards: int = 0,
         shard_name_template: str | None = None,
@@ -296,18 +246,24 @@ class WriteToText(Writes):
         triggering_frequency: float | None = None,
     ) -> None:
         super().__init__()
-        self._sink = TextSink(
-            file_path_prefix,
-            file_name_suffix,
-            append_trailing_newlines,
-            num_shards,
-            shard_name_template,
+        check_path(file_path_prefix, "file_path_prefix")
+        check_path(file_name_suffix, "file_name_suffix")
+        check_compression(compression_type)
+        check_number(num_shards, "num_shards")
+        self._frequency = triggering_frequency
+        self._shards = Shards(
+            ShardNames(file_path_prefix, file_name_suffix, shard_name_template),
             coder,
+            b"\n" if append_trailing_newlines else b"",
+            None if header is None else _BYTES.encode(header),
+            None if footer is None else _BYTES.encode(footer),
             compression_type,
-            header,
-            footer,
-            max_records_per_shard=max_records_per_shard,
-            max_bytes_per_shard=max_bytes_per_shard,
-            skip_if_empty=skip_if_empty,
-            triggering_frequency=triggering_frequency,
+            1 if shard_name_template == "" else num_shards,
+            max_records_per_shard,
+            max_bytes_per_shard,
+            skip_if_empty,
         )
+
+    def expand(self, pcoll: PCollection[Any]) -> Any:
+        check_collection(pcoll, self)
+        return write_files(pcoll, self._shards, self._frequency)

@@ -10,7 +10,7 @@ import attrs
 from beamlike.api import user_timers
 from beamlike.api.pipelines import dofn
 from beamlike.api.pipelines.dofn import ANY_SKEW
-from beamlike.api.pipelines.params import Param, ProvidedAsked, TimerAsked
+from beamlike.api.pipelines.params import Param, TimerAsked
 from beamlike.api.pipelines.python.reading import Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import WindowedValue, of_model
@@ -90,18 +90,6 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
             PipelineError: It is none.
         """
         return TimerAsked.of(spec, Clockface())
-
-    @staticmethod
-    def WatermarkEstimatorParam(watermark_estimator_provider: Any = None) -> Any:
-        """The watermark estimator of that part; it observes each `Timestamp`.
-
-        Args:
-            watermark_estimator_provider: What makes it; None: the function itself.
-        """
-        shown = Timestamp.of_millis
-        return ProvidedAsked(
-            "WatermarkEstimatorParam", shown, provider=watermark_estimator_provider
-        )
 
     def skew_ms(self, label: str) -> int:
         skew = self.allowed_timestamp_skew

@@ -1,7 +1,6 @@
 """Beam's ``apache_beam.runners.direct.direct_runner``: what is here of it."""
 
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
-from beamlike.api.pipelines.option_classes import DirectOptions as DirectOptions
 from beamlike.api.pipelines.options import StandardOptions as StandardOptions
 from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.pipeline import PCollection as PCollection
@@ -14,7 +13,6 @@ from beamlike.api.pipelines.runners import PipelineRunner as PipelineRunner
 from beamlike.api.pipelines.runners import SwitchingDirectRunner as SwitchingDirectRunner
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
-from beamlike.api.pipelines.value_providers import RuntimeValueProvider as RuntimeValueProvider
 from beamlike.beam import coders as coders
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import userstate as userstate

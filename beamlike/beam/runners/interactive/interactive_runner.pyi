@@ -1,10 +1,6 @@
 """Beam's ``apache_beam.runners.interactive.interactive_runner``: what is here of it."""
 
-from beamlike.api.pipelines.option_classes import FlinkRunnerOptions as FlinkRunnerOptions
-from beamlike.api.pipelines.option_classes import GoogleCloudOptions as GoogleCloudOptions
-from beamlike.api.pipelines.option_classes import WorkerOptions as WorkerOptions
 from beamlike.api.pipelines.options import PipelineOptions as PipelineOptions
 from beamlike.api.pipelines.runners import InteractiveRunner as InteractiveRunner
-from beamlike.api.pipelines.visiting import PipelineVisitor as PipelineVisitor
 from beamlike.beam import runners as runners
 from beamlike.beam.runners.direct import direct_runner as direct_runner

@@ -7,9 +7,8 @@ says in SQL, such as how a text is read as a time, is here done in Arrow, with t
 Expressions of users are computed by the session of Spark that they were made in.
 
 Read in this order: `values` (columns in the types that queries know), `texts` (times and numbers as
-Spark reads and writes them), `frame` (the stand-in), `sources` (event times), `query`
-(groupings), `bounded` (tables that are there at once), `packer_rows`
-(rows for the packer), `verbs` (what becomes of rows).
+Spark reads and writes them), `frame` (the stand-in), `sources` (event times, and rows for the
+packer), `query` (groupings, and tables that are there at once), `verbs` (what becomes of rows).
 """
 
 from beamlike.extras import needs

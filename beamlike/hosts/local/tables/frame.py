@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts import expressions
 from beamlike.hosts.expressions import Change
+from beamlike.runtime.frame_columns import no_column
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.session_identity import check_renamed
 from beamlike.runtime.sql_types import type_text
@@ -229,8 +230,8 @@ def found(schema: pa.Schema, given: Any, argument: str) -> list[tuple[str, ...]]
     for part in path:
         if part not in [field.name for field in inside]:
             check_renamed(argument, given, schema.names)
-            known = ", ".join(repr(name) for name in schema.names if name != MARKS)
-            raise ColumnError(f"{argument}: there is no column {given!r}; the columns are {known}")
+            known = [name for name in schema.names if name != MARKS]
+            raise ColumnError(f"{argument}: {no_column(given, known)}")
         dtype = inside.field(part).type
         inside = dtype if pa.types.is_struct(dtype) else ()
     return [path]

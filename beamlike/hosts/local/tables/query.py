@@ -7,19 +7,20 @@ stepped one after the other, what comes out is put together.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import pyarrow as pa
 
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
+from beamlike.hosts.local.tables.values import usual_table
 from beamlike.machine.clocks import HostWatermark
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.packing import packed
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.stores import Store
-from beamlike.runtime.work import FanoutWork, ShardWork, Work
+from beamlike.runtime.store.stores import NoStore, Store
+from beamlike.runtime.work import AT_ONCE, FanoutWork, ShardWork, Work
 
 
 @attrs.frozen
@@ -79,3 +80,57 @@ def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch])
         groups, blobs = (column.to_pylist() for column in rows.columns)
         for group, blob in zip(groups, blobs, strict=True):
             received[group].append(blob)
+
+
+@attrs.frozen
+class BoundedStage:
+    """A grouping of rows that are there at once: each shard from its first element to its end."""
+
+    plan: Plan
+    inputs: Sequence[PackedTable]
+
+    def table(self, batch: MicroBatch) -> pa.Table:
+        """Everything that comes out, with the hidden column."""
+        works = ShardWork(self.plan), FanoutWork(self.plan)
+        return output_of(works, self.inputs, batch, AT_ONCE, _no_store, _no_store)
+
+
+def _no_store(group: int) -> NoStore:
+    return NoStore()
+
+
+class BoundedTables:
+    """Where frames over tables come from. They keep nothing."""
+
+    is_streaming: Final = False
+    port: Final = None
+    """What its frames are worked on with, if it is not `TableFrames`."""
+    without_spark: Final = (
+        "and a table of pyarrow has none; compute a column with pyarrow.compute and "
+        "table.append_column(...) before, and name it here, or make a DataFrame of the table with "
+        "bl.local_session().createDataFrame(table)"
+    )
+    """What to do where only Spark can help."""
+
+    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> BoundedStage:
+        """A grouping."""
+        return BoundedStage(plan, inputs)
+
+
+_TABLES: Final = BoundedTables()
+
+
+def frame_of(rows: pa.Table | pa.RecordBatch) -> TableFrame:
+    """Rows of a user's as a frame, in the types that queries know.
+
+    Raises:
+        ColumnError: A value does not fit in such a type.
+    """
+    table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    usual = usual_table(table)
+    return TableFrame(usual.schema, frozenset(), _TABLES, lambda batch: usual)
+
+
+def table_of(frame: TableFrame) -> pa.Table:
+    """All rows of a frame that is bounded."""
+    return frame.table(MicroBatch({}, {}, 0, 0, ended=True)).cast(frame.fields)

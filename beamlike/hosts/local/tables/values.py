@@ -97,7 +97,7 @@ def _unreadable(values: pa.Array) -> Mask:
     dtype = values.type
     if pa.types.is_timestamp(dtype):
         micros: Ints = pc.fill_null(values.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
-        return (micros < READABLE[0] * 1000) | (micros > READABLE[-1] * 1000 + 999)
+        return (micros < READABLE[0]) | (micros > READABLE[-1])
     if pa.types.is_date32(dtype):
         days: Ints = pc.fill_null(values.cast(pa.int32()), 0).to_numpy(zero_copy_only=False)
         return (days < _DAYS[0]) | (days > _DAYS[1])

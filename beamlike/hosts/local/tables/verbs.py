@@ -8,18 +8,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.hosts.frames import Frames, How
-from beamlike.hosts.local.tables.bounded import table_of
 from beamlike.hosts.local.tables.frame import TableFrame, found
-from beamlike.hosts.local.tables.packer_rows import packer_table
-from beamlike.hosts.local.tables.query import PackedTable
-from beamlike.hosts.local.tables.sources import source_rows
+from beamlike.hosts.local.tables.query import PackedTable, table_of
+from beamlike.hosts.local.tables.sources import packer_table, source_rows
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime import ddl
 from beamlike.runtime.frame_columns import FrameColumns, Input, check_array
 from beamlike.runtime.named_rows import row_maker
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS
+from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 
 _CONDITION = re.compile(r"\s*(not\s+)?([\w.`]+)\s*", re.IGNORECASE)
 
@@ -75,8 +74,9 @@ class TableFrames(Frames):
         delay: int | None,
         max_ahead: int | None = None,
         part: str | None = None,
+        resolution: Resolution = MILLISECONDS,
     ) -> TableFrame:
-        return source_rows(df, timestamp, delay, max_ahead, part)
+        return source_rows(df, timestamp, delay, max_ahead, part, resolution)
 
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
         holds = _condition(rows, condition, "where")
@@ -178,7 +178,8 @@ class TableFrames(Frames):
 
     def everything(self, rows: TableFrame) -> TableFrame:
         own = (field for field in rows.fields if field.name != MARKS)
-        schema = pa.schema([*own, pa.field("dropped", DROPPED)])
+        dropped = rows.fields.field(MARKS).type.field("dropped").type
+        schema = pa.schema([*own, pa.field("dropped", dropped)])
 
         def seen(batch: Any) -> pa.Table:
             table = rows.table(batch)

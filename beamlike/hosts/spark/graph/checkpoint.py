@@ -19,9 +19,10 @@ import attrs
 from beamlike.errors import StateError
 from beamlike.hosts.spark.graph.frames import ending
 from beamlike.hosts.spark.graph.stages import MESSAGE
+from beamlike.model.graph import StatefulNode
 from beamlike.runtime.changes import check_layout, refused, unnumbered
 from beamlike.runtime.graph.layer import Layer
-from beamlike.runtime.graph.layers import STAGED, Layers
+from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS, SHARDS
 
@@ -60,7 +61,7 @@ def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
         for at, placed in Layer(layers, layer, shards, BUCKETS).stages.items()
     }
     return [
-        Known(at, unnumbered(node.label), isinstance(node, STAGED), words.get(at, {}))
+        Known(at, unnumbered(node.label), isinstance(node, StatefulNode), words.get(at, {}))
         for at, node in enumerate(layers.nodes)
     ]
 

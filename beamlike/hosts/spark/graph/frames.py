@@ -23,11 +23,10 @@ from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge, Node, ReadNode
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.graph import Edge, Node, ReadNode, StatefulNode
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layer import Layer
-from beamlike.runtime.graph.layers import STAGED, Layers
+from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.packing import Batches
@@ -72,13 +71,14 @@ class Frame:
         for name in (AT, AHEAD):
             if name in rows.columns:
                 raise ColumnError(f"the name {name!r} is needed here; rename that column")
-        at, ahead = F.lit(MIN_TIMESTAMP), F.lit(False)
-        ticks = F.unix_micros if self.in_micros else F.unix_millis
+        at, ahead = F.lit(layers.resolution.earliest), F.lit(False)
         if self.timestamp is not None:
-            at = ticks(event_time(rows, self.timestamp))
+            unit = layers.resolution
+            in_ticks = F.unix_micros if unit.micros == 1 or self.in_micros else F.unix_millis
+            at = in_ticks(event_time(rows, self.timestamp))
             if rows.isStreaming and self.clock.max_ahead is not None:
-                now = ticks(F.current_timestamp())  # of the micro-batch, as it was kept
-                ahead = is_far_ahead(at, now, self.clock.max_ahead)
+                now = in_ticks(F.current_timestamp())  # of the micro-batch, as it was kept
+                ahead = is_far_ahead(at, now, unit.from_ms(self.clock.max_ahead))
         numbered = rows.withColumns({AT: at.cast("long"), AHEAD: ahead})
         if self.encoded is not None:
             kind = type_of(rows, self.encoded, "encoded")
@@ -168,9 +168,9 @@ def stream_messages(
     if _waits(layers, shards):
         entries.append(Entry(_ticked(spark, layers, wake_every_ms)))
     observed = [
-        Observed(at, node.label if names is None else names(node), isinstance(node, STAGED))
+        Observed(at, node.label if names is None else names(node), isinstance(node, StatefulNode))
         for at, node in enumerate(layers.nodes)
-        if isinstance(node, STAGED) or isinstance(getattr(node, "origin", None), Frame)
+        if isinstance(node, StatefulNode) or isinstance(getattr(node, "origin", None), Frame)
     ]
     return stepped_through(entries, layers, shards, BUCKETS, shows=shows, observed=observed)
 
@@ -254,7 +254,7 @@ def _ending(layers: Layers) -> tuple[list[Mail], list[tuple[int, Frame]]]:
     scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
     mails = list(mails_of(layers, scripts)) if scripts else []
     # Not by the function that reads the rows: a DataFrame may have no partition to call it for.
-    mails.append(Mail(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
+    mails.append(Mail(reached=[Reached(at, 0, layers.resolution.end_of_time) for at, _ in frames]))
     return mails, frames
 
 

@@ -42,7 +42,13 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import DroppedElement, EdgeOutput, KeptEdges, PipelineRun
+from beamlike.runtime.graph.outputs import (
+    DroppedElement,
+    EdgeOutput,
+    KeptEdges,
+    LostElements,
+    PipelineRun,
+)
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.plan import spread_shards
@@ -206,7 +212,7 @@ class Answers:
         self._graphs = [frozenset(graph) for graph in nodes]
         self._owner = {layers.number[node]: at for at, own in enumerate(nodes) for node in own}
         self._came: list[dict[Edge, EdgeOutput]] = [defaultdict(EdgeOutput) for _ in pipelines]
-        self._lost: list[list[DroppedElement]] = [[] for _ in pipelines]
+        self._lost = [LostElements() for _ in pipelines]
         self._metrics = [Recorder() for _ in pipelines]
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
         for at, node in enumerate(layers.nodes):
@@ -225,8 +231,8 @@ class Answers:
             self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
         for gone in report.lost:
             label = layers.nodes[gone.node].label
-            self._lost[self._owner[gone.node]].append(
-                DroppedElement(step, label, gone.key, gone.drop)
+            self._lost[self._owner[gone.node]].add(
+                [DroppedElement(step, label, gone.key, gone.drop)]
             )
         for number, of_node in report.metrics.by_step().items():
             node = layers.nodes[int(number)]
@@ -254,7 +260,9 @@ class Answers:
     def runs(self) -> list[PipelineRun]:
         """What came out of each, in their order."""
         return [
-            PipelineRun(dict(came), tuple(lost), metrics, inside, kept, graph)
+            PipelineRun(
+                *(dict(came), lost.newest, metrics, inside, kept, graph), lost_counts=lost.counts
+            )
             for came, lost, metrics, inside, kept, graph in zip(
                 self._came,
                 self._lost,

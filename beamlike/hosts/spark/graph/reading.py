@@ -1,10 +1,10 @@
 """Rows of a DataFrame as elements of a pipeline, on Spark's workers."""
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import compress
-from operator import itemgetter
 from typing import Any, Final
 
 import attrs
@@ -19,8 +19,8 @@ from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coder
 from beamlike.model.graph import MAIN
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.time import MIN_TIMESTAMP, show_instant
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.time import show_instant
+from beamlike.model.windows import GLOBAL_WINDOWS
 from beamlike.runtime.canonical import canonical
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
@@ -78,7 +78,8 @@ class Reader:
         known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False))).to_numpy(
             zero_copy_only=False
         )
-        times = at.fill_null(MIN_TIMESTAMP).to_numpy()
+        unit = self.layers.resolution
+        times = at.fill_null(unit.earliest).to_numpy()
         lost = [
             self._untimely(dict(zip(names, rows[row], strict=True)), is_ahead=ahead[row].as_py())
             for row in np.nonzero(~known)[0].tolist()
@@ -87,7 +88,7 @@ class Reader:
             rows = [*compress(rows, known.tolist())]
             times = times[known]
         if self.streaming:
-            greatest = int(times.max(initial=MIN_TIMESTAMP))
+            greatest = int(times.max(initial=unit.earliest))
             mail.reached.append(Reached(self.node, 0, greatest))
             if rows:
                 mail.delivered.append(self._delivered(names, rows, times))
@@ -97,7 +98,7 @@ class Reader:
             times = np.delete(times, [*unreadable])
         count = len(values)
         bundle = Bundle(
-            values, times.tolist(), Spans.all_in(GLOBAL_WINDOW, count), [NO_FIRING] * count
+            values, times.tolist(), Spans.all_in(GLOBAL_WINDOWS[unit], count), [NO_FIRING] * count
         )
         self.layers.put(mail, self.node, MAIN, bundle)
         mail.report.lost += (NodeDrop(self.node, None, drop) for drop in lost)
@@ -149,8 +150,13 @@ def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
     finds a column by its place. Pickled, they are rows like any other; see also
     `beamlike.runtime.graph.wire.Listed`.
     """
-    own = {name: property(itemgetter(at)) for at, name in enumerate(names)}
-    body: dict[str, Any] = {name: own[name] for name in names if not hasattr(Row, name)}
+    # Those of named tuples find a column in a quarter of the time that `Row` takes.
+    finders = vars(namedtuple("finders", [f"column_{place}" for place in range(len(names))]))
+    body: dict[str, Any] = {
+        name: finders[f"column_{place}"]
+        for place, name in enumerate(names)
+        if not hasattr(Row, name)
+    }
     body |= {"__fields__": list(names), "__slots__": (), MADE_BY: (row_maker, (names,))}
     kind = type("Row", (Row,), body)
     return partial(tuple.__new__, kind)
@@ -160,14 +166,14 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """The values of a column as Python's. Arrow takes seven times as long for instants."""
-    kind = column.type
-    if not pa.types.is_timestamp(kind) or kind.unit != "us" or kind.tz is None:
+    """The values of a column as Python's. Arrow takes twenty times as long for instants."""
+    dtype = column.type
+    if not pa.types.is_timestamp(dtype) or dtype.unit != "us" or dtype.tz is None:
         values: list[Any] = column.to_pylist()
         return values
-    return [*_instants(column)]
-
-
-def _instants(column: pa.Array) -> Iterator[datetime | None]:
-    for micros in column.cast(pa.int64()).to_pylist():
-        yield None if micros is None else _EPOCH + timedelta(microseconds=micros)
+    since_epoch = column.cast(pa.int64()).fill_null(0).to_numpy().astype("timedelta64[us]")
+    instants = [_EPOCH + length for length in since_epoch.tolist()]
+    if not column.null_count:
+        return instants
+    valid = column.is_valid().to_pylist()
+    return [instant if known else None for instant, known in zip(instants, valid, strict=True)]

@@ -70,7 +70,9 @@ class Columns:
                 column. Says which.
         """
         names = self.schema.fieldNames()
-        rows = [self._parts(element, names) for element in elements]
+        rows = elements
+        if set(map(type, elements)) != {tuple} or set(map(len, elements)) != {len(names)}:
+            rows = [self._parts(element, names) for element in elements]
         arrays = [self._column(at, [row[at] for row in rows], elements) for at in range(len(names))]
         return pa.Table.from_arrays(arrays, names=names)
 

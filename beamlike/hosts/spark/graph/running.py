@@ -1,8 +1,7 @@
 """A pipeline with DataFrames at its edges, run as one query."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -12,12 +11,12 @@ from beamlike.hosts.spark.graph.frames import Shown, bounded_messages, stream_me
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge
-from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.graph import Edge, StatefulNode
 from beamlike.runtime.envelope import Reached
-from beamlike.runtime.graph.layers import STAGED, Layers
-from beamlike.runtime.graph.mail import Mail, NodeDrop
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.outputs import DroppedElement, LostElements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,34 +43,14 @@ class Sink:
     label: str
 
 
-KEPT_LOST: Final = 10_000
-"""How many lost elements are kept: the newest."""
-
-
 @attrs.define
 class RunReport:
-    """What micro-batches reported besides their rows.
-
-    ``lost`` has the newest elements that were dropped, `KEPT_LOST` at most, and ``lost_counts`` how
-    many were dropped in all, by the number of the node and the reason.
-    """
+    """What micro-batches reported besides their rows."""
 
     metrics: Recorder = attrs.field(factory=Recorder)
-    lost: Sequence[NodeDrop] = ()
-    lost_counts: Mapping[tuple[int, str], int] = attrs.field(factory=dict)
+    lost: LostElements = attrs.field(factory=LostElements)
     ended: set[tuple[int, int]] = attrs.field(factory=set)
     """The shards of nodes whose output watermark is at the end of time."""
-
-    def record_drops(self, lost: Sequence[NodeDrop]) -> None:
-        """Note elements that were dropped."""
-        if not lost:
-            return
-        # New objects, because another thread may be reading the old ones.
-        self.lost = (*self.lost, *lost)[-KEPT_LOST:]
-        counts = Counter(self.lost_counts)
-        for it in lost:
-            counts[it.node, it.drop.reason.value] += it.drop.count
-        self.lost_counts = counts
 
 
 @attrs.frozen
@@ -86,12 +65,11 @@ class Running:
     @property
     def has_ended(self) -> bool:
         """Whether nothing can come out any more: streams have ended, and all that keeps state."""
+        clocks = self.layers.clocks.items()
+        waited_for = {(source, 0) for source, clock in clocks if isinstance(clock, SourceClock)}
         shards = range(self._checkpoint.shards)
-        waited_for = {
-            (at, 0) for at, it in self.layers.clocks.items() if isinstance(it, SourceClock)
-        }
         for number, node in enumerate(self.layers.nodes):
-            if isinstance(node, STAGED):
+            if isinstance(node, StatefulNode):
                 waited_for |= {(number, shard) for shard in shards}
         return waited_for <= self.report.ended
 
@@ -114,8 +92,8 @@ class Running:
 
     def _end(self, source: int) -> Reached:
         clock = self.layers.clocks[source]
-        delay = clock.delay if isinstance(clock, SourceClock) else 0
-        return Reached(source, 0, MAX_TIMESTAMP + delay)
+        delay, unit = clock.delay if isinstance(clock, SourceClock) else 0, self.layers.resolution
+        return Reached(source, 0, unit.end_of_time + unit.from_ms(delay))
 
 
 def start(
@@ -195,7 +173,8 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
         mail = Mail.opened(bytes(blob) for (blob,) in blobs)
         report = mail.at_the_end(layers.wire)
         found.ended |= {(it.node, it.shard) for it in mail.reached}
-        found.record_drops(report.lost)
+        labels = [node.label for node in layers.nodes]
+        found.lost.add(DroppedElement(0, labels[it.node], it.key, it.drop) for it in report.lost)
         for node, of_node in report.metrics.by_step().items():
             found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for at, (sink, shown) in enumerate(rows):

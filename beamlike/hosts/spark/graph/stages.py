@@ -37,7 +37,8 @@ Take = Callable[[Batches], Mail]
 
 def mail_in(batches: Batches) -> Mail:
     """The mail in batches, which are in a column ``blob``."""
-    return Mail.opened(blob for batch in batches for blob in batch.column("blob").to_pylist())
+    blobs = (blob for batch in batches for blob in batch.column("blob").to_pylist())
+    return Mail.opened(blobs, nodes=())
 
 
 def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:

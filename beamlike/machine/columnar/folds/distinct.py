@@ -36,7 +36,7 @@ class CountDistinct(CollectSet):
 def _each_once(lists: Lists) -> Accumulators:
     if not len(lists.items):
         return (lists,)
-    encoded = _unsigned(lists.items).dictionary_encode()
+    encoded = _one_of_each(lists.items).dictionary_encode()
     order = pc.array_sort_indices(encoded.dictionary)  # NaN is the last
     places = np.empty(len(order), np.int64)
     places[order.to_numpy()] = np.arange(len(order))
@@ -46,8 +46,11 @@ def _each_once(lists: Lists) -> Accumulators:
     return (Lists(np.bincount(owners, minlength=len(lists)), items),)
 
 
-def _unsigned(items: pa.Array) -> pa.Array:
-    """The same with every zero 0.0, as -0.0 is another value to Arrow's dictionaries."""
+def _one_of_each(items: pa.Array) -> pa.Array:
+    """The same with every zero 0.0 and every NaN the same: to Arrow's dictionaries values are
+    different whose bits are."""
     if not pa.types.is_floating(items.type):
         return items
-    return array_of(numbers_of(items) + 0, None, items.type)
+    numbers = numbers_of(items) + 0
+    numbers[np.isnan(numbers)] = np.nan
+    return array_of(numbers, None, items.type)

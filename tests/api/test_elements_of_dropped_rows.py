@@ -1,0 +1,86 @@
+"""The ``element`` of a dropped row has one format, which ``from_json`` reads back."""
+
+from typing import Any
+
+import attrs
+import pytest
+
+import beamlike as bl
+
+pytestmark = pytest.mark.spark
+
+VALUES = {
+    "flag": ("boolean", "true"),
+    "tiny": ("tinyint", "-128"),
+    "whole": ("int", "-2147483648"),
+    "large": ("bigint", "9223372036854775807"),
+    "small_real": ("float", "float('0.1')"),
+    "real": ("double", "double('1e-300')"),
+    "nan": ("double", "double('NaN')"),
+    "infinite": ("double", "double('-Infinity')"),
+    "exact": ("decimal(38,18)", "-99999999999999999999.999999999999999999"),
+    "text": ("string", "'ünï \"🎈\" \\\\n'"),
+    "bytes": ("binary", "x'00ff10'"),
+    "day": ("date", "date'0001-01-01'"),
+    "instant": ("timestamp", "timestamp'1582-10-04 23:59:59.999999Z'"),
+    "clock": ("timestamp_ntz", "timestamp_ntz'9999-12-31 23:59:59.000001'"),
+    "span": ("interval day to second", "interval '-1 02:03:04.000005' day to second"),
+    "list": ("array<double>", "array(double('NaN'), null, 0.5)"),
+    "row": ("struct<n:int,b:binary>", "named_struct('n', 1, 'b', x'ff')"),
+    "by_name": ("map<string,timestamp>", "map('a', timestamp'2020-01-01 00:00:00.000001Z')"),
+}
+
+
+@attrs.frozen
+class Raising(bl.WindowFn):
+    """Takes no row."""
+
+    def assign(self, timestamp: int, value: Any = None) -> Any:
+        raise ValueError("no window")
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_every_type_comes_back_from_a_row_that_was_refused_and_from_one_that_failed(
+    spark: Any, ansi: str
+) -> None:
+    from pyspark.sql import functions as F
+
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        values = [
+            F.expr(f"cast({text} as {kind})").alias(name) for name, (kind, text) in VALUES.items()
+        ]
+        nulls = [F.lit(None).cast(kind).alias(name) for name, (kind, _) in VALUES.items()]
+        one = spark.range(1).select(F.lit("a").alias("k"), *values)
+        none = spark.range(1).select(F.lit("a").alias("k"), *nulls)
+        rows = one.unionByName(none).withColumn("at", F.lit("2020-01-01 00:00:00Z"))
+        how: dict[str, Any] = {
+            **{"key": "k", "timestamp": "at", "aggregate": {"n": bl.count()}, "carry": [*VALUES]},
+            **{"output": "dropped", "max_failures": 1, "shards": 1},
+        }
+        failed = bl.windowed(rows, window=Raising(), **how)
+        hour = bl.FixedWindows("1 hour")
+        refused = bl.windowed(rows, window=hour, reject={"unwanted": "true"}, **how)
+        texts = {}
+        for name, dropped in (("failed", failed), ("refused", refused)):
+            element = F.col("dropped.element")
+            back = F.from_json(element, rows.select("k", *VALUES).schema)
+            read = dropped.select(back.alias("row")).select("row.*")
+            assert shown(read) == shown(rows.select("k", *VALUES)), name
+            texts[name] = {row[0] for row in dropped.select(element).collect()}
+        without_time = {
+            text.replace(',"at":"2020-01-01 00:00:00Z"', "") for text in texts["refused"]
+        }
+        assert texts["failed"] == without_time
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+
+
+def shown(rows: Any) -> list[str]:
+    """Rows as texts, to the last bit and digit."""
+    from pyspark.sql import functions as F
+
+    exact = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"}
+    texts = [F.to_json(F.struct(F.col(name)), exact) for name in rows.columns]
+    return sorted("|".join(row) for row in rows.select(*texts).collect())

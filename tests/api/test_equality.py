@@ -1,0 +1,67 @@
+"""Equal values are those that Spark takes for equal: every NaN, and the zeros of both signs."""
+
+import math
+import struct
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import beamlike as bl
+
+NANS = [
+    struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+    for bits in (0x7FF8000000000000, 0x7FF8000000000001, 0xFFF8000000000000)
+]
+VALUES = [*NANS, 0.0, -0.0, 1.0]
+
+
+def in_words(value: Any) -> Any:
+    """A value by which NaN is equal to NaN, and -0.0 differs from 0.0."""
+    if isinstance(value, list):
+        return [in_words(item) for item in value]
+    return str(value) if isinstance(value, float) else value
+
+
+def rows(dtype: pa.DataType) -> pa.Table:
+    count = len(VALUES)
+    return pa.table(
+        {
+            "k": ["a"] * count,
+            "at": pa.array([0] * count, pa.timestamp("us", "UTC")),
+            "v": pa.array(VALUES, pa.float64()).cast(dtype),
+            "n": list(range(count)),
+        }
+    )
+
+
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+@pytest.mark.parametrize("dtype", [pa.float64(), pa.float32()], ids=str)
+def test_nan_of_any_bits_is_one_value_and_minus_zero_is_zero(machine: Any, dtype: Any) -> None:
+    aggregate = {
+        "count": bl.count_distinct("v"),
+        "set": bl.collect_set("v"),
+        "estimate": bl.approx_distinct("v"),
+        "least": bl.min("v"),
+        "greatest": bl.max("v"),
+        "at_least": bl.min_by("n", by="v"),
+        "at_greatest": bl.max_by("n", by="v"),
+        "in_order": bl.bottom("n", 6, by="v"),
+    }
+    hours = bl.FixedWindows("1 hour")
+    how: dict[str, Any] = {"timestamp": "at", "window": hours, "machine": machine}
+    (pane,) = bl.windowed(rows(dtype), key="k", aggregate=aggregate, **how).to_pylist()
+    assert {name: in_words(pane[name]) for name in aggregate} == {
+        "count": 3,
+        "set": ["0.0", "1.0", "nan"],
+        "estimate": 3,
+        "least": "0.0",
+        "greatest": "nan",
+        "at_least": 3,
+        "at_greatest": 0,
+        "in_order": [3, 4, 5, 0, 1, 2],
+    }
+    by_value = bl.windowed(rows(dtype), key="v", aggregate={"n": bl.count()}, **how).to_pylist()
+    counts = {str(pane["v"]): pane["n"] for pane in by_value}
+    assert counts == {"0.0": 2, "1.0": 1, "nan": 3}
+    assert math.copysign(1, next(it["v"] for it in by_value if it["v"] == 0)) == 1
