@@ -97,15 +97,18 @@ def test_from_a_data_frame_to_rows_and_a_table(spark: Any, tmp_path: Path) -> No
     assert (sales_seen.key.step, sales_seen.committed) == ("Pair", 3)
 
 
-class Running(beam.DoFn):
-    """The running total of a shop, by a state."""
+def running_total() -> beam.DoFn:
+    """Gives the running total of a shop, by a state."""
 
-    TOTAL = userstate.CombiningValueStateSpec("total", sum)
+    class Running(beam.DoFn):  # it travels with the pipeline: Spark's workers lack this module
+        TOTAL = userstate.CombiningValueStateSpec("total", sum)
 
-    def process(self, pair: Any, total: Any = beam.DoFn.StateParam(TOTAL)) -> Any:
-        shop, price = pair
-        total.add(price)
-        yield shop, total.read()
+        def process(self, pair: Any, total: Any = beam.DoFn.StateParam(TOTAL)) -> Any:
+            shop, price = pair
+            total.add(price)
+            yield shop, total.read()
+
+    return Running()
 
 
 def sales_of(folder: Path, number: int) -> None:
@@ -142,7 +145,7 @@ def stream_of(spark: Any, folder: Path, checkpoint: Path, hourly: Rows, running:
     )
     (
         pairs
-        | beam.ParDo(Running())
+        | "Running totals" >> beam.ParDo(running_total())
         | "Running" >> WriteRows("shop string, total long", keeping(running))
     )
     return p.run()
