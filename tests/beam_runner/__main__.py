@@ -1,6 +1,6 @@
 """Run Beam's own tests of runners on ours: ``python -m tests.beam_runner``.
 
-The environment has the newest two releases of Beam in turn. Each test that passes has run a
+Environments with the newest two releases of Beam are made for it. Each test that passes has run a
 pipeline on our runner, or is one that runs none anywhere; with a matcher that raises, the tests of
 ``FnApiRunnerTest`` that compare elements fail. What does not pass is named in `named`.
 """
@@ -20,6 +20,8 @@ from tests.beam_suite.environment import beam_folder, environment, version_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LATEST: Final = Path(__file__).resolve().parent / "LATEST.md"
+VERSIONS: Final = ("2.77.0", "2.76.0")
+"""The newest two releases of Beam: all suites run with the first, the conformance with both."""
 CONFORMANCE: Final = "FnApiRunnerTest"
 LAYERS: Final = "layers"
 """In place of a host: the layers of the Spark host without Spark. Streams do not end there."""
@@ -159,30 +161,31 @@ def table(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.beam_runner", description=__doc__)
-    parser.add_argument("--python", metavar="PYTHON", help="one that has Beam and beamlike")
-    parser.add_argument("--version", default="2.77.0", help="of the Beam to install")
+    parser.add_argument(
+        "--python", action="append", metavar="PYTHON", help="one that has Beam and beamlike"
+    )
     parser.add_argument("--host", action="append", choices=("local", "memory", LAYERS, "spark"))
     parser.add_argument("--suite", action="append", choices=SUITES, help="one of them, not all")
     parser.add_argument("--short", action="store_true", help="one host, and nothing is written")
     options = parser.parse_args(arguments)
+    hosts = options.host or (["local"] if options.short else ["local", "memory", LAYERS, "spark"])
     with TemporaryDirectory(prefix="beamlike-beam-") as home:
-        chosen = options.python
-        python = Path(chosen) if chosen else environment(Path(home), options.version)
-        hosts = options.host or (
-            ["local"] if options.short else ["local", "memory", LAYERS, "spark"]
-        )
-        suites = options.suite or list(SUITES)
-        results = {
-            (suite, host): judged(notes_of(python, suite, host, ENDS if host == LAYERS else ()))
-            for suite in suites
-            for host in hosts
-            if host == "local"
-            or suite == CONFORMANCE
-            or (host != LAYERS and suite == "validates_runner")
-        }
-        raising = notes_of(python, CONFORMANCE, "local", raising=True)
+        chosen = [Path(it) for it in options.python or ()]
+        pythons = chosen or [environment(Path(home), version) for version in VERSIONS]
+        results: dict[tuple[str, str], Sequence[tuple[str, str, str]]] = {}
+        for suite in options.suite or SUITES:
+            for host in hosts:
+                everywhere = suite == CONFORMANCE
+                everywhere |= suite == "validates_runner" and host != LAYERS
+                if host == "local" or everywhere:
+                    extra = ENDS if host == LAYERS else ()
+                    results[suite, host] = judged(notes_of(pythons[0], suite, host, extra))
+        for python in pythons[1:]:
+            title = f"{CONFORMANCE} of {version_of(python)}"
+            results[title, "local"] = judged(notes_of(python, CONFORMANCE, "local"))
+        raising = notes_of(pythons[0], CONFORMANCE, "local", raising=True)
         vacuous = sum(note["outcome"] == "passed" for note in raising)
-        page = table(results, version_of(python), vacuous)
+        page = table(results, version_of(pythons[0]), vacuous)
     print(page)
     if not options.short and not options.suite:
         LATEST.write_text(page, encoding="utf-8")

@@ -15,9 +15,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.beam_runner.__main__ import CONFORMANCE, LAYERS, ROOT, judged, notes_of
+from tests.beam_runner.__main__ import CONFORMANCE, LAYERS, ROOT, VERSIONS, judged, notes_of
 
-VERSION = "2.77.0"
 SLOW = "not et_timer and not register_finalizations"
 """These wait for many seconds of real time; all tests run in the long form."""
 
@@ -34,7 +33,14 @@ def python() -> Iterator[Path]:
     with TemporaryDirectory(prefix="beamlike-beam-") as home:
         made = Path(home) / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        wanted = (f"apache-beam=={VERSION}", "attrs", "cloudpickle", "pytest", "pyarrow", "numpy")
+        wanted = (
+            f"apache-beam=={VERSIONS[0]}",
+            "attrs",
+            "cloudpickle",
+            "pytest",
+            "pyarrow",
+            "numpy",
+        )
         install = [str(made), "-m", "pip", "install", "--quiet", *wanted]
         installed = subprocess.run(install, check=False, capture_output=True, text=True)
         if installed.returncode:
