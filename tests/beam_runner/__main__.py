@@ -104,7 +104,8 @@ def notes_of(
             *("--import-mode=importlib", "--confcutdir", str(beam), "-W", "ignore"),
             *(*paths, *marks, *extra),
         ]
-        env = {**os.environ, **variables, "PYTHONPATH": str(ROOT)}
+        variables |= {"PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)}
+        env = {**os.environ, **variables}
         subprocess.run(command, cwd=folder, env=env, check=False, stdout=sys.stderr)
         lines = notes.read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines]
