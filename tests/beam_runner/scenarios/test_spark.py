@@ -13,7 +13,7 @@ from typing import Any
 import apache_beam as beam
 import pytest
 from apache_beam.metrics import Metrics
-from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.options.pipeline_options import PipelineOptions, SetupOptions
 from apache_beam.runners.runner import PipelineState
 from apache_beam.transforms import trigger, userstate, window
 from apache_beam.transforms.periodicsequence import PeriodicImpulse
@@ -343,6 +343,14 @@ def test_an_option_without_effect_is_refused(option: str) -> None:
     p = beam.Pipeline(runner=BeamlikeRunner(), options=PipelineOptions([option]))
     p | beam.Create([1])
     with pytest.raises(PipelineError, match="has no effect on the host local"):
+        p.run()
+
+
+def test_a_pickler_that_leaves_the_main_program_behind_is_refused() -> None:
+    p = pipeline()
+    p.get_pipeline_options().view_as(SetupOptions).pickle_library = "dill"
+    p | beam.Create([1])
+    with pytest.raises(PipelineError, match="--pickle_library=dill leaves the functions"):
         p.run()
 
 
