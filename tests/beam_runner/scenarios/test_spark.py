@@ -348,7 +348,7 @@ def test_an_option_without_effect_is_refused(option: str) -> None:
 
 def test_a_pickler_that_leaves_the_main_program_behind_is_refused() -> None:
     p = pipeline()
-    p.get_pipeline_options().view_as(SetupOptions).pickle_library = "dill"
+    p.options.view_as(SetupOptions).pickle_library = "dill"
     p | beam.Create([1])
     with pytest.raises(PipelineError, match="--pickle_library=dill leaves the functions"):
         p.run()
