@@ -49,6 +49,10 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "ptransform_test": ("transforms/ptransform_test.py",),
     "util_test": ("transforms/util_test.py",),
     "window_test": ("transforms/window_test.py",),
+    "fileio_test": ("io/fileio_test.py",),
+    "textio_test": ("io/textio_test.py",),
+    "periodicsequence_test": ("transforms/periodicsequence_test.py",),
+    "deduplicate_test": ("transforms/deduplicate_test.py",),
     "examples": (
         "examples/cookbook/coders_test.py",
         "examples/cookbook/combiners_test.py",

@@ -35,6 +35,7 @@ NAMED: Final[Mapping[str, tuple[str, ...]]] = {
     "The test needs a cloud.": (
         "FiltersTest::test_filters_output_bigquery_matcher",
         "AutocompleteTest::test_autocomplete_it",
+        "MatchIntegrationTest::test_transform_on_gcs",
     ),
     "A side input of a stream shows its latest pane, as in Beam Java.": (
         "test_multi_triggered_gbk_side_input",
