@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("apache_beam") else ["scenarios", "conformance.py", "plugin.py"]
+collect_ignore = [] if find_spec("apache_beam") else ["scenarios"]

@@ -5,8 +5,11 @@ outcome, and how many pipelines of it our runner ran. With ``BEAMLIKE_BEAM_RAISI
 ``assert_that`` has a matcher that raises: a test that passes all the same checks nothing.
 """
 
+import atexit
 import json
 import os
+import shutil
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -43,7 +46,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def _run_on_ours() -> None:
     """Let every pipeline of a test run on our runner, unless the test names another one."""
-    options = f"--runner=beamlike.BeamlikeRunner --beamlike_host={HOST}"
+    folder = tempfile.mkdtemp(prefix="beamlike-beam-files-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    runner = f"--runner=beamlike.BeamlikeRunner --beamlike_host={HOST}"
+    options = f"{runner} --temp_location={folder}"
     test_pipeline.TestPipeline.pytest_test_pipeline_options = options
     run = BeamlikeRunner.run_pipeline
 

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.beam_runner.__main__ import CONFORMANCE, ROOT, judged, notes_of
+from tests.beam_runner.__main__ import CONFORMANCE, LAYERS, ROOT, VERSIONS, judged, notes_of
+from tests.beam_suite.environment import environment
 
-VERSION = "2.77.0"
 SLOW = "not et_timer and not register_finalizations"
 """These wait for many seconds of real time; all tests run in the long form."""
 
@@ -32,15 +32,10 @@ def python() -> Iterator[Path]:
         yield Path(sys.executable)
         return
     with TemporaryDirectory(prefix="beamlike-beam-") as home:
-        made = Path(home) / "bin" / "python"
-        subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        wanted = (f"apache-beam=={VERSION}", "attrs", "cloudpickle", "pytest", "pyarrow", "numpy")
-        install = [str(made), "-m", "pip", "install", "--quiet", *wanted]
-        installed = subprocess.run(install, check=False, capture_output=True, text=True)
-        if installed.returncode:
-            last = installed.stderr.strip().splitlines()[-1:]
-            pytest.skip(f"the Beam SDK cannot be installed here: {''.join(last)[:200]}")
-        yield made
+        try:
+            yield environment(Path(home), VERSIONS[0])
+        except subprocess.CalledProcessError as failed:
+            pytest.skip(f"the Beam SDK cannot be installed here: {failed}")
 
 
 @pytest.mark.xdist_group("beam_runner")
@@ -49,7 +44,7 @@ def test_the_scenarios_of_the_runner_pass(python: Path) -> None:
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", str(ROOT), "--confcutdir", str(scenarios), "-W", "ignore"]
     command += ["--import-mode=importlib", str(scenarios)]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)}
     ended = subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout[-5_000:] + ended.stderr[-1_000:]
 
@@ -60,3 +55,11 @@ def test_beams_conformance_of_runners_passes_on_ours_and_ran_there(python: Path)
     assert len(notes) > 60
     wrong = [it for it in judged(notes) if it[1] not in ("passed", "skipped")]
     assert wrong == []
+
+
+@pytest.mark.xdist_group("beam_runner")
+def test_nodes_of_each_kind_go_through_the_layers_of_sparks_host(python: Path) -> None:
+    kinds = "side_input or state_timers or sdf_with or custom_window or pack_combiners or reshuffle"
+    notes = notes_of(python, CONFORMANCE, LAYERS, ["-k", kinds])
+    assert len(notes) > 15
+    assert [it for it in judged(notes) if it[1] not in ("passed", "skipped")] == []

@@ -2,12 +2,14 @@
 
 import configparser
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import beamlike
 from beamlike.errors import EnvironmentProblem
 from beamlike.extras import EXTRAS, missing, needs
 
@@ -33,6 +35,19 @@ def test_what_is_here_is_not_missed() -> None:
     # The Beam SDK wants older versions of some packages: it is in an environment of its own.
     for extra in EXTRAS.keys() - {"beam"}:
         needs("this", extra)
+
+
+def test_the_runner_of_beams_pipelines_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXTRAS, "beam", ("no_such_beam",))  # type: ignore[arg-type]
+    monkeypatch.delitem(sys.modules, "beamlike.runners.beam", raising=False)
+
+    with pytest.raises(EnvironmentProblem) as refused:
+        _ = beamlike.BeamlikeRunner
+
+    assert str(refused.value) == (
+        "BeamlikeRunner needs no_such_beam, which is not installed; run: "
+        'pip install "beamlike[beam]"'
+    )
 
 
 def test_all_that_is_missing_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ class Form:
         return self._in_bounds(values, elements, spans)
 
     def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
-        known: dict[Span, tuple[Any]] = {}
+        known: dict[Span, list[Any]] = {}
         times, panes = elements.timestamps, elements.panes
         is_exact = max(times, default=0) < UNIT.end_of_global_window
         pane, shown = NO_FIRING, PANE_INFO_UNKNOWN
@@ -72,7 +72,7 @@ class Form:
             span = start, end
             windows = known.get(span)
             if windows is None:
-                windows = known[span] = (self.windows.window(span),)
+                windows = known[span] = [self.windows.window(span)]
             if of_element is not pane:
                 pane, shown = of_element, pane_to_beam(of_element)
             micros = time if is_exact else last_instant(self.windows, span, time)
@@ -81,7 +81,7 @@ class Form:
     def _in_several(self, element: Windowed) -> Any:
         """An element that may be in several windows."""
         spans = [*map(bounds, element.windows)]
-        windows = tuple(map(self.windows.window, spans))
+        windows = [*map(self.windows.window, spans)]
         micros = max((last_instant(self.windows, it, element.timestamp) for it in spans), default=0)
         return windowed_value(element.value, micros, windows, pane_to_beam(element.pane))
 
@@ -169,5 +169,5 @@ class Form:
 
 
 @lru_cache(maxsize=_KEPT)
-def _decoded_window(objects: ObjectWindows, encoded: bytes) -> tuple[Any]:
-    return (objects.coder.decode(encoded),)
+def _decoded_window(objects: ObjectWindows, encoded: bytes) -> list[Any]:
+    return [objects.coder.decode(encoded)]

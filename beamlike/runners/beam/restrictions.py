@@ -35,7 +35,7 @@ class Rest:
     def sized(self) -> Any:
         """What Beam's operation takes."""
         value = (self.value, (self.restriction, self.estimator)), 1.0
-        return windowed_value(value, self.micros, self.windows, pane_to_beam(self.pane))
+        return windowed_value(value, self.micros, [*self.windows], pane_to_beam(self.pane))
 
     @classmethod
     def of_residual(cls, residual: Any) -> "Rest":

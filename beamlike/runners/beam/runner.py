@@ -3,6 +3,8 @@
 import time
 from typing import Any
 
+from apache_beam.options.pipeline_options import SetupOptions
+
 from beamlike.errors import PipelineError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.in_process import run_pipeline
@@ -75,6 +77,7 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
 
         settings = SparkSettings(chosen.checkpoint, chosen.shards, chosen.trigger_interval)
         if host == "spark":
+            _refuse_dill(options)
             return run_on_spark(translated, settings, is_drain=self._is_drain)
         _refuse_options_of_spark(settings, host)
         workers = local_worker_of if host == "local" else worker_of
@@ -84,6 +87,17 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
                 translation.nodes, workers, kept=frozenset(), records=False, wait=wait_until
             )
         return EndedResult([run.metrics])
+
+
+def _refuse_dill(options: Any) -> None:
+    """Refuse what leaves functions of the main program behind."""
+    library = options.view_as(SetupOptions).pickle_library
+    if library.startswith("dill"):
+        raise PipelineError(
+            f"--pickle_library={library} leaves the functions of the main program behind, and "
+            "Spark's workers have no copy of it; leave it out: Beam's own choice, cloudpickle, "
+            "takes them along"
+        )
 
 
 def _refuse_options_of_spark(settings: SparkSettings, host: str) -> None:

@@ -71,16 +71,16 @@ class _Windowing(operations.Operation):  # type: ignore[misc]
         super().__init__(NameContext(step.label), _NO_SPEC, sampler.counters, sampler.states)
         assert step.assigns is not None
         self._fn = pickler.loads(step.assigns)
-        self._known: dict[Any, tuple[Any, ...]] = {}
+        self._known: dict[tuple[Any, ...], list[Any]] = {}
 
     def process(self, element: Any) -> None:
         value, micros, fn = element.value, element.timestamp_micros, self._fn
         timestamp = Timestamp(micros=micros)
         for window in element.windows:
             context = WindowFn.AssignContext(timestamp, value, window)
-            windows = tuple(fn.assign(context))
+            assigned = [*fn.assign(context)]
             # One object for equal windows: what follows looks at each once.
-            windows = self._known.setdefault(windows, windows)
+            windows = self._known.setdefault(tuple(assigned), assigned)
             if windows:
                 out = windowed_value(value, micros, windows, element.pane_info)
                 self.receivers[0].receive(out)

@@ -153,7 +153,7 @@ def test_a_trigger_of_processing_time_waits_from_the_first_element_on(host: str)
 
         def check(counts: list[int]) -> None:
             assert sum(counts) == 5
-            assert counts[0] in (2, 3)
+            assert counts[0] > 1
 
         assert_that(panes, check)
 

@@ -3,6 +3,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import apache_beam as beam
 import pytest
 from apache_beam.metrics import Metrics
-from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.options.pipeline_options import PipelineOptions, SetupOptions
 from apache_beam.runners.runner import PipelineState
 from apache_beam.transforms import trigger, userstate, window
 from apache_beam.transforms.periodicsequence import PeriodicImpulse
@@ -97,15 +99,18 @@ def test_from_a_data_frame_to_rows_and_a_table(spark: Any, tmp_path: Path) -> No
     assert (sales_seen.key.step, sales_seen.committed) == ("Pair", 3)
 
 
-class Running(beam.DoFn):
-    """The running total of a shop, by a state."""
+def running_total() -> beam.DoFn:
+    """Gives the running total of a shop, by a state."""
 
-    TOTAL = userstate.CombiningValueStateSpec("total", sum)
+    class Running(beam.DoFn):  # it travels with the pipeline: Spark's workers lack this module
+        TOTAL = userstate.CombiningValueStateSpec("total", sum)
 
-    def process(self, pair: Any, total: Any = beam.DoFn.StateParam(TOTAL)) -> Any:
-        shop, price = pair
-        total.add(price)
-        yield shop, total.read()
+        def process(self, pair: Any, total: Any = beam.DoFn.StateParam(TOTAL)) -> Any:
+            shop, price = pair
+            total.add(price)
+            yield shop, total.read()
+
+    return Running()
 
 
 def sales_of(folder: Path, number: int) -> None:
@@ -142,7 +147,7 @@ def stream_of(spark: Any, folder: Path, checkpoint: Path, hourly: Rows, running:
     )
     (
         pairs
-        | beam.ParDo(Running())
+        | "Running totals" >> beam.ParDo(running_total())
         | "Running" >> WriteRows("shop string, total long", keeping(running))
     )
     return p.run()
@@ -171,6 +176,70 @@ def test_a_stream_that_is_stopped_twice_gives_what_a_plain_computation_gives(
     greatest = {shop: max(t for s, t in all_of(running) if s == shop) for shop in sums}
     assert greatest == {shop: 6 * total for shop, total in sums.items()}
     assert len(all_of(running)) == 6 * 9
+
+
+def games_of(folder: Path, number: int) -> list[tuple[str, int, int]]:
+    """Write the scores of some minutes as a file; the same as tuples, with the hour of each."""
+    year = 1_704_067_200
+    minutes = range(40 * number, 40 * number + 40)
+    scores = [(f"team {n % 3}", n, f"2024-01-01 {n // 60:02}:{n % 60:02}:00") for n in minutes]
+    names = ("team", "score", "at")
+    text = "".join(f"{json.dumps(dict(zip(names, it, strict=True)))}\n" for it in scores)
+    hidden = folder / f".{number}.json"
+    hidden.write_text(text, encoding="utf-8")
+    hidden.rename(folder / f"{number}.json")
+    return [(team, score, year + score // 60 * 3_600) for team, score, _ in scores]
+
+
+def test_beams_leader_board_killed_twice_gives_what_a_plain_computation_gives(
+    tmp_path: Path,
+) -> None:
+    folder, out = tmp_path / "games", tmp_path / "panes"
+    folder.mkdir()
+    out.mkdir()
+    job = Path(__file__).with_name("leader_board_job.py")
+    command = [sys.executable, str(job), str(folder), str(out), str(tmp_path / "checkpoint")]
+    scores: list[tuple[str, int, int]] = []
+    for number in range(9):
+        scores += games_of(folder, number)
+        if number in (2, 5):
+            written = len([*out.iterdir()])
+            running = subprocess.Popen(command)
+            until = time.time() + 120
+            while len([*out.iterdir()]) < written + 2 and time.time() < until:
+                time.sleep(0.2)
+            running.kill()
+            running.wait()
+            assert len([*out.iterdir()]) > written
+    assert subprocess.run([*command, "drain"], check=False).returncode == 0
+    expected: dict[tuple[str, int], int] = {}
+    for team, score, hour in scores:
+        expected[team, hour] = expected.get((team, hour), 0) + score
+    found: dict[tuple[str, int], int] = {}
+    for panes in out.iterdir():
+        for team, score, hour in json.loads(panes.read_text(encoding="utf-8")):
+            found[team, hour] = max(score, found.get((team, hour), 0))
+    assert found == expected
+
+
+def test_a_stream_that_keeps_no_state_runs_until_it_is_drained(spark: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "sales"
+    folder.mkdir()
+    sales_of(folder, 0)
+    rows = spark.readStream.schema(SALES).json(str(folder))
+    prices: Rows = {}
+    p = pipeline("--shards=2")
+    (
+        p
+        | FromDataFrame(rows, timestamp="sold", watermark="1 minute", max_ahead=None)
+        | beam.Map(lambda sale: sale.price)
+        | WriteRows("price long", keeping(prices))
+    )
+    result = p.run()
+    assert result.wait_until_finish(duration=2_000) == PipelineState.RUNNING
+    result.query.processAllAvailable()
+    assert result.drain() == PipelineState.DRAINED
+    assert all_of(prices) == [(n,) for n in range(1, 10)]
 
 
 def test_a_pipeline_that_has_changed_is_refused_by_the_name_of_what_changed(
@@ -274,6 +343,14 @@ def test_an_option_without_effect_is_refused(option: str) -> None:
     p = beam.Pipeline(runner=BeamlikeRunner(), options=PipelineOptions([option]))
     p | beam.Create([1])
     with pytest.raises(PipelineError, match="has no effect on the host local"):
+        p.run()
+
+
+def test_a_pickler_that_leaves_the_main_program_behind_is_refused() -> None:
+    p = pipeline()
+    p.options.view_as(SetupOptions).pickle_library = "dill"
+    p | beam.Create([1])
+    with pytest.raises(PipelineError, match="--pickle_library=dill leaves the functions"):
         p.run()
 
 

@@ -64,13 +64,14 @@ class Running:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing can come out any more: all sources have ended, and all windows."""
-        nodes = enumerate(self.layers.nodes)
-        keep_state = [number for number, node in nodes if isinstance(node, StatefulNode)]
-        everywhere = {
-            (node, shard) for node in keep_state for shard in range(self._checkpoint.shards)
-        }
-        return everywhere <= self.report.ended
+        """Whether nothing can come out any more: streams have ended, and all that keeps state."""
+        clocks = self.layers.clocks.items()
+        waited_for = {(source, 0) for source, clock in clocks if isinstance(clock, SourceClock)}
+        shards = range(self._checkpoint.shards)
+        for number, node in enumerate(self.layers.nodes):
+            if isinstance(node, StatefulNode):
+                waited_for |= {(number, shard) for shard in shards}
+        return waited_for <= self.report.ended
 
     def end_sources(self) -> None:
         """Say that nothing comes from streams any more: what does is late."""
