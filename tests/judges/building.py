@@ -1,0 +1,125 @@
+"""What an engine needs, in a cache folder: jars and classes by Maven, or an environment of Python.
+
+No registry is named here: Maven and pip ask those of their own settings.
+"""
+
+import os
+import shutil
+import subprocess
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+__all__ = ["NotHere", "cache_folder", "class_path", "environment", "run"]
+
+_LAST_LINES: Final = 15
+
+
+class NotHere(Exception):
+    """An engine cannot run on this machine, for the reason that the text gives."""
+
+
+def cache_folder(chosen: str | None = None) -> Path:
+    """The folder for what is fetched and built; by default one in the user's cache."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = Path(chosen) if chosen else base / "beamlike-judges"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def run(command: Sequence[str | Path], what: str, seconds: float) -> str:
+    """The output of a command.
+
+    Args:
+        command: The program and its arguments.
+        what: What it does, for the error.
+        seconds: How long it may take.
+
+    Raises:
+        NotHere: It fails, or takes longer; with its last lines.
+    """
+    try:
+        ran = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotHere(f"{what} took longer than {seconds:.0f} seconds") from None
+    if ran.returncode:
+        last = "\n".join(ran.stdout.splitlines()[-_LAST_LINES:])
+        raise NotHere(f"{what} failed:\n{last}")
+    return ran.stdout
+
+
+def class_path(source: Path, cache: Path) -> str:
+    """The class path of an adapter in Java, whose classes are compiled where the source is newer.
+
+    Args:
+        source: Its folder, with a ``pom.xml`` and the sources.
+        cache: Where jars' names and classes are kept.
+
+    Raises:
+        NotHere: There is no Maven or no compiler, or one of them fails.
+    """
+    for program in ("mvn", "java", "javac"):
+        if shutil.which(program) is None:
+            raise NotHere(f"{program} is not installed")
+    home = cache / source.name
+    home.mkdir(exist_ok=True)
+    pom, jars, classes = source / "pom.xml", home / "class_path.txt", home / "classes"
+    if not _is_newer(jars, [pom]) or not all(map(os.path.exists, _jars(jars))):
+        command = ["mvn", "-q", "-B", "-f", pom, "dependency:build-classpath"]
+        run([*command, f"-Dmdep.outputFile={jars}"], f"Maven for {source.name}", 1200)
+    sources = sorted(source.glob("*.java"))
+    path = jars.read_text(encoding="utf-8").strip()
+    compiled = home / "compiled"
+    if not _is_newer(compiled, [*sources, jars]):
+        shutil.rmtree(classes, ignore_errors=True)
+        command = ["javac", "-nowarn", "-Xlint:none", "-cp", path, "-d", classes]
+        run([*command, *sources], f"javac for {source.name}", 300)
+        compiled.touch()
+    return f"{classes}{os.pathsep}{path}"
+
+
+def _jars(listed: Path) -> list[str]:
+    return listed.read_text(encoding="utf-8").strip().split(os.pathsep)
+
+
+def _is_newer(target: Path, sources: Sequence[Path]) -> bool:
+    if not target.exists():
+        return False
+    return all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
+
+
+@attrs.frozen
+class Requirement:
+    """A distribution of Python with its version."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name}=={self.version}"
+
+
+def environment(name: str, needed: Sequence[Requirement], cache: Path) -> Path:
+    """The Python of an environment that has these; made if there is none.
+
+    Raises:
+        NotHere: They cannot be installed.
+    """
+    folder = cache / name / "-".join(str(one).replace("==", "-") for one in needed)
+    python, complete = folder / "bin" / "python", folder / "complete"
+    if not complete.exists():
+        venv.create(folder, with_pip=True, clear=True)
+        command = [python, "-m", "pip", "install", "--quiet", *map(str, needed)]
+        run(command, f"pip for {name}", 1200)
+        complete.touch()
+    return python

@@ -1,0 +1,106 @@
+"""The engines that judge the scenarios, and how each is run."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from tests.judges.building import Requirement, class_path, environment, run
+
+__all__ = ["ENGINES", "Engine", "JavaEngine", "PythonEngine"]
+
+_HERE: Final = Path(__file__).parent
+
+
+@attrs.frozen
+class Engine:
+    """An engine that reads scenario files and writes one document with what came out.
+
+    Attributes:
+        name: What it is called on the command line.
+        title: What it is called in tables.
+        dialect: The system whose cases it judges; None: the scenarios of Beam's model.
+        keys: The keys of its random scenarios.
+    """
+
+    name: str
+    title: str
+    dialect: str | None = None
+    keys: tuple[str, ...] = ("a",)
+
+    def command(self, cache: Path) -> list[str | Path]:
+        """The program and its first arguments; what it needs is installed and built.
+
+        Raises:
+            NotHere: It cannot run on this machine.
+        """
+        raise NotImplementedError
+
+    def play(self, files: Sequence[Path], results: Path, cache: Path, seconds: float) -> None:
+        """Play files, and write the results.
+
+        Raises:
+            NotHere: It cannot run on this machine, or takes longer.
+        """
+        command = self.command(cache)
+        run([*command, results, *files], self.title, seconds)
+
+
+@attrs.frozen
+class JavaEngine(Engine):
+    """An engine of the JVM: an adapter in Java, compiled here."""
+
+    folder: str = ""
+    main: str = ""
+    arguments: tuple[str, ...] = ()
+
+    def command(self, cache: Path) -> list[str | Path]:
+        path = class_path(_HERE / self.folder, cache)
+        return [*("java", "-Xmx1500m", "-cp", path, self.main), *self.arguments]
+
+
+@attrs.frozen
+class PythonEngine(Engine):
+    """An engine of Python: a script, run in an environment of its own."""
+
+    folder: str = ""
+    needed: tuple[Requirement, ...] = ()
+
+    def command(self, cache: Path) -> list[str | Path]:
+        python: str | Path = sys.executable
+        if self.needed:
+            python = environment(self.name, self.needed, cache)
+        return [python, _HERE / self.folder / "adapter.py"]
+
+
+ENGINES: Final[dict[str, Engine]] = {
+    engine.name: engine
+    for engine in (
+        JavaEngine(
+            "beam_java",
+            "Beam Java, DirectRunner",
+            folder="beam_java",
+            main="BeamJava",
+            arguments=("direct",),
+        ),
+        JavaEngine(
+            "beam_core",
+            "Beam Java, runners-core",
+            keys=("a", "b"),
+            folder="beam_java",
+            main="BeamJava",
+            arguments=("core",),
+        ),
+        JavaEngine(
+            "kafka_streams",
+            "Kafka Streams",
+            dialect="kafka",
+            folder="kafka_streams",
+            main="KafkaStreamsJudge",
+        ),
+        JavaEngine("flink", "Flink", dialect="flink", folder="flink", main="FlinkJudge"),
+    )
+}
+"""The engines by their names."""

@@ -1,0 +1,138 @@
+"""Random cases of other systems, with what `beamlike.dialects` makes of them."""
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+import attrs
+
+from tests.support.dialects.cases import DialectCase
+from tests.support.dialects.plays import play
+from tests.support.generated.strategies import pick
+
+__all__ = ["random_cases"]
+
+
+def random_cases(dialect: str, count: int, seed: int) -> Iterator[Mapping[str, Any]]:
+    """So many cases of a system, as documents. The case of a number does not depend on the count.
+
+    Args:
+        dialect: ``kafka`` or ``flink``.
+        count: How many.
+        seed: Which.
+    """
+    draw = {"kafka": _kafka, "flink": _flink}[dialect]
+    for number in range(count):
+        document = {
+            "id": f"{dialect}-random-{seed}-{number}",
+            "source": "a random stream",
+            "provenance": "derived",
+            "dialect": dialect,
+            "kind": "stream",
+            "keyed": True,
+            **draw(Random(f"{seed}:{number}")),
+        }
+        yield {**document, "expect": _played(document)}
+
+
+def _played(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    common = ("id", "source", "provenance", "dialect", "kind", "steps", "keyed", "order")
+    settings = {name: value for name, value in document.items() if name not in common}
+    case = DialectCase(
+        document["id"],
+        document["source"],
+        document["provenance"],
+        document["dialect"],
+        document["kind"],
+        tuple(document["steps"]),
+        (),
+        settings,
+    )
+    rows = []
+    for row in play(case):
+        fields = attrs.asdict(row)
+        window = fields["window"]
+        fields["window"] = list(window) if isinstance(window, tuple) else window
+        # The words for a reason are the systems' own, and not part of a random case.
+        del fields["reason"]
+        rows.append(fields)
+    return rows
+
+
+def _kafka(random: Random) -> dict[str, Any]:
+    gap, grace = pick(random, (0, 1, 2, 3, 5, 10)), pick(random, (0, 0, 1, 3, 10))
+    emit = pick(random, ("on_update", "on_update", "on_close", "cached_update", "cached_update"))
+    kinds = {"on_close": "time_ordered", "cached_update": "cached", "on_update": "rocksdb"}
+    store: dict[str, Any] = {"kind": kinds[emit]}
+    retention = pick(random, (None, gap + grace + 1))
+    if retention is not None:
+        store["retention_ms"] = retention
+    time, steps = 0, list[dict[str, Any]]()
+    for number in range(random.randint(3, 12)):
+        moves = (0, 1, 1, gap - 1, gap, gap + 1, 2 * gap, -1, -gap, -2 * gap, -gap - grace)
+        time = max(0, time + pick(random, moves))
+        if random.randrange(10) == 0:
+            time += gap + grace + random.randint(0, 2)
+        element = {"key": pick(random, "ab"), "value": str(number), "ts_ms": time}
+        steps.append({"elements": [element]})
+        if emit == "cached_update" and random.randrange(3) == 0:
+            steps.append({"flush_cache": True})
+    if emit == "cached_update":
+        steps.append({"flush_cache": True})
+    return {
+        "window": {"type": "session", "gap_ms": gap, "bounds": "closed", "time": "event"},
+        "trigger": {"type": "on_close" if emit == "on_close" else "per_record"},
+        "accumulation": "accumulating",
+        "aggregate": pick(random, ("count", "reduce:+")),
+        "watermark_convention": "stream_time",
+        "grace_ms": grace,
+        "emit": emit,
+        "store": store,
+        "steps": steps,
+    }
+
+
+def _flink(random: Random) -> dict[str, Any]:
+    size = pick(random, (1, 2, 3, 5, 8))
+    kind = pick(random, ("session", "session", "session", "dynamic", "tumbling", "sliding"))
+    windows: dict[str, dict[str, Any]] = {
+        "session": {"type": "session", "gap_ms": size, "time": "event"},
+        "dynamic": {"type": "session", "gap_ms": None, "time": "event"},
+        "tumbling": {"type": "tumbling", "size_ms": size, "time": "event"},
+        "sliding": {"type": "sliding", "size_ms": 2 * size, "slide_ms": size, "time": "event"},
+    }
+    trigger: dict[str, Any] = pick(
+        random,
+        (
+            {"type": "event_time"},
+            {"type": "event_time"},
+            {"type": "count", "count": random.randint(1, 3)},
+            {"type": "continuous_event_time", "interval_ms": random.randint(1, 4)},
+        ),
+    )
+    if random.randrange(3) == 0:
+        trigger = {"type": "purging", "of": trigger}
+    time, watermark, steps = 20, -1, list[dict[str, Any]]()
+    for number in range(random.randint(4, 14)):
+        if random.randrange(3) == 0:
+            watermark = max(watermark, time + pick(random, (-size, -1, 0, 1, size - 2, size)))
+            steps.append({"advance_watermark_to_ms": watermark})
+            continue
+        moves = (0, 1, 1, size - 1, size, size + 1, 2 * size, -1, -size, -2 * size)
+        time = max(-20, time + pick(random, moves))
+        element: dict[str, Any] = {"key": pick(random, "ab"), "value": 2**number, "ts_ms": time}
+        if kind == "dynamic":
+            element["gap_ms"] = random.randint(1, 6)
+        steps.append({"elements": [element]})
+    steps.append({"advance_watermark_to_ms": 1000})
+    return {
+        "window": windows[kind],
+        "trigger": trigger,
+        "accumulation": "accumulating",
+        "aggregate": "sum",
+        "watermark_convention": "inclusive",
+        "allowed_lateness_ms": pick(random, (0, 0, 1, 3, 10)),
+        "late_output": random.randrange(2) == 0,
+        "order": "per_step_any",
+        "steps": steps,
+    }
