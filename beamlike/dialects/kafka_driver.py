@@ -18,8 +18,9 @@ from beamlike.errors import BufferFullError, TimeError, WindowingError
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import InstantLike, event_time_ms
+from beamlike.model.time import MIN_TIMESTAMP, InstantLike, event_time_ms
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output, Run
 
@@ -30,6 +31,7 @@ class Rules:
 
     Args:
         gap: The inactivity gap (ms), to show closed bounds.
+        grace: How long a session stays open after it (ms).
         retention: How long the store keeps sessions (ms).
         hides_early: Whether a session is out of reach a millisecond before it is closed. A record
             that would have joined it then is aggregated alone.
@@ -39,9 +41,11 @@ class Rules:
         streams: How many streams are aggregated together.
         most_open: How many sessions may be open at once; None: any number.
         caches: Whether there can be a record cache. Where results come on close there is none.
+        retention_below: How long the store below a record cache keeps sessions (ms).
     """
 
     gap: int
+    grace: int
     retention: int
     hides_early: bool
     answers_expired: bool
@@ -50,14 +54,24 @@ class Rules:
     streams: int = 1
     most_open: int | None = None
     caches: bool = True
+    retention_below: int = 0
+
+    @property
+    def closes_after(self) -> int:
+        """How long after its last record a session is closed (ms)."""
+        return self.gap + self.grace
 
 
 class Driver:
     """A table without a record cache. Make one with ``KTable.driver``."""
 
     def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
+        assert isinstance(strategy.window_fn, Sessions)
+        assert isinstance(strategy.window_fn.gap, int)
+        self._width = strategy.window_fn.gap  # of the window of a single record
         self._stage = Stage(strategy, combine)
         self._rules = rules
+        self._stream_times = [MIN_TIMESTAMP] * rules.streams
         held = rules.suppressed
         self._buffer = None if held is None else Buffer(held.limit or 0, held)
         self.store = SessionStore(rules.retention)
@@ -66,7 +80,7 @@ class Driver:
     @property
     def stream_time(self) -> int:
         """The greatest timestamp so far (ms), or the least of all times."""
-        return self._stage.watermark
+        return max(self._stream_times)
 
     @property
     def machine_run(self) -> Run:
@@ -109,14 +123,15 @@ class Driver:
             )
         if key is None:
             return [Row("dropped", None, value, None, at, "null_key")]
+        self._stream_times[stream] = max(self._stream_times[stream], at)
         record = Record(key, value, stream)
         if self._rules.hides_early:
             # A store hides sessions by the ends that were put into it: this one's is not yet.
-            updated = [self._row(it) for it in self._stage.arrive(key, record, at)]
-            closed = [self._row(output) for output in self._stage.advance(at)]
+            updated = self._arrive(key, record, at)
+            closed = [self._row(output) for output in self._stage.advance(self._reached())]
         else:
-            closed = [self._row(output) for output in self._stage.advance(at)]
-            updated = [self._row(it) for it in self._stage.arrive(key, record, at)]
+            closed = [self._row(output) for output in self._stage.advance(self._reached())]
+            updated = self._arrive(key, record, at)
         closed.sort(key=_order)
         self._keep(key)
         most = self._rules.most_open
@@ -124,13 +139,46 @@ class Driver:
             raise BufferFullError(most)
         return closed + _without_needless(updated)
 
+    def _reached(self) -> int:
+        """The time up to which sessions are closed.
+
+        Each stream has a time of its own, by which its records are late. What is closed for all of
+        them, or is no longer in the store, nothing can join.
+        """
+        longer = self._rules.retention - self._rules.closes_after - (not self._rules.hides_early)
+        return max(min(self._stream_times), self.stream_time - max(longer, 0))
+
+    def _arrive(self, key: Any, record: Record, timestamp: int) -> list[Row]:
+        stream_time = self._stream_times[record.stream]
+        if stream_time > self._reached():
+            joined = [
+                bounds
+                for of, window, _ in self._stage.windows()
+                for bounds in [self._closed(window)]
+                if of == key and self._is_in_reach(bounds, timestamp)
+            ]
+            last = max([timestamp, *(end for _, end in joined)])
+            if last + self._rules.closes_after < stream_time:
+                element = Element(record, timestamp)
+                if self._rules.answers_expired:
+                    return [self._alone(key, element)]
+                first = min([timestamp, *(start for start, _ in joined)])
+                window = (first, last)
+                return [Row("dropped", key, record.value, window, timestamp, "expired_window")]
+        return [self._row(output) for output in self._stage.arrive(key, record, timestamp)]
+
+    def _is_in_reach(self, session: Bounds, timestamp: int) -> bool:
+        start, end = session
+        return start - self._rules.gap <= timestamp <= end + self._rules.gap
+
     def _held_back(self, rows: list[Row]) -> list[Row]:
         """What is not held back of these, and of those before."""
         return rows if self._buffer is None else self._buffer.through(rows)
 
     def _keep(self, key: Hashable) -> None:
         """The sessions of a key as they are now. Those that are closed stay as they were."""
-        is_open = self.stream_time - self._rules.gap - self._stage.strategy.allowed_lateness
+        lateness = self._stage.strategy.allowed_lateness
+        is_open = self._stage.watermark - self._rules.gap - lateness
         for session in self.store.find_sessions(key, is_open, self.stream_time):
             self.store.remove(key, session.window)
         for of, window, state in self._stage.windows():
@@ -143,7 +191,7 @@ class Driver:
         if isinstance(effect, Drop):
             element = effect.element
             assert isinstance(element, Element), "a record arrived alone"
-            if self._rules.answers_expired or self._is_hidden(element.timestamp):
+            if self._rules.answers_expired or self._is_out_of_reach(element):
                 return self._alone(output.key, element)
             window = self._would_be(output.key, element.timestamp)
             reason = f"{effect.reason.value}_window"
@@ -162,10 +210,12 @@ class Driver:
         aggregate = combine.extract(combine.add(combine.create(), [record.value], [at]))
         return Row("value", key, aggregate, (at, at), at)
 
-    def _is_hidden(self, end: int) -> bool:
-        """Whether a session that ends then is open and out of reach."""
-        closes = end + self._rules.gap + self._stage.strategy.allowed_lateness
-        return self._rules.hides_early and closes == self.stream_time
+    def _is_out_of_reach(self, record: Element) -> bool:
+        """Whether a record is in time for its own stream, and nothing that it makes is stored."""
+        closes = record.timestamp + self._rules.closes_after
+        if self._rules.hides_early and closes == self.stream_time:
+            return True
+        return self._rules.streams > 1 and closes >= self._stream_times[record.value.stream]
 
     def _would_be(self, key: Any, at: int) -> Bounds:
         """The session that a record would make with those that the store still has."""
@@ -179,21 +229,25 @@ class Driver:
 
     def _closed(self, window: Window) -> Bounds:
         """First and last record of a session."""
-        return window.start, window.end - self._rules.gap - (not self._rules.hides_early)
+        return window.start, window.end - self._width
 
 
 class CachingDriver(Driver):
     """A table behind a record cache. Make one with ``KTable.caching_driver``.
 
     What changes waits for `commit`, and of several changes of a session only the last is left. A
-    session that was never emitted leaves no tombstone. The cache has no limit. Results that come
-    on close (`EmitStrategy.on_window_close`) do not wait, because Kafka caches none of these.
+    session that was never emitted leaves no tombstone, and neither does one that the store below
+    the cache has forgotten: with Kafka's retention by default, the gap and the grace, a session
+    whose end is that much behind the latest one. `Materialized.with_retention` of a millisecond
+    more brings it. The cache has no limit. Results that come on close
+    (`EmitStrategy.on_window_close`) do not wait, because Kafka caches none of these.
     """
 
     def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
         super().__init__(strategy, combine, rules)
         self._dirty: dict[tuple[Any, Bounds], Row] = {}
         self._seen: dict[tuple[Any, Bounds], Any] = {}
+        self._latest_end = MIN_TIMESTAMP
 
     def pipe_input(
         self, key: Hashable, value: Any, timestamp: InstantLike, stream: int = 0
@@ -209,6 +263,10 @@ class CachingDriver(Driver):
                 self._dirty[row.key, _bounds(row)] = row
         return [row for row in rows if row.kind == "dropped"]
 
+    def _reached(self) -> int:
+        # The cache shows every session, however long the store below keeps it.
+        return min(self._stream_times) if self._rules.caches else super()._reached()
+
     def commit(self) -> list[Row]:
         """The last change of each session since the commit before, in the order of these.
 
@@ -219,9 +277,12 @@ class CachingDriver(Driver):
         for name, row in self._dirty.items():
             seen = name in self._seen
             old = self._seen.pop(name, None)
+            _, end = _bounds(row)
             if row.kind == "value":
                 self._seen[name] = row.value
-            if row.kind == "value" or seen:
+                self._latest_end = max(self._latest_end, end)
+            below = end > self._latest_end - self._rules.retention_below
+            if row.kind == "value" or (seen and below):
                 rows.append(attrs.evolve(row, old=old if self._rules.old_values else None))
         self._dirty.clear()
         return self._held_back(rows)

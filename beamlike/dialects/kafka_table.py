@@ -16,7 +16,7 @@ from beamlike.dialects.kafka_driver import CachingDriver, Driver, Rules
 from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore
 from beamlike.dialects.kafka_suppress import Suppressed
 from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
-from beamlike.errors import ColumnError, UnsupportedError, WindowingError
+from beamlike.errors import ColumnError, UnsupportedError, WindowError, WindowingError
 from beamlike.model.combine import CombineFn
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior
@@ -52,7 +52,12 @@ class KTable:
 
     def __attrs_post_init__(self) -> None:
         check_kind("materialized", self.materialized, Materialized, 'Materialized.as_("visits")')
-        _ = self.retention
+        if self.retention == 0:
+            raise WindowError(
+                f"the session store {self.materialized.name!r} would keep nothing, because gap, "
+                "grace and retention are 0; give a retention of 1 ms or more, or leave "
+                "with_caching_disabled() out"
+            )
 
     @property
     def retention(self) -> int:
@@ -99,7 +104,7 @@ class KTable:
             self._sessions,
             Repeatedly(AfterCount(1)) if on_update else Never(),
             AccumulationMode.RETRACTING if on_update else AccumulationMode.DISCARDING,
-            self.windows.grace,
+            self.windows.grace - self._closes_before_its_end,
             on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
             late_check=LateCheck.MERGED,
         )
@@ -108,9 +113,14 @@ class KTable:
     def _sessions(self) -> Sessions:
         # Half open, and touching ones are one: the same sessions, which expire a millisecond
         # earlier.
-        if self._hides_early:
+        if self._hides_early and not self._closes_before_its_end:
             return Sessions(self.windows.inactivity_gap, merge_touching=True)
         return Sessions(self.windows.inactivity_gap + 1)
+
+    @property
+    def _closes_before_its_end(self) -> bool:
+        """Whether it is the lateness that is a millisecond less: no window lasts for 0 ms."""
+        return self._hides_early and self.windows.inactivity_gap == 0
 
     @property
     def _hides_early(self) -> bool:
@@ -230,16 +240,20 @@ class KTable:
 
     def _rules(self) -> Rules:
         windows = self.windows
+        shortest = windows.inactivity_gap + windows.grace
+        retention = self.materialized.retention
         return Rules(
             windows.inactivity_gap,
+            windows.grace,
             self.retention,
-            self._hides_early,
-            windows.answers_expired,
-            self.old_values,
-            self.suppressed,
-            self._streams,
-            self.most_open,
-            self.emit is EmitStrategy.ON_WINDOW_UPDATE or self.is_suppressed,
+            hides_early=self._hides_early,
+            answers_expired=windows.answers_expired,
+            old_values=self.old_values,
+            suppressed=self.suppressed,
+            streams=self._streams,
+            most_open=self.most_open,
+            caches=self.emit is EmitStrategy.ON_WINDOW_UPDATE or self.is_suppressed,
+            retention_below=shortest if retention is None else retention,
         )
 
 

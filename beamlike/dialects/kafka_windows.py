@@ -12,25 +12,21 @@ from beamlike.errors import WindowError
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 
 
-def _gap(given: DurationLike) -> int:
-    inactivity = duration_ms(given, "SessionWindows gap")
-    if inactivity == 0:
-        raise WindowError(
-            'SessionWindows need a gap of more than 0 ms; give one such as "5 minutes"'
-        )
-    return inactivity
+def _gap(gap: DurationLike) -> int:
+    return duration_ms(gap, "SessionWindows gap")
 
 
-def _grace(given: DurationLike) -> int:
-    return duration_ms(given, "SessionWindows grace")
+def _grace(grace: DurationLike) -> int:
+    return duration_ms(grace, "SessionWindows grace")
 
 
 @attrs.frozen
 class SessionWindows:
     """The gap that ends a session, and how long after it records are still accepted (ms).
 
+    With a gap of 0, which Kafka takes since 4.1, only records of one instant are a session.
+
     Raises:
-        WindowError: The gap is 0.
         TimeError: A duration cannot be read, or is negative.
 
     Source: Kafka Streams ``SessionWindows``.
@@ -45,7 +41,6 @@ class SessionWindows:
         """Sessions that end after more than ``gap`` without a record.
 
         Raises:
-            WindowError: The gap is 0.
             TimeError: A duration cannot be read, or is negative.
         """
         return cls(gap, grace)

@@ -44,7 +44,7 @@ def apex_operator(**options: Any) -> apex.WindowedOperator:
 def of_kafka() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]]:
     grouped: Any = kafka.group_by_key()
     windowed: Any = SESSIONS
-    yield lambda: kafka.SessionWindows(0, 0), WindowError, "more than 0 ms"
+    yield lambda: kafka.SessionWindows(-1, 0), TimeError, "-1"
     yield lambda: kafka.SessionWindows(5, -1), TimeError, "grace must not be negative"
     yield lambda: grouped.windowed_by("5 minutes"), WindowingError, "windowed_by must be such as"
     yield lambda: grouped.cogroup(1), CombineError, "cogroup aggregator must be a function of a key"

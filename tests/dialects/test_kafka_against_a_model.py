@@ -113,7 +113,7 @@ def compare(
         store if caching else store.with_caching_disabled(),
     )
     strategy = table.strategy.configured(late_check=late_check)
-    rules = Rules(gap, table.retention, not caching, False)
+    rules = Rules(gap, grace, table.retention, hides_early=not caching, answers_expired=False)
     driver = kafka.Driver(strategy, table.combine, rules)
     model = Model(gap, grace, gap + grace + longer)
     here = [driver.pipe_input(*record) for record in records]

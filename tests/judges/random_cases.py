@@ -64,16 +64,19 @@ def _kafka(random: Random) -> dict[str, Any]:
     emit = pick(random, ("on_update", "on_update", "on_close", "cached_update", "cached_update"))
     kinds = {"on_close": "time_ordered", "cached_update": "cached", "on_update": "rocksdb"}
     store: dict[str, Any] = {"kind": kinds[emit]}
-    retention = pick(random, (None, gap + grace + 1))
-    if retention is not None:
-        store["retention_ms"] = retention
+    streams = 2 if emit == "on_update" and random.randrange(3) == 0 else 1
+    # With less the store of a case with gap and grace of 0 would keep nothing.
+    if gap + grace == 0 or random.randrange(2):
+        store["retention_ms"] = gap + grace + 1
     time, steps = 0, list[dict[str, Any]]()
     for number in range(random.randint(3, 12)):
         moves = (0, 1, 1, gap - 1, gap, gap + 1, 2 * gap, -1, -gap, -2 * gap, -gap - grace)
         time = max(0, time + pick(random, moves))
         if random.randrange(10) == 0:
             time += gap + grace + random.randint(0, 2)
-        element = {"key": pick(random, "ab"), "value": str(number), "ts_ms": time}
+        element = {"key": pick(random, "ab"), "value": f"+{number}", "ts_ms": time}
+        if streams > 1:
+            element["stream"] = random.randint(1, streams)
         steps.append({"elements": [element]})
         if emit == "cached_update" and random.randrange(3) == 0:
             steps.append({"flush_cache": True})
@@ -83,7 +86,7 @@ def _kafka(random: Random) -> dict[str, Any]:
         "window": {"type": "session", "gap_ms": gap, "bounds": "closed", "time": "event"},
         "trigger": {"type": "on_close" if emit == "on_close" else "per_record"},
         "accumulation": "accumulating",
-        "aggregate": pick(random, ("count", "reduce:+")),
+        "aggregate": "signed0" if streams > 1 else pick(random, ("count", "reduce:+")),
         "watermark_convention": "stream_time",
         "grace_ms": grace,
         "emit": emit,

@@ -44,6 +44,11 @@ public final class KafkaStreamsJudge {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final ByteArrayOutputStream LOG = new ByteArrayOutputStream();
   private static final String STORE = "judged";
+  private static final Named NAME = Named.as("aggregate");
+
+  /** What the log says of a record whose window is closed. */
+  private static final Pattern EXPIRED =
+      Pattern.compile("expired window.*window=\\[(-?\\d+),(-?\\d+)[\\])]");
 
   /** A retention that no case reaches, where a case does not say how long its store keeps. */
   private static final long LONG_MS = 100_000_000L;
@@ -132,7 +137,7 @@ public final class KafkaStreamsJudge {
                 .cogroup(other, append)
                 .windowedBy(sessions())
                 .aggregate(
-                    () -> "0", (key, one, two) -> one + "+" + two, named(), materialized(false, 0));
+                    () -> "0", (key, one, two) -> one + "+" + two, NAME, materialized(false, 0));
       } else {
         table = overSessions(grouped.windowedBy(sessions()).emitStrategy(strategy));
       }
@@ -143,10 +148,6 @@ public final class KafkaStreamsJudge {
       return builder.build(properties);
     }
 
-    private static Named named() {
-      return Named.as("aggregate");
-    }
-
     private SessionWindows sessions() {
       long gap = given.get("window").get("gap_ms").asLong();
       long grace = given.path("grace_ms").asLong();
@@ -155,11 +156,11 @@ public final class KafkaStreamsJudge {
 
     private KTable overSessions(SessionWindowedKStream<String, String> windowed) {
       if (aggregate.equals("count")) {
-        return windowed.count(named(), materialized(true, 0));
+        return windowed.count(NAME, materialized(true, 0));
       }
       if (aggregate.startsWith("reduce:")) {
         String between = aggregate.substring("reduce:".length());
-        return windowed.reduce((one, two) -> one + between + two, named(), materialized(false, 0));
+        return windowed.reduce((one, two) -> one + between + two, NAME, materialized(false, 0));
       }
       throw new Unsupported("the aggregate " + aggregate);
     }
@@ -191,7 +192,7 @@ public final class KafkaStreamsJudge {
       if (!aggregate.equals("count")) {
         throw new Unsupported("the aggregate " + aggregate + " in time windows");
       }
-      return windowed.emitStrategy(strategy).count(named(), materialized(true, least));
+      return windowed.emitStrategy(strategy).count(NAME, materialized(true, least));
     }
 
     /** Writes down each row of the table. */
@@ -246,21 +247,16 @@ public final class KafkaStreamsJudge {
               .filter(metric -> metric.getKey().name().equals("dropped-records-total"))
               .mapToDouble(metric -> ((Number) metric.getValue().metricValue()).doubleValue())
               .sum();
+      Matcher windows = EXPIRED.matcher(LOG.toString());
       for (; dropsSoFar < drops; dropsSoFar++) {
         ObjectNode row = row("dropped", text(element.get("key")), element.get("ts_ms").asLong());
         row.set("value", element.get("value"));
-        Matcher window =
-            Pattern.compile("expired window.*window=\\[(-?\\d+),(-?\\d+)[\\])]")
-                .matcher(LOG.toString());
-        if (window.find()) {
-          row.putArray("window")
-              .add(Long.parseLong(window.group(1)))
-              .add(Long.parseLong(window.group(2)));
+        if (windows.find()) {
+          ArrayNode bounds = row.putArray("window");
+          bounds.add(Long.parseLong(windows.group(1))).add(Long.parseLong(windows.group(2)));
           row.put("reason", "expired_window");
-        } else if (LOG.toString().contains("null key")) {
-          row.put("reason", "null_key");
         } else {
-          row.put("reason", "expired_segment");
+          row.put("reason", element.hasNonNull("key") ? "expired_segment" : "null_key");
         }
         rows.add(row);
       }

@@ -16,7 +16,7 @@ from beamlike.testing.scenarios.places import Place, each, read_json
 __all__ = ["CaseRow", "DialectCase", "load_dialect_cases", "row_differences"]
 
 DIALECTS: Final = ("akka", "apex", "flink", "kafka")
-PROVENANCES: Final = ("test", "text", "doc", "derived")
+PROVENANCES: Final = ("test", "text", "doc", "derived", "run")
 ORDERS: Final = ("strict", "per_step_any")
 ROW_KINDS: Final = ("value", "tombstone", "retract", "late", "dropped", "error", "watermark")
 
