@@ -124,6 +124,10 @@ OUTCOMES: dict[str, list[str]] = {
         "step 1: k [10, 13) ON_TIME last [10, 11] at 12",
         "step 1: k [100, 103) ON_TIME last [100] at 102",
     ],
+    "quirk_jump_over_end_and_expiry": [
+        "step 0: k [0, 10) EARLY [1] at 9",
+        "step 1: k [0, 10) ON_TIME last [] at 9",
+    ],
     "retract_session_same_identity": [
         "step 0: k [1, 11) EARLY 1 at 10",
         "step 1: k [1, 11) EARLY 1 at 10 withdrawn",

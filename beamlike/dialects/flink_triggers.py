@@ -112,8 +112,9 @@ class ContinuousEventTimeTrigger:
 
     The first multiple is after the time of the window's first element. No firing waits longer
     than for the end of the window, so the period of a session that grows restarts where it
-    would have ended. For multiples that the watermark has passed before Flink fires too, with the
-    next watermark; here the rhythm begins with the first that lies ahead.
+    would have ended. For a multiple that the watermark has passed before, Flink fires too, with the
+    next watermark; here the rhythm begins with the first that lies ahead. Before 1970 Flink rounds
+    towards zero, which makes the first firing an interval later; here the multiples go on.
     """
 
     @staticmethod

@@ -8,9 +8,10 @@
     )
 
 Records exactly one gap apart are one session, whose bounds are the times of its first and of its
-last record, both inside. Time is stream time: the greatest timestamp so far, of all keys. A
-session is closed once stream time is past its end, the gap and the grace; a record is too late if
-the session that it would make, or make longer, is closed.
+last record, both inside. Time is stream time: the greatest timestamp so far, of all keys of a
+stream. A session is closed once stream time is past its end, the gap and the grace; a record is too
+late if the session that it would make, or make longer, is closed for the stream that it is of.
+Streams that are aggregated together have a time each.
 
 In the model: ``Sessions(gap + 1 ms)``, lateness ``grace``, ``late_check="merged"``, and as
 watermark the stream time. On update: a pane for every record, retracting. On close: one pane, as

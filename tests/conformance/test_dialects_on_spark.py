@@ -60,8 +60,8 @@ def test_what_is_not_played_on_spark_is_no_stream_or_long() -> None:
         "merge_windows": 3,
         "storage": 1,
         "store": 7,
-        "validation": 4,
+        "validation": 5,
         "window_set": 3,
     }
     assert long == ["apex-early-and-late-mix"]
-    assert len(PLAYED) == 78
+    assert len(PLAYED) == 84

@@ -51,7 +51,7 @@ def test_the_columnar_machine_steps_all_that_group() -> None:
     choices = Counter((it.machine, it.why) for it in (choose_machine(s.plan) for s in stages))
 
     assert choices == {
-        ("columnar", ""): 643,
+        ("columnar", ""): 642,
         ("reference", "PassThrough takes one key after the other"): 4,
     }
 
@@ -77,7 +77,7 @@ def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
     choices = Counter(_short(choose_machine(stage.plan)) for stage in stages)
 
     assert choices == {
-        "columnar": 65,
+        "columnar": 74,
         "runs key by key": 11,
         "called for one element at a time": 2,
         "evicts elements": 1,

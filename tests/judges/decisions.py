@@ -36,6 +36,7 @@ class Decision:
         text: What differs, in a sentence or two.
         cause: Where in the engine's source.
         covers: Whether a scenario, with what an engine gave out, is a case of it.
+        smallest: The smallest scenario that shows it.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Decision:
     text: str
     cause: str
     covers: Covers = attrs.field(repr=False)
+    smallest: str = ""
 
 
 def decision_of(engine: str, scenario: Scenario | DialectCase, answer: Answer) -> Decision | None:
@@ -219,10 +221,14 @@ DECISIONS: Final = (
         "session one millisecond before it is closed, and the record that is exactly a gap after "
         "it is apart. In beamlike.dialects a closed session is never found again, and an open one "
         "always.",
-        "CachingSessionStore.findSessions does not look at retention; "
-        "AbstractRocksDBTimeOrderedSegmentedBytesStore hides what ends at observedStreamTime "
-        "- retentionPeriod.",
+        "CachingSessionStore.findSessions finds what is in the cache without regard to "
+        "the retention; the stores below hide what ends at the latest end less the "
+        "retention.",
         _is_what_the_stores_show,
+        smallest=(
+            "gap 5, no grace, record cache; a at 0, b at 8, a at 5: Kafka gives a [0, 5] of "
+            "both, and [0, 0] was closed."
+        ),
     ),
     Decision(
         "a continuous trigger behind the watermark",
@@ -232,9 +238,13 @@ DECISIONS: Final = (
         "Flink sets a timer for it all the same, and fires with the next watermark, whatever it "
         "is; here the rhythm begins with the first multiple ahead. Before 1970 Flink rounds "
         "towards zero, and the first firing is an interval later.",
-        "ContinuousEventTimeTrigger.onElement: start = timestamp - (timestamp % interval), and "
-        "registerEventTimeTimer(start + interval).",
+        "ContinuousEventTimeTrigger.onElement computes start = timestamp - (timestamp % "
+        "interval), and registers a timer for start + interval, where that may be.",
         _fires_for_what_has_passed,
+        smallest=(
+            "tumbling windows of 5, interval 3, watermark 27, an element at 25: Flink fires "
+            "with the next watermark and at the end; here once."
+        ),
     ),
     Decision(
         "a dynamic gap with the bounds of a session",
@@ -242,9 +252,11 @@ DECISIONS: Final = (
         "theirs",
         "An element whose own window is exactly the session that was merged before takes the "
         "window for itself, and what was in it is lost.",
-        "MergingWindowSet.addWindow puts the new window with itself as state window, before "
-        "it looks for those in flight.",
+        "MergingWindowSet.addWindow: a group of equal windows is no merge, and "
+        "mapping.put(resultWindow, resultWindow) replaces the state window that the "
+        "session had.",
         _orphans_a_merged_window,
+        smallest=("(0, gap 4) = 1, (2, gap 4) = 2, (0, gap 6) = 4: Flink gives 4, and 7 came."),
     ),
     Decision(
         "before the origin",
@@ -253,9 +265,11 @@ DECISIONS: Final = (
         "Before 1970, or before an offset, Beam rounds towards zero: an element is in a window "
         "that does not contain it, and an aligned target is a period too late.",
         "FixedWindows.assignWindow, SlidingWindows.lastStartFor and "
-        "TimestampTransform.AlignTo use % on what may be negative; CalendarWindows counts "
-        "whole units from the start date.",
+        "AfterProcessingTimeStateMachine's alignment take a remainder with %, which is "
+        "negative for what is; CalendarWindows counts whole units from the start date, "
+        "cut off towards zero.",
         _is_before_the_origin,
+        smallest=("fixed windows of 10, an element at -15: Beam gives [-10, 0)."),
     ),
     Decision(
         "an element in no window",
@@ -263,8 +277,13 @@ DECISIONS: Final = (
         "theirs",
         "Sliding windows with a period longer than their size have gaps. An element in a gap fails "
         "the pipeline in 2.73; here it is in no pane, and is not dropped.",
-        "WindowedValues.of requires a window; AssignWindowsDoFn passes the empty collection on.",
+        "WindowedValues.of requires a window, and the WindowEvaluator passes an empty "
+        "collection on (2.73).",
         _fails_for_no_window,
+        smallest=(
+            "sliding windows of 3 every 10, one element at 3: the pipeline fails with "
+            '"WindowedValue requires windows, but there were none".'
+        ),
     ),
     Decision(
         "one jump over end and expiry",
@@ -274,9 +293,15 @@ DECISIONS: Final = (
         "expires in the same move of the watermark in which it ends. DirectRunner has moved its "
         "output watermark by then: the last pane is late, and, if it is empty, comes only with "
         "fire_always. runners-core alone gives the on-time pane, as here.",
-        "WatermarkManager of the DirectRunner updates the output watermark before it delivers "
-        "the timer of the expiry; PaneInfoTracker.describePane reads it.",
+        "WatermarkManager holds the output watermark at the earliest timer that is "
+        "pending. That is the one of the expiry where the trigger has set none for the "
+        "end, and so the output watermark is past the end when PaneInfoTracker asks it.",
         _is_late_at_expiry,
+        smallest=(
+            "fixed windows of 10, Repeatedly(AfterCount(1)), discarding, lateness 5; an "
+            "element at 1, watermark 15: an empty on-time pane here, none in the "
+            "DirectRunner."
+        ),
     ),
     Decision(
         "two new late sessions in one bundle",
@@ -284,9 +309,14 @@ DECISIONS: Final = (
         "theirs",
         "Two elements of one bundle open a session that is over already. Beam takes its "
         "AfterWatermark for finished, and drops both as closed, or begins in the late phase.",
-        "AfterWatermarkStateMachine.onMerge asks whether all merging windows are finished, "
-        "and there is none: MergingFinishedSets over no active window is true.",
+        "AfterWatermarkStateMachine.FromEndOfWindow.onMerge asks "
+        "finishedInAllMergingWindows(), which is true where none of the merging windows "
+        "is active.",
         _new_sessions_are_late_together,
+        smallest=(
+            "sessions of 10, AfterWatermark(), lateness 100; watermark 50, then 1 and 2 in "
+            "one bundle: both are dropped as closed."
+        ),
     ),
     Decision(
         "a closed session opened again",
@@ -295,8 +325,9 @@ DECISIONS: Final = (
         "Windows that are new merge to the bounds of a session whose trigger has finished. A "
         "composite computes anew from its parts whether it is finished, and the session comes out "
         "once more; here it stays closed.",
-        "AfterFirstStateMachine.onMerge and AfterAllStateMachine.onMerge call "
-        "setFinished from their children.",
+        "AfterFirstStateMachine.onMerge and AfterAllStateMachine.onMerge end with "
+        "updateFinishedStatus, which sets the finished bit from those of the children, "
+        "also back.",
         _opens_a_closed_identity,
     ),
     Decision(
@@ -307,9 +338,14 @@ DECISIONS: Final = (
         "has finished. Beam drops the element as closed and loses what the live session held; "
         "here the session opens once more, with index 0.",
         "ReduceFnRunner.processElement asks triggerRunner.isClosed of the merged window, "
-        "whose finished bits are those of the closed session; MergingActiveWindowSet has merged "
-        "the live state into it by then.",
+        "whose finished bits are those of the closed session, after "
+        "MergingActiveWindowSet has merged the live window into it.",
         _merges_into_a_closed_identity,
+        smallest=(
+            "sessions of 9, AfterCount(2); {0, 8} closes [0, 17); 0 alone opens [0, 9) beside"
+            " it; 8 merges both to [0, 17): Beam loses the element at 0, and drops the one at"
+            " 8."
+        ),
     ),
     Decision(
         "an early or late trigger with parts",
@@ -317,9 +353,14 @@ DECISIONS: Final = (
         "theirs",
         "After the first pane of an early AfterAll its parts stay finished, so each "
         "bundle brings a pane. Here it starts over completely.",
-        "AfterWatermarkStateMachine.onNonLateFiring resets only the finished bit of the early "
-        "trigger itself; Repeatedly resets the whole tree.",
+        "AfterWatermarkStateMachine.onNonLateFiring calls setFinished(false) of the early"
+        " trigger itself, and not of its parts; RepeatedlyStateMachine resets the whole "
+        "tree.",
         _has_parts_in_a_phase,
+        smallest=(
+            "fixed windows, AfterWatermark(early=AfterAll(AfterCount(1), AfterCount(2))): "
+            "after the first early pane each bundle brings one."
+        ),
     ),
     Decision(
         "one output watermark for all keys",
@@ -328,7 +369,7 @@ DECISIONS: Final = (
         "The output watermark that makes a pane late is one for all keys of a grouping in the "
         "DirectRunner, so that a pane of one key is on time while another key's data holds it "
         "back. Here each key has one. runners-core with one key agrees.",
-        "WatermarkManager keeps one hold for a transform, the least of its keys.",
+        "WatermarkManager keeps the holds of a transform for all keys together.",
         _turns_on_the_output_watermark,
     ),
 )

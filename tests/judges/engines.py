@@ -21,14 +21,22 @@ class Engine:
     Attributes:
         name: What it is called on the command line.
         title: What it is called in tables.
-        dialect: The system whose cases it judges; None: the scenarios of Beam's model.
+        dialect: The system whose cases it judges; None: the scenarios of Beam's model; ``plain``:
+            only the questions, as they stand.
+        plays_random: Whether random scenarios are for it.
         keys: The keys of its random scenarios.
     """
 
     name: str
     title: str
     dialect: str | None = None
+    plays_random: bool = True
     keys: tuple[str, ...] = ("a",)
+
+    @property
+    def steps_each(self) -> int:
+        """How many steps an element of a question has in its words."""
+        return 2 if self.dialect in (None, "flink") else 1
 
     def command(self, cache: Path) -> list[str | Path]:
         """The program and its first arguments; what it needs is installed and built.
@@ -101,6 +109,28 @@ ENGINES: Final[dict[str, Engine]] = {
             main="KafkaStreamsJudge",
         ),
         JavaEngine("flink", "Flink", dialect="flink", folder="flink", main="FlinkJudge"),
+        PythonEngine(
+            "beam_python",
+            "Beam Python, its streaming runner",
+            plays_random=False,
+            folder="beam_python",
+            needed=(Requirement("apache-beam", "2.77.0"),),
+        ),
+        PythonEngine("spark", "Spark's own windows", dialect="plain", folder="spark"),
+        PythonEngine(
+            "bytewax",
+            "Bytewax",
+            dialect="plain",
+            folder="bytewax",
+            needed=(Requirement("bytewax", "0.21.1"),),
+        ),
+        PythonEngine(
+            "pathway",
+            "Pathway",
+            dialect="plain",
+            folder="pathway",
+            needed=(Requirement("pathway", "0.33.0"),),
+        ),
     )
 }
 """The engines by their names."""

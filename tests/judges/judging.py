@@ -27,6 +27,8 @@ from tests.conformance.beamlike_conformance.verdicts import (
 )
 from tests.judges.decisions import Decision, decision_of
 from tests.judges.engines import Engine
+from tests.judges.questions import QUESTIONS, documents_for, outcomes
+from tests.judges.questions import Outcome as Row
 from tests.judges.random_cases import random_cases
 from tests.judges.random_scenarios import random_scenarios
 
@@ -60,6 +62,7 @@ class Outcome:
     corpus: tuple[Judged, ...]
     random: tuple[Judged, ...]
     seed: int
+    questions: Mapping[str, Sequence[Row] | str]
 
     @property
     def open(self) -> list[Judged]:
@@ -124,12 +127,13 @@ def judge_engine(
     """
     with TemporaryDirectory(prefix="judges-") as home:
         corpus, drawn = Path(home, "corpus.json"), Path(home, "random.json")
-        results = Path(home, "results.json")
+        results, asked = Path(home, "results.json"), Path(home, "questions.json")
         documents = [dict(scenario.document) for scenario in _corpus(engine)]
         corpus.write_text(json.dumps(documents), encoding="utf-8")
+        asked.write_text(json.dumps(documents_for(engine.dialect)), encoding="utf-8")
         made = _random(engine, count, seed)
         drawn.write_text(json.dumps(made), encoding="utf-8")
-        engine.play([corpus, drawn] if made else [corpus], results, cache, seconds)
+        engine.play([corpus, asked, drawn], results, cache, seconds)
         document = read_json(results.read_text(encoding="utf-8"), engine.name)
         answers = read_results(document, engine.name)
         random: Sequence[Scenario | DialectCase] = ()
@@ -141,17 +145,23 @@ def judge_engine(
         tuple(_judge(engine, scenario, answers) for scenario in _corpus(engine)),
         tuple(_judge(engine, scenario, answers) for scenario in random),
         seed,
+        {
+            question.name: outcomes(answers[f"question-{question.name}"], engine.steps_each)
+            for question in QUESTIONS
+        },
     )
 
 
 def _corpus(engine: Engine) -> Sequence[Scenario | DialectCase]:
     if engine.dialect is None:
         return load_scenarios()
+    if engine.dialect == "plain":
+        return []
     return [case for case in load_cases() if case.dialect == engine.dialect]
 
 
 def _random(engine: Engine, count: int, seed: int) -> list[Mapping[str, Any]]:
-    if count == 0:
+    if count == 0 or engine.dialect == "plain" or not engine.plays_random:
         return []
     if engine.dialect is None:
         return list(random_scenarios(count, seed, engine.keys))

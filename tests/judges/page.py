@@ -1,13 +1,186 @@
 """What is kept of a run, and the page of the documentation that is made from it."""
 
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, Final
 
+import attrs
+
+from tests.judges.decisions import DECISIONS, Decision
+from tests.judges.engines import ENGINES
 from tests.judges.judging import Outcome
+from tests.judges.picture import picture
+from tests.judges.questions import QUESTIONS
+
+__all__ = ["keep", "page_text", "pictures", "write_page"]
+
+_SHOWN: Final = 6
 
 
 def keep(outcome: Outcome, latest: Path) -> None:
-    """Put an engine's outcome beside those of the others."""
+    """Put an engine's outcome beside those of the others.
+
+    Args:
+        outcome: What the engine did.
+        latest: The file with the last outcome of each engine.
+    """
+    kept = json.loads(latest.read_text(encoding="utf-8")) if latest.exists() else {}
+    kept[outcome.engine.name] = {
+        "version": outcome.version,
+        "scenarios": _counts(outcome, "corpus"),
+        "random": {**_counts(outcome, "random"), "seed": outcome.seed},
+        "features": outcome.by_rule(),
+        "unsupported": dict(outcome.unsupported().most_common()),
+        "decisions": {
+            decision.name: {"scenarios": named, "random": drawn}
+            for decision, named, drawn in outcome.decided()
+        },
+        "questions": {
+            name: rows if isinstance(rows, str) else [attrs.astuple(row) for row in rows]
+            for name, rows in outcome.questions.items()
+        },
+    }
+    ordered = {name: kept[name] for name in ENGINES if name in kept}
+    latest.write_text(json.dumps(ordered, indent=1, sort_keys=False) + "\n", encoding="utf-8")
+
+
+def _counts(outcome: Outcome, which: str) -> dict[str, int]:
+    all_judged = getattr(outcome, which)
+    agree = sum(judged.agrees for judged in all_judged)
+    decided = sum(judged.decision is not None for judged in all_judged)
+    open_ones = sum(judged.is_open for judged in all_judged)
+    return {
+        "all": len(all_judged),
+        "agree": agree,
+        "decided": decided,
+        "open": open_ones,
+        "unsupported": len(all_judged) - agree - decided - open_ones,
+    }
 
 
 def write_page(latest: Path, page: Path) -> None:
-    """Write the page from what is kept."""
+    """Write the page and its pictures from what is kept.
+
+    Args:
+        latest: The file with the last outcome of each engine.
+        page: The page.
+    """
+    kept = json.loads(latest.read_text(encoding="utf-8"))
+    page.write_text(page_text(kept), encoding="utf-8")
+    for name, text in pictures(kept).items():
+        (page.parent / "pictures" / name).write_text(text, encoding="utf-8")
+
+
+def pictures(kept: Mapping[str, Any]) -> dict[str, str]:
+    """The pictures by the names of their files."""
+    return {
+        f"engines_{question.name}.svg": picture(
+            question,
+            {
+                ENGINES[name].title: engine["questions"][question.name]
+                for name, engine in kept.items()
+                if question.name in engine["questions"]
+            },
+        )
+        for question in QUESTIONS
+    }
+
+
+def page_text(kept: Mapping[str, Any]) -> str:
+    """The page, from the last outcome of each engine."""
+    parts = [_head(kept), _features(kept), _questions(), _differences(kept)]
+    return "\n".join([*(line for part in parts for line in part), _part("porting")])
+
+
+def _part(name: str) -> str:
+    """A part of the page that is written by hand."""
+    return (Path(__file__).parent / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def _head(kept: Mapping[str, Any]) -> Iterator[str]:
+    yield _part("introduction")
+    yield "## The engines\n"
+    columns = ("engine", "version", "scenarios", "agree", "differ, decided", "cannot be expressed")
+    yield f"| {' | '.join(columns)} | random streams that agree |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, engine in kept.items():
+        counts, drawn = engine["scenarios"], engine["random"]
+        streams = f"{drawn['agree']:,} of {drawn['all']:,}" if drawn["all"] else "not played"
+        yield (
+            f"| {ENGINES[name].title} | {engine['version']} | {counts['all']} | {counts['agree']} "
+            f"| {counts['decided']} | {counts['unsupported']} | {streams} |"
+        )
+    yield (
+        "\nThe random streams that do not agree are of the [differences](#differences) below. "
+        "Scenarios that are marked as contested are among those that differ.\n"
+    )
+    for name, engine in kept.items():
+        for reason, times in engine["unsupported"].items():
+            yield f"* {ENGINES[name].title} cannot express {times}: {reason}."
+    yield ""
+
+
+def _features(kept: Mapping[str, Any]) -> Iterator[str]:
+    engines = {name: engine for name, engine in kept.items() if engine["features"]}
+    yield "## Beam's features\n"
+    yield (
+        "How many scenarios agree, of those that show a feature and that the engine can express; "
+        "the others are [decided](#differences).\n"
+    )
+    yield f"| feature | {' | '.join(ENGINES[name].title for name in engines)} |"
+    yield f"|---|{'---|' * len(engines)}"
+    features = dict.fromkeys(
+        feature for engine in engines.values() for feature in engine["features"]
+    )
+    for feature in features:
+        cells = [
+            "{} of {}".format(*engine["features"][feature])
+            if feature in engine["features"]
+            else "-"
+            for engine in engines.values()
+        ]
+        yield f"| {feature} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _questions() -> Iterator[str]:
+    yield "## Ten differences that users meet\n"
+    yield (
+        "The same stream on each engine, in its own words. Numbers are elements in the order in "
+        "which they arrive; a bar is a result, over its window, with the elements that it holds "
+        "and the element after which it came.\n"
+    )
+    for question in QUESTIONS:
+        yield f"### {question.title}\n"
+        yield f"{question.text}\n"
+        file = f"pictures/engines_{question.name}.svg"
+        yield f"![{question.title}: what each engine gives out]({file})\n"
+
+
+def _differences(kept: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Differences\n"
+    for decision in DECISIONS:
+        found = {
+            name: kept[name]["decisions"][decision.name]
+            for name in decision.engines
+            if name in kept and decision.name in kept[name]["decisions"]
+        }
+        yield from _difference(decision, found)
+
+
+def _difference(decision: Decision, found: Mapping[str, Any]) -> Iterator[str]:
+    yield f"### {decision.name[0].upper()}{decision.name[1:]}\n"
+    engines = ", ".join(ENGINES[name].title for name in decision.engines)
+    verdict = "an accident of the engine" if decision.verdict == "theirs" else "left open"
+    yield f"{engines}: {verdict}. {decision.text}\n"
+    if decision.smallest:
+        yield f"Smallest: {decision.smallest}\n"
+    yield f"Where: {decision.cause}\n"
+    for name, where in found.items():
+        named = ", ".join(f"`{one}`" for one in where["scenarios"][:_SHOWN])
+        more = len(where["scenarios"]) - _SHOWN
+        words = [named + (f" and {more} more" if more > 0 else "")] if named else []
+        words += [f"{where['random']} random streams"] if where["random"] else []
+        yield f"* {ENGINES[name].title}: {'; '.join(words)}."
+    yield ""

@@ -155,14 +155,9 @@ public final class KafkaStreamsJudge {
     }
 
     private KTable overSessions(SessionWindowedKStream<String, String> windowed) {
-      if (aggregate.equals("count")) {
-        return windowed.count(NAME, materialized(true, 0));
-      }
-      if (aggregate.startsWith("reduce:")) {
-        String between = aggregate.substring("reduce:".length());
-        return windowed.reduce((one, two) -> one + between + two, NAME, materialized(false, 0));
-      }
-      throw new Unsupported("the aggregate " + aggregate);
+      return aggregate.equals("count")
+          ? windowed.count(NAME, materialized(true, 0))
+          : windowed.reduce(reducer(), NAME, materialized(false, 0));
     }
 
     private KTable overTimeWindows(KGroupedStream<String, String> grouped, EmitStrategy strategy) {
@@ -189,10 +184,18 @@ public final class KafkaStreamsJudge {
         }
         default -> throw new Unsupported("windows of the type " + window.get("type").asText());
       }
-      if (!aggregate.equals("count")) {
-        throw new Unsupported("the aggregate " + aggregate + " in time windows");
+      windowed = windowed.emitStrategy(strategy);
+      return aggregate.equals("count")
+          ? windowed.count(NAME, materialized(true, least))
+          : windowed.reduce(reducer(), NAME, materialized(false, least));
+    }
+
+    private Reducer<String> reducer() {
+      if (!aggregate.startsWith("reduce:")) {
+        throw new Unsupported("the aggregate " + aggregate);
       }
-      return windowed.emitStrategy(strategy).count(NAME, materialized(true, least));
+      String between = aggregate.substring("reduce:".length());
+      return (one, two) -> one + between + two;
     }
 
     /** Writes down each row of the table. */
@@ -222,7 +225,6 @@ public final class KafkaStreamsJudge {
         for (int index = 0; index < batch.size(); index++) {
           JsonNode element = batch.get(index);
           step = stepsOfBatch.get(index);
-          LOG.reset();
           context.forward(
               InternalFixedKeyRecordFactory.create(
                   new Record<>(
@@ -248,6 +250,7 @@ public final class KafkaStreamsJudge {
               .mapToDouble(metric -> ((Number) metric.getValue().metricValue()).doubleValue())
               .sum();
       Matcher windows = EXPIRED.matcher(LOG.toString());
+      LOG.reset();
       for (; dropsSoFar < drops; dropsSoFar++) {
         ObjectNode row = row("dropped", text(element.get("key")), element.get("ts_ms").asLong());
         row.set("value", element.get("value"));
@@ -307,7 +310,6 @@ public final class KafkaStreamsJudge {
         stepsOfBatch.add(step);
         return;
       }
-      LOG.reset();
       topics
           .get(element.path("stream").asInt(1))
           .pipeInput(
