@@ -312,6 +312,26 @@ def test_the_command_compares_lists_and_copies(
     assert len(load_scenarios([tmp_path / "copy" / "cases"])) == 669
 
 
+def test_beamlike_itself_conforms() -> None:
+    files = [str(file) for file in sorted((HERE / "cases").glob("*/*.json"))]
+    replayed = subprocess.run(
+        [sys.executable, "-m", "beamlike.cli", "replay", *files, "--format", "json"],
+        check=True,
+        capture_output=True,
+    )
+
+    compared = subprocess.run(
+        [sys.executable, "-m", "tests.conformance", "-"],
+        input=replayed.stdout,
+        capture_output=True,
+        cwd=HERE.parents[1],
+        check=False,
+    )
+
+    assert (compared.returncode, compared.stderr) == (0, b"")
+    assert b"\nall                        646          646" in compared.stdout
+
+
 @pytest.mark.nightly
 def test_the_distribution_works_alone(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, HERE]

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
-from beamlike.errors import BeamlikeError, StateError
+from beamlike.errors import BeamlikeError, StateError, TranscriptError
 from beamlike.hosts.spark.drain import Log
 from beamlike.hosts.spark.graph.checkpoint import nodes_in
 from beamlike.inspect.state.choice import choose
@@ -39,7 +39,8 @@ from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
 from beamlike.runtime.store.pages import Contents
 from beamlike.testing.scenarios.files import Scenario, load_transcripts
-from tests.support.conformance import read_results
+from tests.conformance.beamlike_conformance.schema import FormatError, read_json
+from tests.conformance.beamlike_conformance.verdicts import read_results
 from tests.support.corpus import scenarios_of
 from tests.support.machines.in_shard import run_in_shard
 
@@ -145,7 +146,11 @@ def _scenario(data: bytes) -> None:
 
 
 def _results(data: bytes) -> None:
-    read_results(_in_file(data, "results.json"), _known())
+    try:
+        text = data.decode("utf-8-sig")
+        read_results(read_json(text, "results.json"), "results.json")
+    except (FormatError, UnicodeDecodeError) as error:
+        raise TranscriptError(str(error)) from None
 
 
 @cache

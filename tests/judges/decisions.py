@@ -5,47 +5,20 @@
 A difference that no decision covers makes ``python -m tests.judges`` fail.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Final, Literal
-
-import attrs
+from typing import Final
 
 from tests.conformance.beamlike_conformance.comparing import row_differences, unmatched
 from tests.conformance.beamlike_conformance.rules import triggers_in
 from tests.conformance.beamlike_conformance.scenarios import DialectCase, Scenario
+from tests.judges.decision import Answer, Decision
 from tests.judges.kafka_algorithm import rows_of_stores
+from tests.judges.python_decisions import PYTHON_DECISIONS
 
 __all__ = ["DECISIONS", "Decision", "decision_of"]
 
-Answer = Mapping[str, Any]
-Covers = Callable[[Any, Answer], bool]
-"""Of a scenario of Beam's model, or of a case of another system."""
-
 _BEAMS: Final = ("beam_java", "beam_core")
-
-
-@attrs.frozen
-class Decision:
-    """What a difference is.
-
-    Attributes:
-        name: A name for it, and its heading on the page.
-        engines: Those that differ in this way.
-        verdict: ``theirs``, or ``open``.
-        text: What differs, in a sentence or two.
-        cause: Where in the engine's source.
-        covers: Whether a scenario, with what an engine gave out, is a case of it.
-        smallest: The smallest scenario that shows it.
-    """
-
-    name: str
-    engines: tuple[str, ...]
-    verdict: Literal["theirs", "open"]
-    text: str
-    cause: str
-    covers: Covers = attrs.field(repr=False)
-    smallest: str = ""
 
 
 def decision_of(engine: str, scenario: Scenario | DialectCase, answer: Answer) -> Decision | None:
@@ -226,7 +199,7 @@ DECISIONS: Final = (
         "retention.",
         _is_what_the_stores_show,
         smallest=(
-            "gap 5, no grace, record cache; a at 0, b at 8, a at 5: Kafka gives a [0, 5] of "
+            "Gap 5, no grace, record cache; a at 0, b at 8, a at 5: Kafka gives a [0, 5] of "
             "both, and [0, 0] was closed."
         ),
     ),
@@ -242,7 +215,7 @@ DECISIONS: Final = (
         "interval), and registers a timer for start + interval, where that may be.",
         _fires_for_what_has_passed,
         smallest=(
-            "tumbling windows of 5, interval 3, watermark 27, an element at 25: Flink fires "
+            "Tumbling windows of 5, interval 3, watermark 27, an element at 25: Flink fires "
             "with the next watermark and at the end; here once."
         ),
     ),
@@ -256,7 +229,9 @@ DECISIONS: Final = (
         "mapping.put(resultWindow, resultWindow) replaces the state window that the "
         "session had.",
         _orphans_a_merged_window,
-        smallest=("(0, gap 4) = 1, (2, gap 4) = 2, (0, gap 6) = 4: Flink gives 4, and 7 came."),
+        smallest=(
+            "Elements (0, gap 4) = 1, (2, gap 4) = 2, (0, gap 6) = 4: Flink gives 4, and 7 came."
+        ),
     ),
     Decision(
         "before the origin",
@@ -269,7 +244,7 @@ DECISIONS: Final = (
         "negative for what is; CalendarWindows counts whole units from the start date, "
         "cut off towards zero.",
         _is_before_the_origin,
-        smallest=("fixed windows of 10, an element at -15: Beam gives [-10, 0)."),
+        smallest=("Fixed windows of 10, an element at -15: Beam gives [-10, 0)."),
     ),
     Decision(
         "an element in no window",
@@ -281,7 +256,7 @@ DECISIONS: Final = (
         "collection on (2.73).",
         _fails_for_no_window,
         smallest=(
-            "sliding windows of 3 every 10, one element at 3: the pipeline fails with "
+            "Sliding windows of 3 every 10, one element at 3: the pipeline fails with "
             '"WindowedValue requires windows, but there were none".'
         ),
     ),
@@ -298,7 +273,7 @@ DECISIONS: Final = (
         "end, and so the output watermark is past the end when PaneInfoTracker asks it.",
         _is_late_at_expiry,
         smallest=(
-            "fixed windows of 10, Repeatedly(AfterCount(1)), discarding, lateness 5; an "
+            "Fixed windows of 10, Repeatedly(AfterCount(1)), discarding, lateness 5; an "
             "element at 1, watermark 15: an empty on-time pane here, none in the "
             "DirectRunner."
         ),
@@ -308,13 +283,14 @@ DECISIONS: Final = (
         _BEAMS,
         "theirs",
         "Two elements of one bundle open a session that is over already. Beam takes its "
-        "AfterWatermark for finished, and drops both as closed, or begins in the late phase.",
+        "AfterWatermark for finished, and drops both as closed, or begins in the late phase. What "
+        "they hold back is never released, and the pipeline of a test stream does not end.",
         "AfterWatermarkStateMachine.FromEndOfWindow.onMerge asks "
         "finishedInAllMergingWindows(), which is true where none of the merging windows "
         "is active.",
         _new_sessions_are_late_together,
         smallest=(
-            "sessions of 10, AfterWatermark(), lateness 100; watermark 50, then 1 and 2 in "
+            "Sessions of 10, AfterWatermark(), lateness 100; watermark 50, then 1 and 2 in "
             "one bundle: both are dropped as closed."
         ),
     ),
@@ -329,6 +305,10 @@ DECISIONS: Final = (
         "updateFinishedStatus, which sets the finished bit from those of the children, "
         "also back.",
         _opens_a_closed_identity,
+        smallest=(
+            "Sessions of 10, AfterFirst(Always, Never); elements at 0 and 5 in a bundle close "
+            "[0, 15), and the same in the next bundle: Beam emits [0, 15) once more."
+        ),
     ),
     Decision(
         "live data merged into a closed session",
@@ -342,7 +322,7 @@ DECISIONS: Final = (
         "MergingActiveWindowSet has merged the live window into it.",
         _merges_into_a_closed_identity,
         smallest=(
-            "sessions of 9, AfterCount(2); {0, 8} closes [0, 17); 0 alone opens [0, 9) beside"
+            "Sessions of 9, AfterCount(2); {0, 8} closes [0, 17); 0 alone opens [0, 9) beside"
             " it; 8 merges both to [0, 17): Beam loses the element at 0, and drops the one at"
             " 8."
         ),
@@ -358,7 +338,7 @@ DECISIONS: Final = (
         "tree.",
         _has_parts_in_a_phase,
         smallest=(
-            "fixed windows, AfterWatermark(early=AfterAll(AfterCount(1), AfterCount(2))): "
+            "Fixed windows, AfterWatermark(early=AfterAll(AfterCount(1), AfterCount(2))): "
             "after the first early pane each bundle brings one."
         ),
     ),
@@ -372,5 +352,6 @@ DECISIONS: Final = (
         "WatermarkManager keeps the holds of a transform for all keys together.",
         _turns_on_the_output_watermark,
     ),
+    *PYTHON_DECISIONS,
 )
 """All of them, in the order in which they are asked."""

@@ -25,7 +25,8 @@ from tests.conformance.beamlike_conformance.verdicts import (
     judge_case,
     read_results,
 )
-from tests.judges.decisions import Decision, decision_of
+from tests.judges.decision import Decision
+from tests.judges.decisions import decision_of
 from tests.judges.engines import Engine
 from tests.judges.questions import QUESTIONS, documents_for, outcomes
 from tests.judges.questions import Outcome as Row

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import attrs
 
-from tests.judges.decisions import DECISIONS, Decision
+from tests.judges.decision import Decision
+from tests.judges.decisions import DECISIONS
 from tests.judges.engines import ENGINES
 from tests.judges.judging import Outcome
 from tests.judges.picture import picture
@@ -174,9 +175,10 @@ def _difference(decision: Decision, found: Mapping[str, Any]) -> Iterator[str]:
     engines = ", ".join(ENGINES[name].title for name in decision.engines)
     verdict = "an accident of the engine" if decision.verdict == "theirs" else "left open"
     yield f"{engines}: {verdict}. {decision.text}\n"
-    if decision.smallest:
-        yield f"Smallest: {decision.smallest}\n"
-    yield f"Where: {decision.cause}\n"
+    if decision.verdict == "theirs" and decision.smallest:
+        yield f"> **Text of a report.** {decision.smallest} {decision.cause}\n"
+    else:
+        yield f"{decision.smallest} Where: {decision.cause}\n".lstrip()
     for name, where in found.items():
         named = ", ".join(f"`{one}`" for one in where["scenarios"][:_SHOWN])
         more = len(where["scenarios"]) - _SHOWN

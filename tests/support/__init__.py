@@ -3,6 +3,6 @@
 `machines` (one grouping on each machine, and the laws of machines), `generated` (random strategies,
 scenarios and pipelines, and how they shrink), `differential` (all of them, on many scenarios),
 `pipelines`, `queries` (what running queries report and leave behind), `dialects` (cases of other
-systems), `conformance` (scenario files of any engine), `ten_scores` (the stream of every figure),
+systems), `ten_scores` (the stream of every figure),
 `accessibility` (what axe-core finds on a page).
 """
