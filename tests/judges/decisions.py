@@ -12,7 +12,7 @@ from typing import Final
 from tests.conformance.beamlike_conformance.comparing import row_differences, unmatched
 from tests.conformance.beamlike_conformance.rules import triggers_in
 from tests.conformance.beamlike_conformance.scenarios import DialectCase, Scenario
-from tests.judges.decision import Answer, Decision
+from tests.judges.decision import Answer, Decision, agree_without
 from tests.judges.kafka_algorithm import rows_of_stores
 from tests.judges.python_decisions import PYTHON_DECISIONS
 
@@ -107,8 +107,15 @@ def _opens_a_closed_identity(scenario: Scenario, answer: Answer) -> bool:
     if "gap_ms" not in scenario.windowing["window"] or not types & {"after_first", "after_all"}:
         return False
     _, extra = unmatched(scenario, answer.get("panes", ()))
-    closed = [pane["window"] for pane in scenario.panes if pane["is_last"]]
-    return bool(extra) and all(pane["window"] in closed for pane in extra)
+    return bool(extra) and all(
+        any(
+            closed["is_last"]
+            and closed["window"] == pane["window"]
+            and closed["step"] < pane["step"]
+            for closed in scenario.panes
+        )
+        for pane in extra
+    )
 
 
 def _merges_into_a_closed_identity(scenario: Scenario, answer: Answer) -> bool:
@@ -119,6 +126,17 @@ def _merges_into_a_closed_identity(scenario: Scenario, answer: Answer) -> bool:
         pane["is_last"] and pane["step"] < first["step"]
         for pane in scenario.panes
         if (pane["key"], pane["window"]) == (first["key"], first["window"])
+    )
+
+
+def _loses_a_hold(scenario: Scenario, answer: Answer) -> bool:
+    """Whether only timestamps differ, of sessions that wait for the clock and discard."""
+    types = {node["type"] for node in triggers_in(scenario.windowing["trigger"])}
+    return (
+        "gap_ms" in scenario.windowing["window"]
+        and "after_processing_time" in types
+        and scenario.windowing["accumulation"] == "discarding"
+        and agree_without(scenario, answer, "timestamp_ms")
     )
 
 
@@ -340,6 +358,23 @@ DECISIONS: Final = (
         smallest=(
             "Fixed windows, AfterWatermark(early=AfterAll(AfterCount(1), AfterCount(2))): "
             "after the first early pane each bundle brings one."
+        ),
+    ),
+    Decision(
+        "the timer of a session that was merged away",
+        _BEAMS,
+        "theirs",
+        "A timer of the clock of a session that another has taken in fires, and clears the hold of "
+        "the live session in discarding mode: with the combiner earliest its pane has the end of "
+        "the window as timestamp.",
+        "ReduceFnRunner.onTimers asks for the state of the timer's window, which "
+        "MergingActiveWindowSet gives as that of the window it was merged into; a timer of a "
+        "window that is not active is not left out before.",
+        _loses_a_hold,
+        smallest=(
+            "Sessions of 10, AfterAll(AfterProcessingTime(20), Never), discarding, lateness 100, "
+            "earliest; 8 and 0 in a bundle, then 14, watermark 18, the clock 21 on, the end: the "
+            "timestamp is 23, and not 0."
         ),
     ),
     Decision(

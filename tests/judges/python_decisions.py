@@ -4,40 +4,17 @@ Each is a divergence of its own from Beam Java, whose model the scenarios are. T
 differs, the narrowest first.
 """
 
-from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from tests.conformance.beamlike_conformance.comparing import canonical, unmatched
+from tests.conformance.beamlike_conformance.comparing import unmatched
 from tests.conformance.beamlike_conformance.rules import triggers_in
 from tests.conformance.beamlike_conformance.scenarios import Scenario
-from tests.judges.decision import Decision
+from tests.judges.decision import Answer, Decision, agree_without
 
 __all__ = ["PYTHON_DECISIONS"]
 
-Answer = Mapping[str, Any]
 _PYTHON: Final = ("beam_python",)
 _COMPOSITES: Final = {"after_first", "after_all", "after_each", "or_finally", "repeatedly"}
-
-
-def _agree_without(scenario: Scenario, answer: Answer, *fields: str) -> bool:
-    """Whether the panes are those expected, apart from these fields."""
-    if "panes" not in answer:
-        return False
-
-    def forms(panes: Any) -> Counter[Any]:
-        return Counter(
-            canonical(
-                {
-                    name: sorted(map(str, value)) if isinstance(value, list) else value
-                    for name, value in pane.items()
-                    if name not in fields and name != "retraction"
-                }
-            )
-            for pane in panes
-        )
-
-    return forms(scenario.panes) == forms(answer["panes"])
 
 
 def _is_stuck_or_lacks_the_end(scenario: Scenario, answer: Answer) -> bool:
@@ -93,7 +70,7 @@ PYTHON_DECISIONS: Final = (
         "A pane is the last only if the trigger has finished; one at the expiry of its window is "
         "not.",
         "trigger.py: GeneralTriggerDriver takes is_last from the trigger alone.",
-        lambda scenario, answer: _agree_without(scenario, answer, "is_last"),
+        lambda scenario, answer: agree_without(scenario, answer, "is_last"),
     ),
     Decision(
         "Beam Python: no timer at the expiry",
@@ -112,7 +89,7 @@ PYTHON_DECISIONS: Final = (
         "Early panes do not release the hold of the watermark, so that with the timestamp combiner "
         "earliest or latest a later pane is stamped with elements of those before.",
         "trigger.py: GeneralTriggerDriver clears the hold with the window only.",
-        lambda scenario, answer: _agree_without(scenario, answer, "is_last", "timestamp_ms"),
+        lambda scenario, answer: agree_without(scenario, answer, "is_last", "timestamp_ms"),
     ),
     Decision(
         "Beam Python: the clock",
@@ -131,7 +108,7 @@ PYTHON_DECISIONS: Final = (
         "A pane is on time only if a timer of the watermark brought it. One that late data brings "
         "while the output watermark is held back is early there, and not on time.",
         "trigger.py: GeneralTriggerDriver.process_elements and process_timer choose the timing.",
-        lambda scenario, answer: _agree_without(
+        lambda scenario, answer: agree_without(
             scenario, answer, "is_last", "timestamp_ms", "timing", "nonspeculative_index"
         ),
     ),
