@@ -50,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _print(outcome: Outcome) -> None:
     print(f"{outcome.engine.title} {outcome.version}")
     for what, all_judged in (("scenarios", outcome.corpus), ("random", outcome.random)):
+        if not all_judged:
+            continue
         agree = sum(judged.agrees for judged in all_judged)
         decided = sum(judged.decision is not None for judged in all_judged)
         open_ones = sum(judged.is_open for judged in all_judged)
@@ -58,6 +60,8 @@ def _print(outcome: Outcome) -> None:
             f"  {what}: {len(all_judged)}, {agree} agree, {decided} differ as decided, "
             f"{cannot} cannot be expressed, {open_ones} differ"
         )
+    answered = sum(not isinstance(rows, str) for rows in outcome.questions.values())
+    print(f"  questions: {len(outcome.questions)}, {answered} answered")
     for reason, times in outcome.unsupported().most_common():
         print(f"  cannot express {times}: {reason}")
     for decision, named, drawn in outcome.decided():

@@ -12,7 +12,7 @@ from tests.judges.decisions import DECISIONS
 from tests.judges.engines import ENGINES
 from tests.judges.judging import Outcome
 from tests.judges.picture import picture
-from tests.judges.questions import QUESTIONS
+from tests.judges.questions import QUESTIONS, outcomes_here
 
 __all__ = ["keep", "page_text", "pictures", "write_page"]
 
@@ -75,22 +75,25 @@ def write_page(latest: Path, page: Path) -> None:
 
 def pictures(kept: Mapping[str, Any]) -> dict[str, str]:
     """The pictures by the names of their files."""
+    answers = _answers(kept)
     return {
         f"engines_{question.name}.svg": picture(
-            question,
-            {
-                ENGINES[name].title: engine["questions"][question.name]
-                for name, engine in kept.items()
-                if question.name in engine["questions"]
-            },
+            question, {title: answered[question.name] for title, answered in answers.items()}
         )
         for question in QUESTIONS
     }
 
 
+def _answers(kept: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What comes out for each question, by the titles of engines; first what beamlike gives out."""
+    here = {name: list(map(attrs.astuple, rows)) for name, rows in outcomes_here().items()}
+    engines = {ENGINES[name].title: engine["questions"] for name, engine in kept.items()}
+    return {"beamlike": here, **engines}
+
+
 def page_text(kept: Mapping[str, Any]) -> str:
     """The page, from the last outcome of each engine."""
-    parts = [_head(kept), _features(kept), _questions(), _differences(kept)]
+    parts = [_head(kept), _features(kept), _questions(kept), _differences(kept)]
     return "\n".join([*(line for part in parts for line in part), _part("porting")])
 
 
@@ -107,6 +110,9 @@ def _head(kept: Mapping[str, Any]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for name, engine in kept.items():
         counts, drawn = engine["scenarios"], engine["random"]
+        if not counts["all"]:
+            yield f"| {ENGINES[name].title} | {engine['version']} | the ten streams below | | | | |"
+            continue
         streams = f"{drawn['agree']:,} of {drawn['all']:,}" if drawn["all"] else "not played"
         yield (
             f"| {ENGINES[name].title} | {engine['version']} | {counts['all']} | {counts['agree']} "
@@ -145,18 +151,40 @@ def _features(kept: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _questions() -> Iterator[str]:
+def _questions(kept: Mapping[str, Any]) -> Iterator[str]:
     yield "## Ten differences that users meet\n"
     yield (
         "The same stream on each engine, in its own words. Numbers are elements in the order in "
         "which they arrive; a bar is a result, over its window, with the elements that it holds "
         "and the element after which it came.\n"
     )
+    answers = _answers(kept)
+    yield f"| stream | {' | '.join(answers)} |"
+    yield f"|---|{'---|' * len(answers)}"
+    for question in QUESTIONS:
+        cells = [_results(answered[question.name]) for answered in answers.values()]
+        link = f"[{question.title}](#{question.title.lower().replace(',', '').replace(' ', '-')})"
+        yield f"| {link} | {' | '.join(cells)} |"
+    yield ""
     for question in QUESTIONS:
         yield f"### {question.title}\n"
         yield f"{question.text}\n"
         file = f"pictures/engines_{question.name}.svg"
         yield f"![{question.title}: what each engine gives out]({file})\n"
+
+
+def _results(outcomes: Any) -> str:
+    """What comes out, in a cell: the elements of each result, and a word for what is not one."""
+    if isinstance(outcomes, str):
+        return outcomes.partition(":")[0]
+    words = {"dropped": "dropped", "withdrawn": "withdrawn"}
+    texts = [
+        f"{words[word]} {' '.join(map(str, elements))}".strip()
+        if word in words
+        else f"({' '.join(map(str, elements))})"
+        for _, elements, _, word in outcomes
+    ]
+    return ", ".join(texts)
 
 
 def _differences(kept: Mapping[str, Any]) -> Iterator[str]:

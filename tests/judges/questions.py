@@ -5,12 +5,17 @@ so far, less a delay; Kafka's grace and Spark's delay are the delay and the late
 last element has another key and a time far ahead, so that every window is over.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
-__all__ = ["QUESTIONS", "Outcome", "Question", "documents_for", "outcomes"]
+from beamlike.runtime.memory import run_in_memory
+from beamlike.testing.scenarios.files import transcripts_of
+from beamlike.testing.scenarios.results import to_document
+
+__all__ = ["QUESTIONS", "Outcome", "Question", "documents_for", "outcomes", "outcomes_here"]
 
 END: Final = "end"
 """The key of the element that ends a stream."""
@@ -284,6 +289,16 @@ def outcomes(answer: Mapping[str, Any], steps_each: int) -> list[Outcome] | str:
         for pane in answer.get("panes", ())
         if pane["key"] != END
     ]
+    rows += [
+        Outcome(
+            drop["step"] // steps_each + 1,
+            _numbers(drop["value"]),
+            _bounds(drop["window"]),
+            "dropped",
+        )
+        for drop in answer.get("dropped", ())
+    ]
+    rows.sort(key=lambda row: row.after)
     words = {"value": "result", "tombstone": "withdrawn", "dropped": "dropped", "late": "dropped"}
     rows += [
         Outcome(
@@ -296,6 +311,19 @@ def outcomes(answer: Mapping[str, Any], steps_each: int) -> list[Outcome] | str:
         if row["key"] != END
     ]
     return rows
+
+
+def outcomes_here() -> dict[str, list[Outcome]]:
+    """What beamlike gives out for each question, by its name."""
+    results: dict[str, list[Outcome]] = {}
+    for question in QUESTIONS:
+        text = json.dumps(_scenario(question))
+        (scenario,) = transcripts_of(text, question.name).scenarios
+        run = run_in_memory(scenario.machine(), scenario.script)
+        rows = outcomes(to_document(run), 2)
+        assert not isinstance(rows, str)
+        results[question.name] = rows
+    return results
 
 
 def _bounds(window: Any) -> tuple[int, int] | None:
