@@ -106,7 +106,7 @@ What is otherwise on Spark
 
 What is not reproduced
     A session is never found again once it is closed, however long a store or a record cache shows
-    it; a result that is final comes once; a session closes at the same instant whatever was cached, and whatever the
-    phase of a timer. Where a system loses data or counts it twice, the cases in
-    ``tests/conformance/dialects`` show it, and their test has the output here.
+    it; a result that is final comes once; a session closes at the same instant whatever was
+    cached, and whatever the phase of a timer. Where a system loses data or counts it twice, the
+    cases in ``tests/conformance/dialects`` show it, and their test has the output here.
 """

@@ -36,7 +36,9 @@ def test_the_kit_has_the_scenarios_and_each_has_a_source_and_a_rule() -> None:
     numbers = set(re.findall(r"^\*\*([\d.]+)\*\*", SEMANTICS.read_text("utf-8"), re.MULTILINE))
 
     assert (len(SCENARIOS), len(CASES)) == (670, 113)
-    assert [it.id for it in SCENARIOS.values() if not it.source or not rules_of(it)] == []
+    assert [
+        name for name, scenario in SCENARIOS.items() if not (scenario.source and rules_of(scenario))
+    ] == []
     assert {rule.number for rule in RULES} <= numbers
     unseen = [r.feature for r in RULES if not any(map(r.shows, SCENARIOS.values()))]
     assert unseen == []
@@ -53,8 +55,8 @@ def test_another_validator_reads_the_schemas_as_the_kit_does(
     validator = jsonschema.Draft202012Validator(load_schema(schema))
     jsonschema.Draft202012Validator.check_schema(load_schema(schema))
 
-    for name, it in documents.items():
-        assert validator.is_valid(it.document), name
+    for name, scenario in documents.items():
+        assert validator.is_valid(scenario.document), name
 
 
 def broken(document: Any, chance: random.Random) -> Any:
@@ -164,17 +166,17 @@ def test_each_scenario_agrees_with_its_own_outcome_and_with_no_other() -> None:
     for scenario in SCENARIOS.values():
         assert differences(scenario, scenario.panes, scenario.dropped) == []
         for number, pane in enumerate(scenario.panes[:2]):
-            others = [*scenario.panes[:number], *scenario.panes[number + 1 :]]
+            remaining = [*scenario.panes[:number], *scenario.panes[number + 1 :]]
             for field, value in (
                 ("index", pane["index"] + 7),
                 ("is_last", not pane["is_last"]),
                 ("timestamp_ms", pane["timestamp_ms"] - 1),
                 ("value", "something else"),
             ):
-                changed = [*others, {**pane, field: value}]
+                changed = [*remaining, {**pane, field: value}]
                 if not differences(scenario, changed, scenario.dropped):
                     unnoticed.append((scenario.id, number, field))
-            if not differences(scenario, others, scenario.dropped):
+            if not differences(scenario, remaining, scenario.dropped):
                 unnoticed.append((scenario.id, number, "left out"))
         if scenario.dropped and not differences(scenario, scenario.panes, scenario.dropped[1:]):
             unnoticed.append((scenario.id, -1, "a drop"))
@@ -276,8 +278,8 @@ def test_the_command_compares_lists_and_copies(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers = [
-        {"id": it.id, "panes": list(it.panes), "dropped": list(it.dropped)}
-        for it in SCENARIOS.values()
+        {"id": name, "panes": list(scenario.panes), "dropped": list(scenario.dropped)}
+        for name, scenario in SCENARIOS.items()
     ]
     results = tmp_path / "results.json"
     results.write_text(json.dumps({"scenarios": answers}), encoding="utf-8")

@@ -132,13 +132,13 @@ def judge_engine(
         documents = [dict(scenario.document) for scenario in _corpus(engine)]
         corpus.write_text(json.dumps(documents), encoding="utf-8")
         asked.write_text(json.dumps(documents_for(engine.dialect)), encoding="utf-8")
-        made = _random(engine, count, seed)
-        drawn.write_text(json.dumps(made), encoding="utf-8")
+        drawn_documents = _random(engine, count, seed)
+        drawn.write_text(json.dumps(drawn_documents), encoding="utf-8")
         engine.play([corpus, asked, drawn], results, cache, seconds)
         document = read_json(results.read_text(encoding="utf-8"), engine.name)
         answers = read_results(document, engine.name)
         random: Sequence[Scenario | DialectCase] = ()
-        if made:
+        if drawn_documents:
             random = load_cases([drawn]) if engine.dialect else load_scenarios([drawn])
     return Outcome(
         engine,

@@ -26,9 +26,9 @@ def rows_of_stores(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     observed = observed_below = stream_time = emitted_until = _NEVER
     rows: list[dict[str, Any]] = []
 
-    def row(step: int, kind: str, name: _Name, value: Any, timestamp: int) -> None:
+    def row(step: int, word: str, name: _Name, value: Any, timestamp: int) -> None:
         window = list(name[1:])
-        entry = {"step": step, "kind": kind, "key": name[0], "value": value}
+        entry = {"step": step, "kind": word, "key": name[0], "value": value}
         rows.append({**entry, "window": window, "ts_ms": timestamp})
 
     for step, what in enumerate(document["steps"]):

@@ -86,9 +86,9 @@ def pictures(kept: Mapping[str, Any]) -> dict[str, str]:
 
 def _answers(kept: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """What comes out for each question, by the titles of engines; first what beamlike gives out."""
-    here = {name: list(map(attrs.astuple, rows)) for name, rows in outcomes_here().items()}
+    beamlike = {name: list(map(attrs.astuple, rows)) for name, rows in outcomes_here().items()}
     engines = {ENGINES[name].title: engine["questions"] for name, engine in kept.items()}
-    return {"beamlike": here, **engines}
+    return {"beamlike": beamlike, **engines}
 
 
 def page_text(kept: Mapping[str, Any]) -> str:
@@ -190,15 +190,15 @@ def _results(outcomes: Any) -> str:
 def _differences(kept: Mapping[str, Any]) -> Iterator[str]:
     yield "## Differences\n"
     for decision in DECISIONS:
-        found = {
+        occurrences = {
             name: kept[name]["decisions"][decision.name]
             for name in decision.engines
             if name in kept and decision.name in kept[name]["decisions"]
         }
-        yield from _difference(decision, found)
+        yield from _difference(decision, occurrences)
 
 
-def _difference(decision: Decision, found: Mapping[str, Any]) -> Iterator[str]:
+def _difference(decision: Decision, occurrences: Mapping[str, Any]) -> Iterator[str]:
     yield f"### {decision.name[0].upper()}{decision.name[1:]}\n"
     engines = ", ".join(ENGINES[name].title for name in decision.engines)
     verdict = "an accident of the engine" if decision.verdict == "theirs" else "left open"
@@ -207,7 +207,7 @@ def _difference(decision: Decision, found: Mapping[str, Any]) -> Iterator[str]:
         yield f"> **Text of a report.** {decision.smallest} {decision.cause}\n"
     else:
         yield f"{decision.smallest} Where: {decision.cause}\n".lstrip()
-    for name, where in found.items():
+    for name, where in occurrences.items():
         named = ", ".join(f"`{one}`" for one in where["scenarios"][:_SHOWN])
         more = len(where["scenarios"]) - _SHOWN
         words = [named + (f" and {more} more" if more > 0 else "")] if named else []

@@ -1,7 +1,7 @@
 """What was decided about the differences of Beam Python's streaming runner.
 
-Each is a divergence of its own from Beam Java, whose model the scenarios are. They are told by what
-differs, the narrowest first.
+Each is a divergence of its own from Beam Java, whose model the scenarios are. They are known by
+what differs, the narrowest first.
 """
 
 from typing import Final

@@ -185,8 +185,8 @@ def _scenario(question: Question) -> dict[str, Any]:
         window = {"fn": "fixed", "size_ms": size}
     elif question.window["type"] == "sliding":
         window = {"fn": "sliding", "size_ms": size, "period_ms": question.window["slide_ms"]}
-    each = {"type": "after_count", "count": 1}
-    late = each if question.lateness else None
+    every_element = {"type": "after_count", "count": 1}
+    late = every_element if question.lateness else None
     steps: list[dict[str, Any]] = []
     greatest = -_FAR
     for element in _elements(question):
@@ -200,7 +200,7 @@ def _scenario(question: Question) -> dict[str, Any]:
             "window": window,
             "trigger": {
                 "type": "after_watermark",
-                "early": each if question.early else None,
+                "early": every_element if question.early else None,
                 "late": late,
             },
             "accumulation": "accumulating" if question.accumulating else "discarding",

@@ -97,7 +97,7 @@ def _kafka(random: Random) -> dict[str, Any]:
 
 def _flink(random: Random) -> dict[str, Any]:
     size = pick(random, (1, 2, 3, 5, 8))
-    kind = pick(random, ("session", "session", "session", "dynamic", "tumbling", "sliding"))
+    shape = pick(random, ("session", "session", "session", "dynamic", "tumbling", "sliding"))
     windows: dict[str, dict[str, Any]] = {
         "session": {"type": "session", "gap_ms": size, "time": "event"},
         "dynamic": {"type": "session", "gap_ms": None, "time": "event"},
@@ -124,12 +124,12 @@ def _flink(random: Random) -> dict[str, Any]:
         moves = (0, 1, 1, size - 1, size, size + 1, 2 * size, -1, -size, -2 * size)
         time = max(-20, time + pick(random, moves))
         element: dict[str, Any] = {"key": pick(random, "ab"), "value": 2**number, "ts_ms": time}
-        if kind == "dynamic":
+        if shape == "dynamic":
             element["gap_ms"] = random.randint(1, 6)
         steps.append({"elements": [element]})
     steps.append({"advance_watermark_to_ms": 1000})
     return {
-        "window": windows[kind],
+        "window": windows[shape],
         "trigger": trigger,
         "accumulation": "accumulating",
         "aggregate": "sum",

@@ -102,13 +102,13 @@ def _strategy(random: Random) -> WindowingStrategy:
 
 def _window_fn(random: Random) -> WindowFn:
     size = random.randint(1, 12)
-    kind = random.randrange(7)
-    if kind <= 1:
+    draw = random.randrange(7)
+    if draw <= 1:
         return FixedWindows(size, random.randrange(size))
-    if kind == 2:
+    if draw == 2:
         period = random.randint(max(1, size // 3), size)
         return SlidingWindows(size, period, random.randrange(period))
-    return GlobalWindows() if kind == 3 else Sessions(size)
+    return GlobalWindows() if draw == 3 else Sessions(size)
 
 
 def _trigger(random: Random, depth: int) -> Trigger:
@@ -133,10 +133,10 @@ def _trigger(random: Random, depth: int) -> Trigger:
 
 
 def _leaf(random: Random) -> Trigger:
-    kind = random.randrange(5)
-    if kind <= 1:
+    draw = random.randrange(5)
+    if draw <= 1:
         return AfterCount(random.randint(1, 3))
-    if kind == 4:
+    if draw == 4:
         return Never()
     transforms = (Delay(random.randint(0, 5)), AlignTo(5, random.randrange(5)))
     return AfterProcessingTime(*transforms[: random.randint(1, 2)])

@@ -40,7 +40,7 @@ def test_each_decision_has_been_needed() -> None:
     named = {name for kept in KEPT.values() for name in kept["decisions"]}
 
     assert {decision.name for decision in DECISIONS} == named
-    assert [it.name for it in DECISIONS if not (it.text and it.cause)] == []
+    assert [decision.name for decision in DECISIONS if not (decision.text and decision.cause)] == []
 
 
 def test_an_adapter_is_one_or_two_files_of_500_lines_at_most() -> None:
@@ -59,7 +59,7 @@ def test_a_seed_names_a_scenario_however_many_there_are() -> None:
 
 
 def test_a_difference_that_no_decision_covers_stays_open() -> None:
-    scenario = next(it for it in load_scenarios() if it.id == "edge_bundle_count_overshoot")
+    scenario = next(one for one in load_scenarios() if one.id == "edge_bundle_count_overshoot")
 
     assert decision_of("beam_java", scenario, {"id": scenario.id, "panes": []}) is None
     assert decision_of("beam_core", scenario, {"id": scenario.id, "error": "broken"}) is None
@@ -81,7 +81,9 @@ def test_an_outcome_names_the_elements_that_it_holds() -> None:
     ]
     assert outcomes({"rows": [row]}, 1) == [Outcome(2, (1, 3), (0, 10), "result")]
     assert outcomes({"error": "broken"}, 1) == "fails: broken"
-    assert [len(documents_for(it)) for it in (None, "kafka", "flink", "plain")] == [10] * 4
+    assert [len(documents_for(dialect)) for dialect in (None, "kafka", "flink", "plain")] == [
+        10
+    ] * 4
 
 
 def test_an_engine_that_needs_what_is_not_here_says_so(

@@ -70,9 +70,9 @@ def _compare(results: str, cases: Sequence[Path], dialect: str | None) -> int:
         raise FormatError(f"{results}: is not UTF-8 text: {error.reason}") from None
     answers = read_results(read_json(text, results), results)
     if dialect:
-        chosen = [it for it in load_cases(cases or [DIALECTS]) if it.dialect == dialect]
+        chosen = [case for case in load_cases(cases or [DIALECTS]) if case.dialect == dialect]
         known = {case.id for case in chosen}
-        verdicts = [judge_case(it, answers.get(it.id)) for it in chosen]
+        verdicts = [judge_case(case, answers.get(case.id)) for case in chosen]
     else:
         scenarios = load_scenarios(cases or [CASES])
         known = {scenario.id for scenario in scenarios}
@@ -85,7 +85,8 @@ def _compare(results: str, cases: Sequence[Path], dialect: str | None) -> int:
             print(*(f"  {detail}" for detail in verdict.details), sep="\n", end="\n\n")
     print(*summary(verdicts), sep="\n")
     silent = sum(
-        "panes" in it and not it.keys() & {"dropped", "drop_counts"} for it in answers.values()
+        "panes" in answer and not answer.keys() & {"dropped", "drop_counts"}
+        for answer in answers.values()
     )
     if silent:
         print(f"{silent} of the results say nothing of drops; of these only panes were compared")

@@ -38,18 +38,18 @@ def differences(
         drop_counts: Of such an engine how many it dropped for each reason, if it counts them.
     """
     any_order = scenario.aggregation == "list"
-    found = _multiset("pane", PANE_FIELDS, scenario.panes, panes, any_order)
+    problems = _multiset("pane", PANE_FIELDS, scenario.panes, panes, any_order)
     if dropped is not None:
-        found += _multiset("drop", DROP_FIELDS, scenario.dropped, dropped, False)
+        problems += _multiset("drop", DROP_FIELDS, scenario.dropped, dropped, False)
     elif drop_counts is not None:
         expected = Counter(entry["reason"] for entry in scenario.dropped)
         for reason in sorted(expected.keys() | drop_counts.keys()):
             if expected[reason] != drop_counts.get(reason, 0):
-                found.append(
+                problems.append(
                     f"{drop_counts.get(reason, 0)} dropped as {reason} "
                     f"(expected {expected[reason]})"
                 )
-    return found + list(_misplaced_retractions(panes))
+    return problems + list(_misplaced_retractions(panes))
 
 
 def row_differences(
@@ -69,9 +69,9 @@ def row_differences(
             missing.append(f"missing: {_row_text(entry)}")
         else:
             del rest[index]
-    found = [*missing, *(f"unexpected: {_row_text(row)}" for row in rest)]
-    if found or any_order:
-        return found
+    problems = [*missing, *(f"unexpected: {_row_text(row)}" for row in rest)]
+    if problems or any_order:
+        return problems
     return [
         f"row {number}: {_row_text(row)}; expected in its place: {_row_text(entry)}"
         for number, (entry, row) in enumerate(zip(expected, rows, strict=True))
@@ -113,12 +113,12 @@ def _multiset(
 ) -> list[str]:
     form = _form(fields, any_order)
     missing, extra = _leftover(expected, actual, form)
-    found = []
+    problems = []
     for entry in missing:
         near = _nearest(entry, extra, fields)
         place = f"step {entry['step']}, key {_show(entry['key'])}, {_window(entry['window'])}"
         if near is None:
-            found.append(f"{place}: missing {word} {_text(entry, fields)}")
+            problems.append(f"{place}: missing {word} {_text(entry, fields)}")
             continue
         extra.remove(near)
         changes = ", ".join(
@@ -126,11 +126,11 @@ def _multiset(
             for name in fields
             if _part(entry[name], any_order) != _part(near.get(name), any_order)
         )
-        found.append(f"{place}: {_name(word, entry)}: {changes}")
+        problems.append(f"{place}: {_name(word, entry)}: {changes}")
     for entry in extra:
         place = f"step {entry['step']}, key {_show(entry['key'])}, {_window(entry['window'])}"
-        found.append(f"{place}: unexpected {word} {_text(entry, fields)}")
-    return found
+        problems.append(f"{place}: unexpected {word} {_text(entry, fields)}")
+    return problems
 
 
 def _form(fields: Sequence[str], any_order: bool) -> Callable[[Entry], Hashable]:
@@ -182,7 +182,9 @@ def _nearest(
     ]
     return min(
         same,
-        key=lambda it: sum(canonical(it.get(name)) != canonical(entry[name]) for name in fields),
+        key=lambda near: sum(
+            canonical(near.get(name)) != canonical(entry[name]) for name in fields
+        ),
         default=None,
     )
 

@@ -80,7 +80,7 @@ def _empty_pane(scenario: Scenario) -> bool:
 
 
 def _earliest_element(scenario: Scenario) -> int:
-    times = [it["ts_ms"] for step in scenario.steps for it in step.get("elements", ())]
+    times = [element["ts_ms"] for step in scenario.steps for element in step.get("elements", ())]
     return min(times, default=0)
 
 
@@ -93,7 +93,7 @@ def _merges(scenario: Scenario) -> bool:
 
 
 def _keys(scenario: Scenario) -> bool:
-    keys = {repr(it["key"]) for step in scenario.steps for it in step.get("elements", ())}
+    keys = {repr(element["key"]) for step in scenario.steps for element in step.get("elements", ())}
     return len(keys) > 1
 
 

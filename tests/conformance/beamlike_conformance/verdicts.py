@@ -77,8 +77,10 @@ def judge(scenario: Scenario, answer: Answer | None) -> Verdict:
     early = _judged(scenario, answer)
     if early or answer is None:
         return early or Verdict(scenario, NO_RESULT)
-    found = differences(scenario, answer["panes"], answer.get("dropped"), answer.get("drop_counts"))
-    return _compared(scenario, found, answer)
+    problems = differences(
+        scenario, answer["panes"], answer.get("dropped"), answer.get("drop_counts")
+    )
+    return _compared(scenario, problems, answer)
 
 
 def judge_case(case: DialectCase, answer: Answer | None) -> Verdict:
@@ -89,11 +91,11 @@ def judge_case(case: DialectCase, answer: Answer | None) -> Verdict:
     if case.kind != "stream":
         return _compared(case, _wrong_answers(questions_of(case), answer["answers"]), answer)
     any_order = case.document.get("order") == "per_step_any"
-    found = row_differences(case.document["expect"], answer["rows"], any_order)
+    problems = row_differences(case.document["expect"], answer["rows"], any_order)
     expected = case.document.get("expect_state", answer.get("state"))
     if "state" in answer and sorted(map(str, answer["state"])) != sorted(map(str, expected)):
-        found.append(f"state {answer['state']}; expected: {expected}")
-    return _compared(case, found, answer)
+        problems.append(f"state {answer['state']}; expected: {expected}")
+    return _compared(case, problems, answer)
 
 
 def _wrong_answers(expected: Sequence[Any], answers: Sequence[Any]) -> list[str]:
@@ -116,29 +118,31 @@ def _judged(scenario: Scenario | DialectCase, answer: Answer | None) -> Verdict 
     return None
 
 
-def _compared(scenario: Scenario | DialectCase, found: Sequence[str], answer: Answer) -> Verdict:
-    word = DIFFERS if found else AS_EXPECTED
-    return Verdict(scenario, word, tuple(found), tuple(answer.get("notes", ())))
+def _compared(scenario: Scenario | DialectCase, problems: Sequence[str], answer: Answer) -> Verdict:
+    word = DIFFERS if problems else AS_EXPECTED
+    return Verdict(scenario, word, tuple(problems), tuple(answer.get("notes", ())))
 
 
 def summary(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """A table of levels and authorities, and below it what is contested."""
-    counted = [it for it in verdicts if not _is_contested(it)]
+    counted = [verdict for verdict in verdicts if not _is_contested(verdict)]
     groups = dict.fromkeys(map(_group, counted))
     rows: list[tuple[str, ...]] = [("level", "authority", "cases", *VERDICTS)]
     for group in sorted(groups, key=lambda group: (group[0] != "core", *group)):
-        rows.append((*group, *_counts([it for it in counted if _group(it) == group])))
+        rows.append(
+            (*group, *_counts([verdict for verdict in counted if _group(verdict) == group]))
+        )
     rows.append(("all", "", *_counts(counted)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         texts = [cell.ljust(width) for cell, width in zip(row[:2], widths, strict=False)]
         texts += [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
         yield "  ".join(texts).rstrip()
-    contested = [it for it in verdicts if _is_contested(it)]
+    contested = [verdict for verdict in verdicts if _is_contested(verdict)]
     if contested:
         yield f"\n{len(contested)} contested, not counted:"
     for word in VERDICTS:
-        ids = [it.scenario.id for it in contested if it.word == word]
+        ids = [verdict.scenario.id for verdict in contested if verdict.word == word]
         if ids:
             yield f"  {word}: {', '.join(ids)}"
 

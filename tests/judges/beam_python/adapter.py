@@ -77,11 +77,11 @@ class Words:
             case "after_count":
                 return trigger.AfterCount(spec["count"])
             case "after_processing_time":
-                if "transforms" in spec and any("align_to" in it for it in spec["transforms"]):
+                if "transforms" in spec and any("align_to" in part for part in spec["transforms"]):
                     raise Unsupported("a target of the clock that is aligned")
                 delays = spec.get("transforms", [spec])
                 return trigger.AfterProcessingTime(
-                    self.seconds(sum(it["delay_ms"] for it in delays))
+                    self.seconds(sum(delay["delay_ms"] for delay in delays))
                 )
             case "after_synchronized_processing_time":
                 return trigger._AfterSynchronizedProcessingTime()
@@ -164,13 +164,13 @@ class NotePanes(beam.DoFn):  # type: ignore[misc]
         key, values = element
         bounds: Any = "global"
         if isinstance(within, window.IntervalWindow):
-            bounds = [it.micros // self.unit for it in (within.start, within.end)]
+            bounds = [bound.micros // self.unit for bound in (within.start, within.end)]
         instant = timestamp.micros // self.unit
         is_at_the_end = bounds == "global" and instant == END_OF_GLOBAL_WINDOW - 1
         note = {
             "key": json.loads(key),
             "elements": [
-                json.loads(it) for it in ([values] if isinstance(values, str) else values)
+                json.loads(text) for text in ([values] if isinstance(values, str) else values)
             ],
             "window": bounds,
             # The global window of Beam Python ends a microsecond before that of Java.
@@ -186,10 +186,10 @@ class NotePanes(beam.DoFn):  # type: ignore[misc]
 
 def aggregated(name: str, elements: Sequence[Mapping[str, Any]]) -> Any:
     """The value of a pane, computed from its elements."""
-    ordered = sorted(elements, key=lambda it: it["arrival"])
+    ordered = sorted(elements, key=lambda element: element["arrival"])
     if name in ("list_by_timestamp", "latest"):
-        ordered.sort(key=lambda it: it["ts_ms"])
-    values = [it["value"] for it in ordered]
+        ordered.sort(key=lambda element: element["ts_ms"])
+    values = [element["value"] for element in ordered]
     match name:
         case "list" | "list_by_timestamp":
             return values

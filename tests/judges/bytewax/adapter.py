@@ -52,44 +52,46 @@ def play(question: Mapping[str, Any]) -> dict[str, Any]:
         arrived.append(1)
         return element["key"], element
 
-    def noted(kind: str) -> Any:
+    def noted(port: str) -> Any:
         def note(item: Any) -> Any:
-            notes.append((len(arrived) - 1, kind, item))
+            notes.append((len(arrived) - 1, port, item))
             return item
 
         return note
 
     try:
         flow = Dataflow("question")
-        source = TestingSource([dict(it) for it in question["elements"]], batch_size=1)
+        source = TestingSource([dict(element) for element in question["elements"]], batch_size=1)
         keyed = op.map("keyed", op.input("input", flow, source), arrive)
         wait = (question["delay"] + question["lateness"]) * UNIT
         clock = win.EventClock(
             ts_getter=lambda element: instant(element["ts_ms"]), wait_for_system_duration=wait
         )
         windows = win.collect_window("windows", keyed, clock, windower(question["window"]))
-        for kind, stream in (
+        for port, stream in (
             ("down", windows.down),
             ("meta", windows.meta),
             ("late", windows.late),
         ):
-            shown = op.map(f"note_{kind}", stream, noted(kind))
-            op.output(f"output_{kind}", shown, TestingSink([]))
+            shown = op.map(f"note_{port}", stream, noted(port))
+            op.output(f"output_{port}", shown, TestingSink([]))
         run_main(flow)
     except BaseException as error:
         return {"id": question["id"], "error": f"{type(error).__name__}: {error}"[:200]}
-    bounds = {(key, window): meta for _, kind, (key, (window, meta)) in notes if kind == "meta"}
+    bounds = {(key, window): meta for _, port, (key, (window, meta)) in notes if port == "meta"}
     rows = []
-    for step, kind, (key, (window, content)) in notes:
-        if kind == "meta":
+    for step, port, (key, (window, content)) in notes:
+        if port == "meta":
             continue
         meta = bounds.get((key, window))
         shown = [millis(meta.open_time), millis(meta.close_time)] if meta else None
         row = {"step": step, "key": key, "window": shown, "ts_ms": None}
-        if kind == "late":
+        if port == "late":
             rows.append({**row, "kind": "dropped", "value": content["value"]})
         else:
-            rows.append({**row, "kind": "value", "value": sum(it["value"] for it in content)})
+            rows.append(
+                {**row, "kind": "value", "value": sum(element["value"] for element in content)}
+            )
     return {"id": question["id"], "rows": rows}
 
 

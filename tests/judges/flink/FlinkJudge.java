@@ -175,8 +175,8 @@ public final class FlinkJudge {
     };
   }
 
-  private static OneInputStreamOperator operator(JsonNode given) {
-    WindowAssigner assigner = assigner(given.get("window"));
+  private static OneInputStreamOperator operator(JsonNode spec) {
+    WindowAssigner assigner = assigner(spec.get("window"));
     WindowOperatorBuilder builder =
         new WindowOperatorBuilder(
             assigner,
@@ -185,26 +185,26 @@ public final class FlinkJudge {
             ELEMENTS,
             new ByKey(),
             Types.STRING);
-    if (given.hasNonNull("trigger")) {
-      builder.trigger(trigger(given.get("trigger")));
+    if (spec.hasNonNull("trigger")) {
+      builder.trigger(trigger(spec.get("trigger")));
     }
-    if (given.path("allowed_lateness_ms").asLong() != 0) {
-      builder.allowedLateness(duration(given, "allowed_lateness_ms"));
+    if (spec.path("allowed_lateness_ms").asLong() != 0) {
+      builder.allowedLateness(duration(spec, "allowed_lateness_ms"));
     }
-    if (given.path("late_output").asBoolean()) {
+    if (spec.path("late_output").asBoolean()) {
       builder.sideOutputLateData(LATE);
     }
-    if (given.hasNonNull("evictor")) {
-      builder.evictor(evictor(given.get("evictor")));
+    if (spec.hasNonNull("evictor")) {
+      builder.evictor(evictor(spec.get("evictor")));
     }
-    if (!given.get("aggregate").asText().equals("sum")) {
-      throw new Unsupported("the aggregate " + given.get("aggregate").asText());
+    if (!spec.get("aggregate").asText().equals("sum")) {
+      throw new Unsupported("the aggregate " + spec.get("aggregate").asText());
     }
     return builder.apply(new Sum());
   }
 
   private static final class Run {
-    private final JsonNode given;
+    private final JsonNode spec;
     private final ArrayNode rows;
     private OneInputStreamOperator operator;
     private KeyedOneInputStreamOperatorTestHarness harness;
@@ -215,13 +215,13 @@ public final class FlinkJudge {
     private long clock;
     private long watermark = Long.MIN_VALUE;
 
-    Run(JsonNode given, ArrayNode rows) {
-      this.given = given;
+    Run(JsonNode spec, ArrayNode rows) {
+      this.spec = spec;
       this.rows = rows;
     }
 
     private void start(OperatorSubtaskState saved) throws Exception {
-      operator = operator(given);
+      operator = operator(spec);
       harness = new KeyedOneInputStreamOperatorTestHarness(operator, new ByKey(), Types.STRING);
       harness.setProcessingTime(clock);
       TypeInformation results =
@@ -240,8 +240,8 @@ public final class FlinkJudge {
 
     void play() throws Exception {
       start(null);
-      for (step = 0; step < given.get("steps").size(); step++) {
-        JsonNode what = given.get("steps").get(step);
+      for (step = 0; step < spec.get("steps").size(); step++) {
+        JsonNode what = spec.get("steps").get(step);
         if (what.has("elements")) {
           for (JsonNode element : what.get("elements")) {
             arrive(element);
@@ -349,9 +349,9 @@ public final class FlinkJudge {
     return all;
   }
 
-  private static void mergeWindows(JsonNode given, ArrayNode answers) {
+  private static void mergeWindows(JsonNode spec, ArrayNode answers) {
     List<TimeWindow> windows = new ArrayList<>();
-    given.get("windows").forEach(bounds -> windows.add(window(bounds)));
+    spec.get("windows").forEach(bounds -> windows.add(window(bounds)));
     EventTimeSessionWindows.withGap(Duration.ofMillis(1))
         .mergeWindows(
             windows,
@@ -392,11 +392,11 @@ public final class FlinkJudge {
     }
   }
 
-  private static void askWindowSet(JsonNode given, ArrayNode answers) throws Exception {
+  private static void askWindowSet(JsonNode spec, ArrayNode answers) throws Exception {
     MergingWindowSet<TimeWindow> windows =
         new MergingWindowSet<>(
             EventTimeSessionWindows.withGap(Duration.ofMillis(1)), new Listed());
-    for (JsonNode step : given.get("steps")) {
+    for (JsonNode step : spec.get("steps")) {
       if (step.has("retire")) {
         windows.retireWindow(window(step.get("retire")));
         continue;
@@ -412,15 +412,15 @@ public final class FlinkJudge {
 
   // -- the command ---------------------------------------------------------------------------
 
-  private static ObjectNode play(JsonNode given) {
+  private static ObjectNode play(JsonNode spec) {
     ObjectNode answer = JSON.createObjectNode();
-    answer.set("id", given.get("id"));
+    answer.set("id", spec.get("id"));
     try {
-      switch (given.get("kind").asText()) {
-        case "stream" -> new Run(given, answer.putArray("rows")).play();
-        case "merge_windows" -> mergeWindows(given, answer.putArray("answers"));
-        case "window_set" -> askWindowSet(given, answer.putArray("answers"));
-        default -> throw new Unsupported("a question of the kind " + given.get("kind").asText());
+      switch (spec.get("kind").asText()) {
+        case "stream" -> new Run(spec, answer.putArray("rows")).play();
+        case "merge_windows" -> mergeWindows(spec, answer.putArray("answers"));
+        case "window_set" -> askWindowSet(spec, answer.putArray("answers"));
+        default -> throw new Unsupported("a question of the kind " + spec.get("kind").asText());
       }
     } catch (Unsupported reason) {
       answer.remove("rows");
@@ -442,9 +442,9 @@ public final class FlinkJudge {
     document.put("engine", "Apache Flink").put("version", EnvironmentInformation.getVersion());
     ArrayNode results = document.putArray("scenarios");
     for (int index = 1; index < arguments.length; index++) {
-      for (JsonNode given : JSON.readTree(new File(arguments[index]))) {
-        if (given.get("dialect").asText().equals("flink")) {
-          results.add(play(given));
+      for (JsonNode spec : JSON.readTree(new File(arguments[index]))) {
+        if (spec.get("dialect").asText().equals("flink")) {
+          results.add(play(spec));
         }
       }
     }

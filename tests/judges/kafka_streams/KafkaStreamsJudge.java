@@ -76,7 +76,7 @@ public final class KafkaStreamsJudge {
   // -- the topology of a case ----------------------------------------------------------------
 
   private static final class Run {
-    private final JsonNode given;
+    private final JsonNode spec;
     private final String emit;
     private final String aggregate;
     private final boolean caches;
@@ -87,15 +87,15 @@ public final class KafkaStreamsJudge {
     private int step;
     private double dropsSoFar;
 
-    Run(JsonNode given) {
-      this.given = given;
-      this.emit = given.path("emit").asText("on_update");
-      this.aggregate = given.get("aggregate").asText();
-      this.caches = given.path("store").path("kind").asText().equals("cached");
+    Run(JsonNode spec) {
+      this.spec = spec;
+      this.emit = spec.path("emit").asText("on_update");
+      this.aggregate = spec.get("aggregate").asText();
+      this.caches = spec.path("store").path("kind").asText().equals("cached");
     }
 
     private Materialized materialized(boolean numbers, long least) {
-      JsonNode store = given.path("store");
+      JsonNode store = spec.path("store");
       Materialized materialized =
           Materialized.as(STORE)
               .withKeySerde((Serde) Serdes.String())
@@ -122,7 +122,7 @@ public final class KafkaStreamsJudge {
       EmitStrategy strategy =
           emit.equals("on_close") ? EmitStrategy.onWindowClose() : EmitStrategy.onWindowUpdate();
       KTable table;
-      if (!given.get("window").get("type").asText().equals("session")) {
+      if (!spec.get("window").get("type").asText().equals("session")) {
         table = overTimeWindows(grouped, strategy);
       } else if (aggregate.equals("signed0")) {
         if (emit.equals("on_close")) {
@@ -149,8 +149,8 @@ public final class KafkaStreamsJudge {
     }
 
     private SessionWindows sessions() {
-      long gap = given.get("window").get("gap_ms").asLong();
-      long grace = given.path("grace_ms").asLong();
+      long gap = spec.get("window").get("gap_ms").asLong();
+      long grace = spec.path("grace_ms").asLong();
       return SessionWindows.ofInactivityGapAndGrace(duration(gap), duration(grace));
     }
 
@@ -161,8 +161,8 @@ public final class KafkaStreamsJudge {
     }
 
     private KTable overTimeWindows(KGroupedStream<String, String> grouped, EmitStrategy strategy) {
-      JsonNode window = given.get("window");
-      Duration grace = duration(given.path("grace_ms").asLong());
+      JsonNode window = spec.get("window");
+      Duration grace = duration(spec.path("grace_ms").asLong());
       TimeWindowedKStream<String, String> windowed;
       long least = grace.toMillis();
       switch (window.get("type").asText()) {
@@ -278,8 +278,8 @@ public final class KafkaStreamsJudge {
                   "in" + number, new StringSerializer(), new StringSerializer()));
         }
         TreeSet<String> keys = new TreeSet<>();
-        for (step = 0; step < given.get("steps").size(); step++) {
-          JsonNode what = given.get("steps").get(step);
+        for (step = 0; step < spec.get("steps").size(); step++) {
+          JsonNode what = spec.get("steps").get(step);
           if (what.has("elements")) {
             for (JsonNode element : what.get("elements")) {
               if (element.hasNonNull("key")) {
@@ -296,7 +296,7 @@ public final class KafkaStreamsJudge {
           }
         }
         answer.set("rows", rows);
-        if (given.has("expect_state")) {
+        if (spec.has("expect_state")) {
           showState(keys, answer.putArray("state"));
         }
       } finally {
@@ -353,7 +353,7 @@ public final class KafkaStreamsJudge {
   // -- questions -----------------------------------------------------------------------------
 
   /** What a session store answers after puts and removals. */
-  private static void askStore(JsonNode given, ArrayNode answers) throws IOException {
+  private static void askStore(JsonNode spec, ArrayNode answers) throws IOException {
     Topology topology = new Topology();
     List<Consumer<SessionStore<String, Long>>> operations = new ArrayList<>();
     topology.addSource("source", Serdes.String().deserializer(), Serdes.String().deserializer(), "in");
@@ -368,7 +368,7 @@ public final class KafkaStreamsJudge {
     topology.addProcessor("operate", operate, "source");
     topology.addStateStore(
         Stores.sessionStoreBuilder(
-                Stores.persistentSessionStore(STORE, duration(given.get("retention_ms").asLong())),
+                Stores.persistentSessionStore(STORE, duration(spec.get("retention_ms").asLong())),
                 Serdes.String(),
                 Serdes.Long())
             .withCachingDisabled()
@@ -377,7 +377,7 @@ public final class KafkaStreamsJudge {
     Path folder = Files.createTempDirectory("judge");
     try (TopologyTestDriver driver = new TopologyTestDriver(topology, properties(folder))) {
       var input = driver.createInputTopic("in", new StringSerializer(), new StringSerializer());
-      for (JsonNode step : given.get("steps")) {
+      for (JsonNode step : spec.get("steps")) {
         operations.add(store -> operate(store, step, answers));
         input.pipeInput("key", "value", 0L);
       }
@@ -388,35 +388,35 @@ public final class KafkaStreamsJudge {
 
   private static void operate(SessionStore<String, Long> store, JsonNode step, ArrayNode answers) {
     if (step.has("put") || step.has("remove")) {
-      JsonNode given = step.has("put") ? step.get("put") : step.get("remove");
+      JsonNode spec = step.has("put") ? step.get("put") : step.get("remove");
       Windowed<String> session =
           new Windowed<>(
-              given.get("key").asText(),
+              spec.get("key").asText(),
               new SessionWindow(
-                  given.get("window").get(0).asLong(), given.get("window").get(1).asLong()));
+                  spec.get("window").get(0).asLong(), spec.get("window").get(1).asLong()));
       if (step.has("remove")) {
         store.remove(session);
       } else {
-        store.put(session, given.hasNonNull("value") ? given.get("value").asLong() : null);
+        store.put(session, spec.hasNonNull("value") ? spec.get("value").asLong() : null);
       }
     } else if (step.has("fetch_session")) {
-      JsonNode given = step.get("fetch_session");
-      JsonNode window = given.get("window");
+      JsonNode spec = step.get("fetch_session");
+      JsonNode window = spec.get("window");
       answers.add(
           JSON.<JsonNode>valueToTree(
               store.fetchSession(
-                  given.get("key").asText(), window.get(0).asLong(), window.get(1).asLong())));
+                  spec.get("key").asText(), window.get(0).asLong(), window.get(1).asLong())));
     } else {
       KeyValueIterator<Windowed<String>, Long> sessions;
       if (step.has("fetch")) {
         sessions = store.fetch(step.get("fetch").get("key").asText());
       } else {
-        JsonNode given = step.get("find_sessions");
-        String key = given.get("key").asText();
-        long earliestEnd = given.get("earliest_end").asLong();
-        long latestStart = given.get("latest_start").asLong();
+        JsonNode spec = step.get("find_sessions");
+        String key = spec.get("key").asText();
+        long earliestEnd = spec.get("earliest_end").asLong();
+        long latestStart = spec.get("latest_start").asLong();
         sessions =
-            given.path("backward").asBoolean()
+            spec.path("backward").asBoolean()
                 ? store.backwardFindSessions(key, earliestEnd, latestStart)
                 : store.findSessions(key, earliestEnd, latestStart);
       }
@@ -451,21 +451,21 @@ public final class KafkaStreamsJudge {
 
   // -- the command ---------------------------------------------------------------------------
 
-  private static ObjectNode play(JsonNode given) {
+  private static ObjectNode play(JsonNode spec) {
     ObjectNode answer = JSON.createObjectNode();
-    answer.set("id", given.get("id"));
+    answer.set("id", spec.get("id"));
     try {
-      if (given.has("rule")) {
+      if (spec.has("rule")) {
         throw new Unsupported("the rule of the proposal, which was never released");
       }
-      switch (given.get("kind").asText()) {
-        case "stream" -> new Run(given).play(answer);
-        case "store" -> askStore(given, answer.putArray("answers"));
+      switch (spec.get("kind").asText()) {
+        case "stream" -> new Run(spec).play(answer);
+        case "store" -> askStore(spec, answer.putArray("answers"));
         case "validation" -> {
           ArrayNode answers = answer.putArray("answers");
-          given.get("cases").forEach(settings -> answers.add(isAccepted(settings)));
+          spec.get("cases").forEach(settings -> answers.add(isAccepted(settings)));
         }
-        default -> throw new Unsupported("a question of the kind " + given.get("kind").asText());
+        default -> throw new Unsupported("a question of the kind " + spec.get("kind").asText());
       }
     } catch (Unsupported reason) {
       answer.put("unsupported", reason.getMessage());
@@ -488,9 +488,9 @@ public final class KafkaStreamsJudge {
     document.put("engine", "Kafka Streams").put("version", build.getProperty("version"));
     ArrayNode results = document.putArray("scenarios");
     for (int index = 1; index < arguments.length; index++) {
-      for (JsonNode given : JSON.readTree(new File(arguments[index]))) {
-        if (given.get("dialect").asText().equals("kafka")) {
-          results.add(play(given));
+      for (JsonNode spec : JSON.readTree(new File(arguments[index]))) {
+        if (spec.get("dialect").asText().equals("kafka")) {
+          results.add(play(spec));
         }
       }
     }

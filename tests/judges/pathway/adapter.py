@@ -50,8 +50,8 @@ def play(question: Mapping[str, Any]) -> dict[str, Any]:
         pw.internals.parse_graph.G.clear()
         schema = pw.schema_from_types(key=str, value=int, ts_ms=int)
         elements = [
-            (it["key"], it["value"], it["ts_ms"], 2 * number, 1)
-            for number, it in enumerate(question["elements"])
+            (element["key"], element["value"], element["ts_ms"], 2 * number, 1)
+            for number, element in enumerate(question["elements"])
         ]
         table = pw.debug.table_from_rows(schema, elements, is_stream=True)
         result = table.windowby(

@@ -99,7 +99,7 @@ class TimeWindows:
         for window in windows:
             latest = self._latest.get((key, window), timestamp)
             self._latest[key, window] = max(latest, timestamp)
-        closed = sorted((self._row(it) for it in outputs), key=lambda row: (row.window, row.key))
+        closed = sorted(map(self._row, outputs), key=lambda row: (row.window, row.key))
         return [*closed, *map(self._row, arrived)]
 
     def _row(self, output: Output) -> Row:
@@ -143,9 +143,10 @@ def play_kafka(case: DialectCase) -> Player:
 def _play_time_windows(case: DialectCase) -> Player:
     windows = TimeWindows(case)
     player = Player(windows)
-    for at, step in enumerate(case.steps):
+    for number, step in enumerate(case.steps):
         if "elements" not in step:
             raise unknown(step)
-        for it in step["elements"]:
-            player.note(at, windows.pipe_input(it["key"], it["value"], it["ts_ms"]))
+        for element in step["elements"]:
+            rows = windows.pipe_input(element["key"], element["value"], element["ts_ms"])
+            player.note(number, rows)
     return player
