@@ -94,14 +94,15 @@ class Outcome:
         )
 
     def decided(self) -> Iterator[tuple[Decision, list[str], int]]:
-        """Each decision, with the scenarios that it is about and the number of random ones."""
+        """Each decision, with the scenarios that it is about, the smallest first, and the number of
+        random ones."""
         named: dict[str, list[str]] = {}
         counted: Counter[str] = Counter()
         decisions: dict[str, Decision] = {}
         for judged in (*self.corpus, *self.random):
             if judged.decision is not None:
                 decisions[judged.decision.name] = judged.decision
-        for judged in self.corpus:
+        for judged in sorted(self.corpus, key=_length):
             if judged.decision is not None:
                 named.setdefault(judged.decision.name, []).append(judged.verdict.scenario.id)
         for judged in self.random:
@@ -109,6 +110,11 @@ class Outcome:
                 counted[judged.decision.name] += 1
         for name, decision in decisions.items():
             yield decision, named.get(name, []), counted[name]
+
+
+def _length(judged: Judged) -> int:
+    """How long the text of a scenario is."""
+    return len(json.dumps(judged.verdict.scenario.document["steps"]))
 
 
 def judge_engine(

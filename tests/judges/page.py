@@ -43,7 +43,18 @@ def keep(outcome: Outcome, latest: Path) -> None:
         },
     }
     ordered = {name: kept[name] for name in ENGINES if name in kept}
-    latest.write_text(json.dumps(ordered, indent=1, sort_keys=False) + "\n", encoding="utf-8")
+    latest.write_text(_lines(ordered), encoding="utf-8")
+
+
+def _lines(kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """JSON with a line for each thing that is kept of an engine."""
+    engines = [
+        f"{json.dumps(name)}: {{\n"
+        + ",\n".join(f" {json.dumps(what)}: {json.dumps(value)}" for what, value in engine.items())
+        + "\n}"
+        for name, engine in kept.items()
+    ]
+    return "{" + ",\n".join(engines) + "}\n"
 
 
 def _counts(outcome: Outcome, which: str) -> dict[str, int]:
@@ -206,7 +217,9 @@ def _difference(decision: Decision, occurrences: Mapping[str, Any]) -> Iterator[
     if decision.verdict == "theirs" and decision.smallest:
         yield f"> **Text of a report.** {decision.smallest} {decision.cause}\n"
     else:
-        yield f"{decision.smallest} Where: {decision.cause}\n".lstrip()
+        shown = [name for where in occurrences.values() for name in where["scenarios"][:1]]
+        smallest = decision.smallest or (f"Smallest: `{shown[0]}`." if shown else "")
+        yield f"{smallest} Where: {decision.cause}\n".lstrip()
     for name, where in occurrences.items():
         named = ", ".join(f"`{one}`" for one in where["scenarios"][:_SHOWN])
         more = len(where["scenarios"]) - _SHOWN

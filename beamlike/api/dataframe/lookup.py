@@ -144,10 +144,7 @@ def look_up(
         rows,
         on_error=on_error,
         max_failures=max_failures,
-        shards=shards,
-        buckets=buckets,
-        name=beside,
-        wake=wake,
+        shards=shards, buckets=buckets, name=beside, wake=wake
     )
     options: PlanOptions = {
         "shards": counted("shards", shards),
