@@ -61,12 +61,17 @@ def _played(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _kafka(random: Random) -> dict[str, Any]:
     gap, grace = pick(random, (0, 1, 2, 3, 5, 10)), pick(random, (0, 0, 1, 3, 10))
-    emit = pick(random, ("on_update", "on_update", "on_close", "cached_update", "cached_update"))
-    kinds = {"on_close": "time_ordered", "cached_update": "cached", "on_update": "rocksdb"}
-    store: dict[str, Any] = {"kind": kinds[emit]}
+    stores = {
+        "on_update": "rocksdb",
+        "on_close": "time_ordered",
+        "cached_update": "cached",
+        "suppress_until_close": "rocksdb",
+    }
+    emit = pick(random, (*stores, "on_update", "cached_update"))
+    store: dict[str, Any] = {"kind": stores[emit]}
     streams = 2 if emit == "on_update" and random.randrange(3) == 0 else 1
     # With less the store of a case with gap and grace of 0 would keep nothing.
-    if gap + grace == 0 or random.randrange(2):
+    if gap + grace == 0 or emit == "suppress_until_close" or random.randrange(2):
         store["retention_ms"] = gap + grace + 1
     time, steps = 0, list[dict[str, Any]]()
     for number in range(random.randint(3, 12)):
@@ -89,6 +94,7 @@ def _kafka(random: Random) -> dict[str, Any]:
         "aggregate": "signed0" if streams > 1 else pick(random, ("count", "reduce:+")),
         "watermark_convention": "stream_time",
         "grace_ms": grace,
+        "order": "per_step_any" if emit == "suppress_until_close" else "strict",
         "emit": emit,
         "store": store,
         "steps": steps,
