@@ -64,4 +64,4 @@ def test_what_is_not_played_on_spark_is_no_stream_or_long() -> None:
         "window_set": 3,
     }
     assert long == ["apex-early-and-late-mix"]
-    assert len(PLAYED) == 84
+    assert len(PLAYED) == 87

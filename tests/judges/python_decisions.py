@@ -69,7 +69,7 @@ PYTHON_DECISIONS: Final = (
         "theirs",
         "A pane is the last only if the trigger has finished; one at the expiry of its window is "
         "not.",
-        "trigger.py: GeneralTriggerDriver takes is_last from the trigger alone.",
+        "trigger.py: GeneralTriggerDriver._output takes is_last from the trigger alone.",
         lambda scenario, answer: agree_without(scenario, answer, "is_last"),
     ),
     Decision(
@@ -88,7 +88,7 @@ PYTHON_DECISIONS: Final = (
         "theirs",
         "Early panes do not release the hold of the watermark, so that with the timestamp combiner "
         "earliest or latest a later pane is stamped with elements of those before.",
-        "trigger.py: GeneralTriggerDriver clears the hold with the window only.",
+        "trigger.py: GeneralTriggerDriver._output keeps the hold while an on-time pane may come.",
         lambda scenario, answer: agree_without(scenario, answer, "is_last", "timestamp_ms"),
     ),
     Decision(
@@ -107,7 +107,7 @@ PYTHON_DECISIONS: Final = (
         "theirs",
         "A pane is on time only if a timer of the watermark brought it. One that late data brings "
         "while the output watermark is held back is early there, and not on time.",
-        "trigger.py: GeneralTriggerDriver.process_elements and process_timer choose the timing.",
+        "trigger.py: GeneralTriggerDriver._output, by the output watermark and maybe_ontime.",
         lambda scenario, answer: agree_without(
             scenario, answer, "is_last", "timestamp_ms", "timing", "nonspeculative_index"
         ),
@@ -118,7 +118,7 @@ PYTHON_DECISIONS: Final = (
         "theirs",
         "Data for a window is dropped once the watermark is past its end and the lateness; Java "
         "drops it as the watermark gets there.",
-        "trigger.py: GeneralTriggerDriver.is_late compares with >.",
+        "trigger.py: GeneralTriggerDriver.process_elements compares with >.",
         _is_at_the_boundary,
     ),
     Decision(
@@ -128,7 +128,8 @@ PYTHON_DECISIONS: Final = (
         "A session whose trigger has finished stays in the set of windows, takes in new data and "
         "drops it; a merged session takes the furthest phase of its parts, and an AfterEach does "
         "not go back.",
-        "trigger.py: MergeableStateAdapter and the on_merge of each trigger.",
+        "trigger.py: GeneralTriggerDriver._output adds a TOMBSTONE, which the window keeps; on_merge "
+        "of each trigger.",
         lambda scenario, answer: "gap_ms" in scenario.windowing["window"],
     ),
     Decision(
