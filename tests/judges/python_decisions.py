@@ -128,8 +128,8 @@ PYTHON_DECISIONS: Final = (
         "A session whose trigger has finished stays in the set of windows, takes in new data and "
         "drops it; a merged session takes the furthest phase of its parts, and an AfterEach does "
         "not go back.",
-        "trigger.py: GeneralTriggerDriver._output adds a TOMBSTONE, which the window keeps; on_merge "
-        "of each trigger.",
+        "trigger.py: GeneralTriggerDriver._output adds a TOMBSTONE, which the window keeps; and "
+        "on_merge of each trigger.",
         lambda scenario, answer: "gap_ms" in scenario.windowing["window"],
     ),
     Decision(
