@@ -4,6 +4,7 @@ import copy
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -336,7 +337,9 @@ def test_beamlike_itself_conforms() -> None:
 
 @pytest.mark.nightly
 def test_the_distribution_works_alone(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, HERE]
+    source = tmp_path / "source"
+    shutil.copytree(HERE, source, ignore=shutil.ignore_patterns("__pycache__"))
+    build = [sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, source]
     subprocess.run(build, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("beamlike_conformance-*.whl")
     home = tmp_path / "environment"
