@@ -81,7 +81,7 @@ def test_two_groupings_in_one_query(feed: MakeFeed) -> None:
     ]
     # What the first grouping drops passes by the second and comes out of the query.
     assert shown(events.send(event("b", "00:05:00")), "keys", "n") == [
-        ("beamlike", "expired", '{"k": "b"}')
+        ("beamlike", "expired", '{"k":"b"}')
     ]
 
 
