@@ -331,7 +331,7 @@ def test_on_spark_it_is_the_same_in_a_stream_that_restarts(spark: Any) -> None:
     steps = (*(send(*VISITED[:3]), QueryTest.restart, send(*VISITED[3:]), wait("61 seconds"), end),)
     lost, inside = "dropped by per key, failed:", "in 12:00:00-13:00:00"
     (bad,), *others = local = came(rung, *steps)
-    assert bad.startswith(f'{lost} {{"user": "bob", "page": "bad", "window"')
+    assert bad.startswith(f'{lost} {{"user":"bob","page":"bad","window"')
     assert bad.endswith(f"{inside}, Rung.process raised KeyError: 'x'")
     assert others == [
         [],

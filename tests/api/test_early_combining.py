@@ -162,7 +162,7 @@ def test_a_stream_with_late_rows_emits_the_same_also_after_a_restart(
                 if (other["k"], other["window"]) == (row["k"], row["window"])
             ]
             assert row["dropped"]["timestamp"] == max(own)
-            assert row["dropped"]["element"] == f'{{"k": "{row["k"]}"}}'
+            assert row["dropped"]["element"] == f'{{"k":"{row["k"]}"}}'
     timings = {row["pane"]["timing"] for row in panes_of(everything)}
     assert timings == ({"ON_TIME", "LATE"} if name == "default" else {"EARLY", "ON_TIME", "LATE"})
     assert any(count > 1 for count in added_up(drops_of(everything)).values()) or hows != list(HOWS)
@@ -236,8 +236,8 @@ def test_a_row_that_a_function_cannot_take_is_dropped_alone(
     assert lines(shown(out)) == [
         "a 2 3 | 00:00-00:10 ON_TIME 0 last",
         "b 2 3 | 00:00-00:10 ON_TIME 0 last",
-        f'dropped by beamlike, failed: {{"k": "a", "v": 13}} | {reported}',
-        f'dropped by beamlike, failed: {{"k": "b", "v": 13}} | {reported}',
+        f'dropped by beamlike, failed: {{"k":"a","v":13}} | {reported}',
+        f'dropped by beamlike, failed: {{"k":"b","v":13}} | {reported}',
     ]
 
 
