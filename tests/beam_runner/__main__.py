@@ -115,12 +115,12 @@ def notes_of(
         return [json.loads(line) for line in lines]
 
 
-def judged(notes: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Each test with its verdict and, unless it passed, the reason."""
+def judged(notes: Iterable[Mapping[str, Any]], host: str = "local") -> list[tuple[str, str, str]]:
+    """Each test of a host with its verdict and, unless it passed, the reason."""
     verdicts = []
     for note in notes:
         test, outcome = str(note["test"]), str(note["outcome"])
-        reason = reason_of(test)
+        reason = reason_of(test, host)
         if outcome == "failed":
             verdicts.append((test, "named" if reason else "FAILED", reason or str(note["error"])))
         elif outcome == "passed" and reason:
@@ -184,7 +184,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 everywhere |= suite == "validates_runner" and host != LAYERS
                 if host == "local" or everywhere:
                     extra = ENDS if host == LAYERS else ()
-                    results[suite, host] = judged(notes_of(pythons[0], suite, host, extra))
+                    notes = notes_of(pythons[0], suite, host, extra)
+                    results[suite, host] = judged(notes, host)
         for python in pythons[1:]:
             title = f"{CONFORMANCE} of {version_of(python)}"
             results[title, "local"] = judged(notes_of(python, CONFORMANCE, "local"))
