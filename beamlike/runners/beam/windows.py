@@ -6,6 +6,7 @@ the element as bytes, see `ObjectWindows`; their bounds in the graph then only s
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
@@ -57,9 +58,16 @@ class Windows(ABC):
 
 @attrs.frozen
 class BoundWindows(Windows):
-    """Windows that are their bounds. ``owner`` is the window function, for messages."""
+    """Windows that are their bounds.
+
+    Args:
+        owner: The window function, for messages.
+        earliest: Its windows that begin before all time, where the graph has no instant, by their
+            ends.
+    """
 
     owner: str
+    earliest: Mapping[int, Any] = attrs.field(factory=dict, eq=False)
     carries_object = False
 
     def span(self, window: Any) -> Span:
@@ -70,7 +78,9 @@ class BoundWindows(Windows):
                 f"{self.owner} merges windows of the class {type(window).__name__}, and merged "
                 "windows are kept by their bounds alone; let it assign IntervalWindow"
             )
-        start, end = window.start.micros, window.end.micros
+        # A window at an end of time may reach beyond it; see ``earliest``.
+        start = max(window.start.micros, UNIT.earliest)
+        end = min(window.end.micros, UNIT.end_of_time)
         if start >= end:
             raise UnsupportedError(
                 f"{self.owner} merges windows, and gave {window}, which is empty; let it assign "
@@ -79,7 +89,10 @@ class BoundWindows(Windows):
         return start, end
 
     def window(self, span: Span) -> Any:
-        return _interval(*span)
+        start, end = span
+        if start == UNIT.earliest and end in self.earliest:
+            return self.earliest[end]
+        return _interval(start, end)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -120,8 +133,15 @@ class ObjectWindows(Windows):
 
 def windows_of(window_fn: Any) -> Windows:
     """How the windows of a window function of Beam's travel."""
-    if type(window_fn) in _BY_BOUNDS or window_fn.is_merging():
-        return BoundWindows(type(window_fn).__name__)
+    owner = type(window_fn)
+    if owner in _BY_BOUNDS:
+        first = beam_windows.WindowFn.AssignContext(timestamp_of(UNIT.earliest))
+        early = {
+            it.end.micros: it for it in window_fn.assign(first) if it.start.micros < UNIT.earliest
+        }
+        return BoundWindows(owner.__name__, early)
+    if window_fn.is_merging():
+        return BoundWindows(owner.__name__)
     return ObjectWindows(window_fn.get_window_coder())
 
 
