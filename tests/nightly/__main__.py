@@ -20,6 +20,7 @@ TRIALS: Final = {
     "exhaustive": ("tests.exhaustive", "--report", "tests/exhaustive/LATEST.md"),
     "differential": ("tests.differential", "--report", "tests/differential/LATEST.md"),
     "stateful": ("tests.stateful", "--spark", "40", "--report", "tests/stateful/LATEST.md"),
+    "beam_runner": ("tests.beam_runner",),
     "beam_suite": ("tests.beam_suite",),
     "dialects": ("tests.dialects",),
     "judges": ("tests.judges", "--random", "10000", "--keep"),

@@ -63,7 +63,7 @@ VISITS: Final = pa.table(
 PRICES: Final = pa.table(
     {
         "thing": ["tea", "tea", "milk"],
-        "from": [datetime(2024, 5, 1), datetime(2024, 5, 1, 1), datetime(2024, 5, 1)],
+        "from": [datetime(2024, 5, 1, hour, tzinfo=UTC) for hour in (0, 1, 0)],
         "eur": pa.array([3, 4, 2], pa.int32()),
     }
 )

@@ -115,7 +115,7 @@ def test_a_table_of_panes_comes_back() -> None:
     orders = pa.table(
         {
             "user": ["ann", "bob", "ann"],
-            "at": [datetime(2024, 5, 1, 12, minute) for minute in (1, 2, 30)],
+            "at": [datetime(2024, 5, 1, 12, minute, tzinfo=UTC) for minute in (1, 2, 30)],
             "price": [Decimal("1.50"), Decimal("2.25"), Decimal("0.25")],
         }
     )
