@@ -89,9 +89,10 @@ def notes_of(
         raising: Whether matchers raise.
     """
     beam = beam_folder(python)
-    paths = [str(beam / name) for name in SUITES[suite]]
+    paths, folder_of_tests = [str(beam / name) for name in SUITES[suite]], beam
     if suite == CONFORMANCE:
-        paths = [str(Path(__file__).with_name("conformance.py"))]
+        ours = Path(__file__).with_name("conformance.py")
+        paths, folder_of_tests = [str(ours)], ours.parent  # no conftest above it is read
     marks = ["-m", "it_validatesrunner"] if suite == "validates_runner" else []
     with TemporaryDirectory(prefix="beamlike-beam-runner-") as folder:
         notes = Path(folder) / "notes.jsonl"
@@ -105,7 +106,7 @@ def notes_of(
         command = [
             *(str(python), "-m", "pytest", "-q", *plugins),
             *("-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(beam)),
-            *("--import-mode=importlib", "--confcutdir", str(beam), "-W", "ignore"),
+            *("--import-mode=importlib", "--confcutdir", str(folder_of_tests), "-W", "ignore"),
             *(*paths, *marks, *extra),
         ]
         variables |= {"PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)}
