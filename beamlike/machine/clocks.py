@@ -70,7 +70,9 @@ class SourceClock:
     def trailing(self, greatest: int) -> int:
         """The watermark that trails an event time, within the ends of time."""
         unit = self.resolution
-        return min(max(greatest - self.delay, unit.earliest), unit.end_of_time)
+        if greatest >= unit.end_of_time:  # nothing is out of order any more
+            return unit.end_of_time
+        return max(greatest - self.delay, unit.earliest)
 
     def watermark(self, greatest: int | None, active_at: int, clock: int) -> int | None:
         """The watermark (ms) of rows that came; None if they are idle.
@@ -342,7 +344,7 @@ class Clocks:
         """
         earliest = [self.inputs[index].resolution.earliest for index in positions]
         delivered = [
-            state.greatest - clock.delay
+            clock.trailing(state.greatest)
             for clock, state in ((self.inputs[index], states[index]) for index in positions)
             if isinstance(clock, SourceClock) and state.greatest is not None
         ]

@@ -171,8 +171,9 @@ def test_random_rows_come_out_of_two_groupings_as_in_memory(
     from pyspark.sql import functions as F
 
     frame = events.frame.withColumn("at", F.timestamp_millis("ms"))
-    stream = bl.stream(frame, timestamp="at", watermark=0)
-    stream = bl.Stream(strategy, stream.inputs).group("k", {"n": bl.count()}, **SMALL)
+    # As the expected panes: a window ends a millisecond before the next one begins.
+    stream = bl.stream(frame, timestamp="at", watermark=0, resolution="milliseconds")
+    stream = stream.window(strategy=strategy).group("k", {"n": bl.count()}, **SMALL)
     stream = stream.window(hour).group([], {"n": bl.sum("n"), "all": bl.collect("n")}, **SMALL)
     events.start(stream.everything)
     came = [

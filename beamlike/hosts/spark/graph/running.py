@@ -75,7 +75,8 @@ class Running:
 
     def end_sources(self) -> None:
         """Say that nothing comes from streams any more: what does is late."""
-        ends = [self._end(at) for at in self.layers.clocks]
+        end = self.layers.resolution.end_of_time
+        ends = [Reached(source, 0, end) for source in self.layers.clocks]
         self._checkpoint.send([Mail(reached=ends)])
 
     def drain(self) -> None:
@@ -89,11 +90,6 @@ class Running:
         self.end_sources()
         self.query.processAllAvailable()
         self.query.stop()
-
-    def _end(self, source: int) -> Reached:
-        clock = self.layers.clocks[source]
-        delay, unit = clock.delay if isinstance(clock, SourceClock) else 0, self.layers.resolution
-        return Reached(source, 0, unit.end_of_time + unit.from_ms(delay))
 
 
 def start(
@@ -172,12 +168,13 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
         mail = Mail.opened(bytes(blob) for (blob,) in blobs)
         report = mail.at_the_end(layers.wire)
-        found.ended |= {(it.node, it.shard) for it in mail.reached}
         labels = [node.label for node in layers.nodes]
         found.lost.add(DroppedElement(0, labels[it.node], it.key, it.drop) for it in report.lost)
         for node, of_node in report.metrics.by_step().items():
             found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for at, (sink, shown) in enumerate(rows):
             sink.write(shown.rows_in(kept, at), number)
+        # Last: who waits for the end stops the query, and the rows have to be written by then.
+        found.ended |= {(it.node, it.shard) for it in mail.reached}
     finally:
         kept.unpersist()
