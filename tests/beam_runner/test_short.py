@@ -39,11 +39,18 @@ def python() -> Iterator[Path]:
 
 
 @pytest.mark.xdist_group("beam_runner")
-def test_the_scenarios_of_the_runner_pass(python: Path) -> None:
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param(("test_runner.py", "test_windows.py"), id="in this process"),
+        pytest.param(("test_spark.py",), id="on Spark", marks=pytest.mark.nightly),
+    ],
+)
+def test_the_scenarios_of_the_runner_pass(python: Path, files: tuple[str, ...]) -> None:
     scenarios = ROOT / "tests" / "beam_runner" / "scenarios"
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", str(ROOT), "--confcutdir", str(scenarios), "-W", "ignore"]
-    command += ["--import-mode=importlib", str(scenarios)]
+    command += ["--import-mode=importlib", *(str(scenarios / name) for name in files)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)}
     ended = subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout[-5_000:] + ended.stderr[-1_000:]
