@@ -32,6 +32,7 @@ in shard 0
   timestamp combiner  earliest
   aggregates          n=Count(), all=Collect(keep_nulls=False) of v int32
   key                 user string
+  resolution          microseconds
 
   shard  windows  keys  bytes  stored  watermark            output watermark     held back by
       0        3     3    336  {size:>6}  2020-01-01 00:30:00  2020-01-01 00:03:00  bob \

@@ -1,5 +1,6 @@
 """A graph counts what its nodes say: milliseconds, or microseconds."""
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import Edge, GroupNode, ReadNode, WindowNode
-from beamlike.model.resolution import MICROSECONDS
+from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution
+from beamlike.model.windows import GLOBAL_WINDOWS
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.script import Arrive
+from tests.support.pipelines.in_layers import run_in_letters
 
 SECOND = 1_000_000
 EARLIEST, END = MICROSECONDS.earliest, MICROSECONDS.end_of_time
@@ -54,3 +57,19 @@ def test_nothing_is_late_before_the_watermark_moves_and_what_is_late_is_by_a_mic
     steps = (first, AdvanceWatermark(121 * SECOND - 1), Arrive((("", Element(("a", 3), 61)),)))
     values = [value for value, *_ in grouped(minute, worker, *steps)]
     assert values == [[1], [2]]
+
+
+@pytest.mark.parametrize("unit", [MILLISECONDS, MICROSECONDS])
+def test_elements_come_out_of_sparks_layers_in_the_ticks_of_the_graph(unit: Resolution) -> None:
+    element = Element(("k", 1), unit.earliest)
+    script = (Arrive(((None, element),)), AdvanceWatermark(unit.end_of_time))
+    read = ReadNode("read", (), script, bounded=True, resolution=unit)
+    rules = WindowingStrategy.unwindowed().in_resolution(unit)
+    group = GroupNode("group", (Edge(read),), rules, Collect(), resolution=unit)
+
+    run = run_in_letters([group], dice=Random(1), wanted=[Edge(group)])
+
+    (output,) = run.out_of(Edge(group))
+    assert output.element.value == ("k", [1])
+    assert output.element.windows == (GLOBAL_WINDOWS[unit],)
+    assert output.element.timestamp == unit.end_of_global_window

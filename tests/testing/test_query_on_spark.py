@@ -295,7 +295,7 @@ def test_time_comes_from_the_test_however_the_query_is_made_of_its_inputs(spark:
         viewed.advance_watermark_to_infinity()
 
     hour = ("12:00:00", "13:00:00")
-    far = {"at": "1970-01-01T13:30:01.000Z"}
+    far = {"at": "1970-01-01T13:30:01.000000Z"}
     joined.results.should(
         emit_exactly(
             early_pane("ann", {"n": 1}, *hour, is_last=False),

@@ -23,7 +23,7 @@ from beamlike.model.graph import (
     WindowNode,
 )
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.resolution import Resolution
+from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
@@ -124,11 +124,18 @@ class _Joining(Worker):
 
 
 def worker_of(node: Node) -> Worker:
-    """What does the work of a node, before anything has happened.
+    """What does the work of a node, before anything has happened, in the ticks of the node.
 
     Raises:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
+    worker = _worker_of(node)
+    if node.resolution is not MILLISECONDS:
+        worker.count_in(node.resolution)
+    return worker
+
+
+def _worker_of(node: Node) -> Worker:
     match node:
         case ReadNode():
             return _Source(node.label)
