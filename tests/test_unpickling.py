@@ -26,7 +26,7 @@ OPENED = {
     "beamlike/api/pipelines/more_coders.py": "coders of Beam's that are asked for by name",
     "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
     "beamlike/dialects/apex_storage.py": "a checkpoint of a run, with unpickle=True only",
-    # As with other pipelines: whoever may write into the checkpoint chooses them.
+    # As with other pipelines: who may write into the checkpoint chooses them.
     "beamlike/runners/beam/keys.py": "a key of a pipeline of Beam, for which it has no coder",
     # Copies that a test makes of what it was given, in the same process.
     "testing/contracts/combine_fn.py": "the combine function under test",

@@ -21,7 +21,6 @@ from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
-from beamlike.model.resolution import MILLISECONDS
 from beamlike.runtime.graph.folding import folds_parts
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
@@ -74,9 +73,6 @@ def run_pipeline(
         UnsupportedError: A source has an origin that only Spark can read.
     """
     workers = {node: worker_of(node) for node in in_order(ends)}
-    for node, worker in workers.items():
-        if node.resolution is not MILLISECONDS:
-            worker.count_in(node.resolution)
     return _Run(workers, kept, records, part_size, wait).play()
 
 

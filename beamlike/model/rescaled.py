@@ -1,4 +1,4 @@
-"""Window functions and triggers in the ticks of a query, whoever wrote them.
+"""Window functions and triggers in the ticks of a query, those of users among them.
 
 Those of beamlike say it themselves (`in_resolution`). Those of users know milliseconds: they are
 asked with the millisecond in which an instant lies, and what they answer is taken for whole ones.

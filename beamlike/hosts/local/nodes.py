@@ -34,17 +34,21 @@ _FOLDED_BYTES: Final = 4 << 20
 
 
 def local_worker_of(node: Node) -> Worker:
-    """What does the work of a node, before anything has happened.
+    """What does the work of a node, before anything has happened, in the ticks of the node.
 
     Raises:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
+    worker: Worker
     match node:
         case GroupNode() | StatefulParDoNode() | MachineNode():
-            return _OnlyShard(node)
+            worker = _OnlyShard(node)
         case SideInputNode():
-            return _OnlySideShard(node)
-    return worker_of(node)
+            worker = _OnlySideShard(node)
+        case _:
+            return worker_of(node)
+    worker.count_in(node.resolution)
+    return worker
 
 
 class _Only(Worker):
@@ -58,6 +62,10 @@ class _Only(Worker):
         super().__init__(worker.label)
         self._sets_up, self._wire = worker, Wire.local()
         self._store, self._arrived = DictStore(), list[pa.Table]()
+        self._output_watermark = self.watermark
+
+    def count_in(self, resolution: Resolution) -> None:
+        super().count_in(resolution)
         self._output_watermark = self.watermark
 
     @property
@@ -92,10 +100,6 @@ class _OnlyShard(_Only, Recorded):
         self._wakes_at: int | None = None
         self._number = -1
         self._steps: list[tuple[int, int, int, list[pa.Table], StageStepped]] = []
-
-    def count_in(self, resolution: Resolution) -> None:
-        super().count_in(resolution)
-        self._output_watermark = self.watermark
 
     @cached_property
     def _stage(self) -> Stage:

@@ -9,7 +9,7 @@ Source: Beam Java ``SplittableParDoViaKeyedWorkItems`` and
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 from zlib import crc32
 
@@ -18,14 +18,14 @@ import attrs
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, TimeDomain, TimerSpec
-from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+from beamlike.model.stateful import DueTimer, UserStates
 from beamlike.runners.beam.elements import Form
 from beamlike.runners.beam.keys import PickleCoder
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.restrictions import Rest, Restrictions, delay_ms, restrictions_of
 from beamlike.runners.beam.sdk import pickler
-from beamlike.runners.beam.stateful import ANY_SKEW
-from beamlike.runners.beam.steps import Opened, Output, Step, opened
+from beamlike.runners.beam.stateful import BeamFn
+from beamlike.runners.beam.steps import Output, Step, opened
 from beamlike.runners.beam.times import UNIT, ticks_of
 
 MOST_OUTPUTS: Final = 10_000
@@ -80,7 +80,7 @@ class _Limited(Output):
         self._fn.came_out()
 
 
-class SplittableFn(StatefulFn):
+class SplittableFn(BeamFn):
     """A splittable function, called for one part of an element after the other.
 
     Args:
@@ -88,14 +88,7 @@ class SplittableFn(StatefulFn):
         outputs: The forms of its collections.
     """
 
-    skew = ANY_SKEW
     outlasts_input = True
-
-    def __init__(self, step: Step, outputs: Mapping[str, Form]) -> None:
-        self._step, self._forms = step, outputs
-        self._opened: Opened | None = None
-        self._is_started = False
-        self._declare()
 
     def _declare(self) -> None:
         self._rests = ReadModifyWriteStateSpec("rests", PickleCoder())
@@ -104,14 +97,6 @@ class SplittableFn(StatefulFn):
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_step": self._step, "_forms": self._forms}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _opened=None, _is_started=False)
-        self._declare()
-
-    @property
-    def words(self) -> str:
-        return self._step.label
 
     def key_of(self, value: Any) -> Any:
         # Parts that have a key in common are kept beside each other.
@@ -131,18 +116,6 @@ class SplittableFn(StatefulFn):
         step = attrs.evolve(self._step, saves_the_rest=True)
         with self._sampler:
             self._opened = opened([step], step.source, outs, self._sampler, outputs=outs)
-
-    @property
-    def _open(self) -> Opened:
-        assert self._opened is not None, "it is set up before"
-        return self._opened
-
-    def start_bundle(self) -> None:
-        self.setup()
-        if not self._is_started:
-            self._is_started = True
-            with self._sampler:
-                self._open.start_bundle()
 
     def process(self, given: UserStates, element: Windowed) -> list[tuple[str, Windowed]]:
         value: Rest = element.value
@@ -199,33 +172,6 @@ class SplittableFn(StatefulFn):
             if split:
                 _, residuals = split
                 self._split = [*residuals]
-
-    def _taken(self) -> list[tuple[str, Windowed]]:
-        taken = []
-        for collection, elements in self._open.outputs.items():
-            if elements:
-                bundle = self._forms[collection].bundle(elements)
-                taken += [(collection, element) for element in bundle]
-                elements.clear()
-        return taken
-
-    def finish_bundle(self) -> list[tuple[str, Windowed]]:
-        if not self._is_started:
-            return []
-        self._is_started = False
-        with self._sampler:
-            self._open.finish_bundle()
-        kept = self._taken()
-        with self._sampler:
-            self._open.finalize()
-        self._sampler.flush()
-        return kept
-
-    def teardown(self) -> None:
-        if self._opened is not None:
-            with self._sampler:
-                self._opened.teardown()
-            self._opened = None
 
 
 def _latest(given: UserStates) -> int:

@@ -8,11 +8,11 @@ from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.runners.beam.elements import Form
 from beamlike.runners.beam.metrics import Sampler
-from beamlike.runners.beam.steps import Opened, Step, opened
+from beamlike.runners.beam.steps import Opened, Opening, Step, opened
 from beamlike.safe_text import USER_RAISED
 
 
-class Stage(Do):
+class Stage(Opening, Do):
     """Steps as one function. What comes out of it goes by collection and form.
 
     Args:
@@ -51,11 +51,6 @@ class Stage(Do):
     def start_bundle(self) -> None:
         with self._sampler:
             self._open.start_bundle()
-
-    @property
-    def _open(self) -> Opened:
-        assert self._opened is not None, "it is set up before"
-        return self._opened
 
     def see(self, contents: Sequence[Sequence[Any]]) -> None:
         for side, items in zip(self._open.sides, contents, strict=True):
@@ -97,19 +92,8 @@ class Stage(Do):
             elements.clear()
 
     def finish_bundle(self) -> list[tuple[str, Windowed]]:
-        with self._sampler:
-            self._open.finish_bundle()
-        kept = [(tag, element) for tag, bundle in self._taken() for element in bundle]
-        with self._sampler:
-            self._open.finalize()
-        self._sampler.flush()
-        return kept
-
-    def teardown(self) -> None:
-        if self._opened is not None:
-            with self._sampler:
-                self._opened.teardown()
-            self._opened = None
+        taken = self._end_bundle(self._taken)
+        return [(tag, element) for tag, bundle in taken for element in bundle]
 
 
 def _shown(element: Any) -> Windowed:

@@ -1,5 +1,6 @@
 """Functions with states and timers as functions of the graph."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -23,7 +24,7 @@ from beamlike.runners.beam.sdk import (
     get_dofn_specs,
     pickler,
 )
-from beamlike.runners.beam.steps import Opened, Step, opened
+from beamlike.runners.beam.steps import Opening, Step, opened
 from beamlike.runners.beam.strategies import last_instant
 from beamlike.runners.beam.times import ticks_of, timestamp_of
 from beamlike.runners.beam.windows import ObjectWindows
@@ -109,7 +110,58 @@ class _UserState(userstate.UserStateContext):  # type: ignore[misc]
         """Nothing, likewise."""
 
 
-class BeamStatefulFn(StatefulFn):
+class BeamFn(Opening, StatefulFn):
+    """A ``DoFn`` that is called key by key. Its step travels, and is opened where it is called.
+
+    Args:
+        step: The function.
+        outputs: The forms of its collections.
+    """
+
+    skew = ANY_SKEW
+
+    def __init__(self, step: Step, outputs: Mapping[str, Form]) -> None:
+        self._step, self._forms = step, outputs
+        self._opened = None
+        self._is_started = False
+        self._declare()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _opened=None, _is_started=False)
+        self._declare()
+
+    @abstractmethod
+    def _declare(self) -> None:
+        """Set the states and the timers."""
+
+    @property
+    def words(self) -> str:
+        return self._step.label
+
+    def start_bundle(self) -> None:
+        self.setup()
+        if not self._is_started:
+            self._is_started = True
+            with self._sampler:
+                self._open.start_bundle()
+
+    def _taken(self) -> list[tuple[str, Windowed]]:
+        taken = []
+        for collection, elements in self._open.outputs.items():
+            if elements:
+                bundle = self._forms[collection].bundle(elements)
+                taken += [(collection, element) for element in bundle]
+                elements.clear()
+        return taken
+
+    def finish_bundle(self) -> list[tuple[str, Windowed]]:
+        if not self._is_started:
+            return []
+        self._is_started = False
+        return self._end_bundle(self._taken)
+
+
+class BeamStatefulFn(BeamFn):
     """A ``DoFn`` with states and timers.
 
     Args:
@@ -119,13 +171,9 @@ class BeamStatefulFn(StatefulFn):
         outputs: The forms of its collections.
     """
 
-    skew = ANY_SKEW
-
     def __init__(self, step: Step, keys: Keys, takes: Form, outputs: Mapping[str, Form]) -> None:
-        self._step, self._keys, self._takes, self._forms = step, keys, takes, outputs
-        self._opened: Opened | None = None
-        self._is_started = False
-        self._declare()
+        self._keys, self._takes = keys, takes
+        super().__init__(step, outputs)
 
     def _declare(self) -> None:
         assert self._step.pickled is not None
@@ -141,14 +189,6 @@ class BeamStatefulFn(StatefulFn):
         # The function travels once, by Beam's pickler.
         names = ("_step", "_keys", "_takes", "_forms")
         return {name: getattr(self, name) for name in names}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _opened=None, _is_started=False)
-        self._declare()
-
-    @property
-    def words(self) -> str:
-        return self._step.label
 
     # -- elements --------------------------------------------------------------------------------
 
@@ -188,18 +228,6 @@ class BeamStatefulFn(StatefulFn):
         with self._sampler:
             self._opened = opened(steps, source, wanted, self._sampler, self._user_state)
 
-    @property
-    def _open(self) -> Opened:
-        assert self._opened is not None, "it is set up before"
-        return self._opened
-
-    def start_bundle(self) -> None:
-        self.setup()
-        if not self._is_started:
-            self._is_started = True
-            with self._sampler:
-                self._open.start_bundle()
-
     def process(self, given: UserStates, element: Windowed) -> list[tuple[str, Windowed]]:
         self._user_state.states = given
         value, contents = self._seen(element.value)
@@ -234,35 +262,12 @@ class BeamStatefulFn(StatefulFn):
             self._open.first.process_timer(timer.spec.name, due)
         return self._taken()
 
-    def _taken(self) -> list[tuple[str, Windowed]]:
-        taken = []
-        for collection, elements in self._open.outputs.items():
-            if elements:
-                bundle = self._forms[collection].bundle(elements)
-                taken += [(collection, element) for element in bundle]
-                elements.clear()
-        return taken
-
-    def finish_bundle(self) -> list[tuple[str, Windowed]]:
-        if not self._is_started:
-            return []
-        self._is_started = False
-        with self._sampler:
-            self._open.finish_bundle()
-        kept = self._taken()
-        with self._sampler:
-            self._open.finalize()
-        self._sampler.flush()
-        return kept
-
     def teardown(self) -> None:
         if self._opened is not None:
-            with self._sampler:
-                self._opened.teardown()
+            super().teardown()
             for spec in self.states.values():
                 if isinstance(spec, state_specs.CombiningValueStateSpec):
                     spec.combine_fn.teardown()
-            self._opened = None
 
 
 class Attaching(Do):

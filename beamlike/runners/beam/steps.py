@@ -7,7 +7,7 @@ of them in compiled code.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 from apache_beam.transforms.window import WindowFn
@@ -24,6 +24,8 @@ from beamlike.runners.beam.sdk import (
     pickler,
     windowed_value,
 )
+
+T = TypeVar("T")
 
 _NO_SPEC: Final = operation_specs.WorkerFlatten(None, [])
 
@@ -173,6 +175,35 @@ class Opened:
     def teardown(self) -> None:
         for operation in self.ordered:
             operation.teardown()
+
+
+class Opening:
+    """What opens steps in a process, ends their bundles and closes them. `setup` sets both."""
+
+    _opened: Opened | None
+    _sampler: Sampler
+
+    @property
+    def _open(self) -> Opened:
+        assert self._opened is not None, "it is set up before"
+        return self._opened
+
+    def _end_bundle(self, taken: Callable[[], Iterable[T]]) -> list[T]:
+        """End a bundle; what came out, as the function takes it, before it is finalized."""
+        with self._sampler:
+            self._open.finish_bundle()
+        outputs = [*taken()]
+        with self._sampler:
+            self._open.finalize()
+        self._sampler.flush()
+        return outputs
+
+    def teardown(self) -> None:
+        """Close the steps, if they were opened."""
+        if self._opened is not None:
+            with self._sampler:
+                self._opened.teardown()
+            self._opened = None
 
 
 class _ToItsEnd(operations.Operation):  # type: ignore[misc]
