@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import beamlike.beam as beam
 from beamlike.model.continuation import continuation
-from beamlike.scio import WindowedValue, WindowOptions
+from beamlike.scio import ScioContext, WindowedValue, WindowOptions
 from tests.crash.feed import arriving
 from tests.crash.frames import BY_CLOCK, TREE, WAKE_EVERY
 from tests.crash.functions import BEATS, beats
@@ -101,6 +101,7 @@ def _two_of_scio(rows: Any) -> Any:
         trigger=TREE, accumulation_mode="accumulating", allowed_lateness="5 minutes"
     )
     discarding = WindowOptions(accumulation_mode="discarding")
+    rows = ScioContext(rows.pipeline).wrap(rows)
     sums = rows.map(_points).with_session_windows("1 minute", options=accumulating).sum_by_key()
     teams = sums.map(_team).with_fixed_windows("10 minutes", options=discarding).group_by_key()
     return teams.to_windowed().map(total).to_scollection()
