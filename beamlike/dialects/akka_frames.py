@@ -95,10 +95,11 @@ def on_dataframe(
     needs("on_dataframe", "spark")
     from pyspark.sql import functions as F
 
-    from beamlike.hosts.spark.inputs import type_of
+    from beamlike.hosts.spark.inputs import as_json, type_of
 
     keys = column_names(key, "key")
-    kind = type_of(df, value, "value").simpleString()
+    dtype = type_of(df, value, "value")
+    kind = dtype.simpleString()
     columns = [*keys, value]
     made = f"struct<elements: array<{kind}>, dropped: array<struct<value: {kind}, at: bigint>>>"
     held = Held(len(keys), gap, max_size, overflow, keeps_dropped)
@@ -116,7 +117,7 @@ def on_dataframe(
         "value.dropped",
         lambda it: F.struct(
             F.timestamp_millis(it["at"]).alias("at"),
-            F.to_json(F.struct(it["value"].alias(value))).alias("element"),
+            as_json({value: (it["value"], dtype)}).alias("element"),
         ),
     )
     itself = F.array(

@@ -21,6 +21,7 @@ from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.per_key import PerKey, Returned
 from beamlike.runtime.plan import Plan, PlanOptions
+from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.sql_types import arrow_type, type_text
 
 
@@ -164,12 +165,12 @@ def check_names(columns: FrameColumns, plan: Plan, advice: str) -> None:
     Raises:
         ColumnError: With what to change.
     """
-    shown = [*OutputTable(plan).shown, "dropped"]
-    for name in shown:
-        if columns.duplicate(name, shown):
+    names = [*OutputTable(plan).schema.names, "dropped"]
+    for name in names:
+        if columns.duplicate(name, names):
+            shown = ", ".join(other for other in names if other != MARKS or name == MARKS)
             raise ColumnError(
-                f"the result would have two columns called {name!r} (it has {', '.join(shown)}); "
-                f"{advice}"
+                f"the result would have two columns called {name!r} (it has {shown}); {advice}"
             )
 
 

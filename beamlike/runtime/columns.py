@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, ClassVar, Final
 
 import attrs
@@ -75,14 +76,22 @@ class ListColumn(AccumulatorColumns):
 
 @attrs.frozen
 class MeanColumns(AccumulatorColumns):
-    """The accumulator is a sum and a count."""
+    """The accumulator is a sum and a count.
+
+    Args:
+        total: The type of the sum.
+    """
+
+    total: pa.DataType = attrs.field(factory=pa.float64)
 
     def types(self) -> dict[str, pa.DataType]:
-        return {"_sum": pa.float64(), "_count": pa.int64()}
+        return {"_sum": self.total, "_count": pa.int64()}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        number = {pa.types.is_floating: float, pa.types.is_decimal: Decimal}
+        as_number = next((number[is_a] for is_a in number if is_a(self.total)), int)
         return [
-            pa.array([float(total) for total, _ in accumulators], pa.float64()),
+            from_objects([as_number(total) for total, _ in accumulators], self.total),
             pa.array([count for _, count in accumulators], pa.int64()),
         ]
 

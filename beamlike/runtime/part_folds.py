@@ -10,7 +10,7 @@ from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.folds.buffers import one_chunk
 from beamlike.model import combine
-from beamlike.model.combine import corrected
+from beamlike.model.combine import corrected, ranked, sql
 from beamlike.runtime.end_events import ends_in
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.column_state import whole
@@ -19,8 +19,8 @@ _BUILT_IN = frozenset(
     (
         *(combine.Count, combine.CountValues, combine.Sum, combine.Mean, combine.Min, combine.Max),
         *(combine.Collect, combine.CollectByTimestamp, combine.First, combine.Latest),
-        *(combine.CountDistinct, combine.CollectSet),
-        *(combine.Top, combine.TopBy, combine.Sample),
+        *(combine.CountDistinct, combine.CollectSet, sql.SqlSum, sql.DecimalMean),
+        *(combine.Top, combine.Sample, ranked.RankedBy, ranked.ExtremeBy),
         *(combine.ApproxQuantiles, combine.ApproxDistinct),
         *(corrected.NetCount, corrected.NetCountValues, corrected.NetSum),
     )

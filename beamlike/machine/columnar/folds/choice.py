@@ -14,9 +14,10 @@ from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, Ex
 from beamlike.machine.columnar.folds.numbers import Count, CountValues, FloatSum, Mean
 from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.machine.columnar.folds.ordered import Collect, Stamped
+from beamlike.machine.columnar.folds.sql import DecimalMean, NullOfNothing
 from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model import combine
-from beamlike.model.combine import corrected
+from beamlike.model.combine import corrected, sql
 
 
 def fold_of(
@@ -45,6 +46,15 @@ def _sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
     return WholeSum() if pt.is_int64(kind) else FloatSum() if pt.is_float64(kind) else None
 
 
+def _sql_sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
+    fold = _sum(fn, kind)
+    return None if fold is None else NullOfNothing(fold)
+
+
+def _decimal_mean(fn: sql.DecimalMean, kind: pa.DataType) -> Fold | None:
+    return DecimalMean(kind, fn.scale) if pt.is_decimal128(kind) else None
+
+
 def _mean(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
     # Python's mean of whole numbers is exact, that of their floats is not.
     return Mean() if pt.is_float64(kind) else None
@@ -67,7 +77,9 @@ _CHOICES: dict[type, Callable[..., Fold | None]] = {
     combine.Count: lambda fn, *_: Count(),
     combine.CountValues: lambda fn, *_: CountValues(),
     combine.Sum: _sum,
+    sql.SqlSum: _sql_sum,
     combine.Mean: _mean,
+    sql.DecimalMean: _decimal_mean,
     combine.Min: lambda fn, kind: _extreme(kind, least=True),
     combine.Max: lambda fn, kind: _extreme(kind, least=False),
     combine.Collect: lambda fn, kind: Collect(kind, fn.keep_nulls),

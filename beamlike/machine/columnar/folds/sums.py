@@ -42,7 +42,7 @@ class WholeSum(Fold):
         data = values.data
         if values.present is not None:
             data = np.where(values.present, data, 0)
-        return self._runs((data,), first)
+        return self.of_digits((data,), first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         digits, carry = [], None
@@ -52,7 +52,7 @@ class WholeSum(Fold):
         return tuple(digits)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        return self._runs(parts, first)
+        return self.of_digits(parts, first)
 
     def extract(self, accumulators: Accumulators) -> Values:
         low, high = accumulators
@@ -71,7 +71,7 @@ class WholeSum(Fold):
         low = numbers_of(columns[0])
         return low, np.zeros(len(low), np.int64)
 
-    def _runs(self, digits: Digits, first: Ints) -> Digits:
+    def of_digits(self, digits: Digits, first: Ints) -> Digits:
         """The sum of each run of numbers."""
         found, carry = [], None
         for column in digits:
@@ -100,7 +100,7 @@ class DecimalSum(WholeSum):
         present = present_in(values.data)
         if present is not None:
             low, high = np.where(present, low, 0), np.where(present, high, 0)
-        return self._runs((low, high) if high.any() else (low,), first)
+        return self.of_digits((low, high) if high.any() else (low,), first)
 
     def extract(self, accumulators: Accumulators) -> Values:
         """As decimals of 256 bits: they hold every sum."""
