@@ -17,7 +17,6 @@ import attrs
 from beamlike.errors import UnsafeTriggerError, WindowingError
 from beamlike.model.continuation import continuation
 from beamlike.model.fingerprint import SPELLING, Spelling
-from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import (
     USUAL,
     AccumulationMode,
@@ -32,6 +31,7 @@ from beamlike.model.options import (
     TimestampCombinerLike,
     Unchanged,
     UnchangedLike,
+    by_name,
     option,
 )
 from beamlike.model.readable import Readable

@@ -34,8 +34,8 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_correction, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
-from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.envelope import arriving
 from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.index import Index, ShardStatus

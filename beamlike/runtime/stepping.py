@@ -17,21 +17,17 @@ from beamlike.errors import (
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.model.graph import ReadNode, StatefulNode, ways_back
-from beamlike.runtime.column_output import (
-    ColumnOutput,
-    keyed_merges,
-)
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.key_numbers import can_number
 from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all
 from beamlike.runtime.options import MachineName
-from beamlike.runtime.output import OutputTable
+from beamlike.runtime.output import ColumnOutput, OutputTable, keyed_merges
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedMerge, Shard
+from beamlike.runtime.store.blobs import in_blobs, in_room, overfull
+from beamlike.runtime.store.column_state import can_number
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.recording import Recorder
-from beamlike.runtime.store.room import in_blobs, in_room, overfull
 from beamlike.runtime.store.state import StateLayout, with_bucket
 from beamlike.runtime.store.stores import Store, Trial
 

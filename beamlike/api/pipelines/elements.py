@@ -6,6 +6,7 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, cast, overload
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.calling import Calling, Filtering, Made
 from beamlike.api.pipelines.dofn import Located, Timestamped
 from beamlike.api.pipelines.hints.values import union_of
@@ -14,7 +15,6 @@ from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.types import answer_type, declared_type
 from beamlike.api.pipelines.variables import In, K, R, T
-from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode

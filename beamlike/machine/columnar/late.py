@@ -5,13 +5,19 @@ from typing import assert_never
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints, keep, nothing
-from beamlike.machine.columnar.columns import Drops, State
-from beamlike.machine.columnar.incoming import Incoming
-from beamlike.machine.columnar.order import among, count_before
+from beamlike.machine.columnar.arrays import (
+    NEVER,
+    NOTHING,
+    Ints,
+    among,
+    count_before,
+    keep,
+    nothing,
+)
+from beamlike.machine.columnar.assign import Incoming
+from beamlike.machine.columnar.columns import Drops, State, Table
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.sweep import Sweep
-from beamlike.machine.columnar.table import Table
 from beamlike.model.options import LateCheck
 
 

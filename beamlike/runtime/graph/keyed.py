@@ -12,7 +12,7 @@ column                type                  holds
 ====================  ====================  ====================================================
 
 Elements that `beamlike.runtime.graph.early` combined come in tables of combined elements, see
-`beamlike.runtime.arrivals`.
+`beamlike.runtime.envelope`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.model.coders import Coders
-from beamlike.runtime.arrivals import by_shard, is_lifted
+from beamlike.runtime.envelope import by_shard, is_lifted
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.graph.staged import Keyed
 from beamlike.runtime.graph.wire import Wire
