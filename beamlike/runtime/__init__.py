@@ -5,7 +5,7 @@ gives out effects or rows; between two steps its state is saved as bytes in a st
 
 Read in this order. Scripts: `script` (the steps of a test, and the record of a run), `memory` (the
 reference machine runs it, key by key), `by_clock` (scripts of elements with both of their times).
-The data: `columns` (accumulators as Arrow columns), `typed` (values of Python in them), `checked`
+The data: `columns` (accumulators and values of Python as Arrow columns), `checked`
 (combine functions that say which element is too much, and a user's own), `named_rows` (rows for
 functions of users), `operation` (what a stage does, and how its values lie among columns),
 `failing` (which share of calls fails), `options` (what it can be given besides its windows),

@@ -11,7 +11,7 @@ from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.hints import forms
-from beamlike.api.pipelines.hints.values import type_of
+from beamlike.api.pipelines.hints.forms import type_of
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
