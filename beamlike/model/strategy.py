@@ -387,6 +387,16 @@ class WindowingStrategy(metaclass=Readable):
         return self.resolution.end_of_global_window
 
     @property
+    def longest_wait(self) -> int | None:
+        """How many ticks after its event time an element may be too late at the earliest.
+
+        None if that is not known: in the global window none is ever too late, and a window function
+        of the user's does not have to say how long its windows are.
+        """
+        longest = self.window_fn.longest_own_window
+        return None if longest is None else longest + self.allowed_lateness
+
+    @property
     def judges_after_merging(self) -> bool:
         """Whether the merged window decides if an element is late.
 

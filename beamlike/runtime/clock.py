@@ -21,7 +21,6 @@ from beamlike.machine.clocks import (
     believed,
 )
 from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
 
@@ -172,16 +171,6 @@ class Jump:
         return f"the watermark jumps {MILLISECONDS.show_duration(self.size)}, {self}"
 
 
-def longest_wait(strategy: WindowingStrategy) -> int | None:
-    """How long after its event time an element may be too late at the earliest (ms).
-
-    None if that is not known: in the global window none is ever too late, and a window function of
-    the user's does not have to say how long its windows are.
-    """
-    longest = strategy.window_fn.longest_own_window
-    return None if longest is None else longest + strategy.allowed_lateness
-
-
 def jump_over(
     source: SourceClock, delivered: Iterable[Delivered], known: int, clock: int, wait: int
 ) -> Jump | None:
@@ -192,7 +181,7 @@ def jump_over(
         delivered: Its rows.
         known: Its greatest event time before them (ms).
         clock: Processing time (ms).
-        wait: See `longest_wait`.
+        wait: See `WindowingStrategy.longest_wait`.
     """
     rows = list(delivered)
     top = known

@@ -18,7 +18,7 @@ from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.events import Drop, Effect, Merged
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import GlobalWindow, Window, bounds
-from beamlike.runtime.clock import Delivered, Jump, jump_over, longest_wait
+from beamlike.runtime.clock import Delivered, Jump, jump_over
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
@@ -202,7 +202,7 @@ def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int)
         at: The position of their input.
     """
     source = plan.source if plan.clocks is None else plan.clocks.inputs[at]
-    wait = longest_wait(plan.strategy)
+    wait = plan.longest_wait
     least, greatest = pc.min_max(times).as_py().values()
     if not isinstance(source, SourceClock) or wait is None or greatest is None:
         return []
@@ -214,15 +214,15 @@ def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int)
     return [delivered_by(at, times.drop_null().to_numpy(), last)]
 
 
-def jump_of(plan: Plan, rows: Iterable[Delivered], status: ShardStatus) -> Jump | None:
+def jump_of(plan: Plan, rows: Sequence[Delivered], status: ShardStatus) -> Jump | None:
     """The jump of a stage, if these rows make its watermark do one.
 
     Args:
         rows: Those that its sources delivered in this micro-batch.
         status: The status of a shard after it.
     """
-    wait = longest_wait(plan.strategy)
-    if wait is None:
+    wait = plan.longest_wait
+    if not rows or wait is None:
         return None
     if plan.clocks is not None:
         return jump_of_stage(plan.clocks, rows, status, wait)
@@ -249,7 +249,7 @@ def jump_of_stage(
         clocks: Those of the inputs.
         rows: See `jump_of`.
         status: See there.
-        wait: See `beamlike.runtime.clock.longest_wait`.
+        wait: See `WindowingStrategy.longest_wait`.
     """
     of_source: dict[int, list[Delivered]] = {}
     for it in rows:

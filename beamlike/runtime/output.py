@@ -248,9 +248,9 @@ class ColumnOutput:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._one_by_one = OutputTable(plan)
+        self.one_by_one = OutputTable(plan)
         self._renders = plan.retracts and plan.render != "retractions"
-        self.schema = self._one_by_one.schema
+        self.schema = self.one_by_one.schema
 
     def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> list[pa.Table]:
         """One row for each pane and each drop: of each pass a table of panes and one of the others.
@@ -264,7 +264,7 @@ class ColumnOutput:
         for at, one in enumerate(stepped.passes):
             tables += self._build(one, report if at == last else None)
         if report is not None and not stepped.passes:
-            tables.append(self._one_by_one.build([], report))
+            tables.append(self.one_by_one.build([], report))
         return tables
 
     def _build(self, one: Pass, report: tuple[int, int] | None) -> Iterator[pa.Table]:
@@ -275,7 +275,7 @@ class ColumnOutput:
             yield pa.concat_tables([self._panes(panes, one.keys) for panes in one.panes])
         effects += keyed_drops(self.plan, one.drops, one.arrived, one.judged_at)
         if effects or report is not None:
-            yield self._one_by_one.build(effects, report)
+            yield self.one_by_one.build(effects, report)
 
     def _panes(self, panes: Panes, keys: Numbered) -> pa.Table:
         of_row = pa.array(panes.key)
@@ -286,7 +286,7 @@ class ColumnOutput:
             pa.array(panes.index == 0),
             pa.array(panes.is_last),
         ]
-        tick, types = self.plan.resolution.micros, self._one_by_one.types
+        tick, types = self.plan.resolution.micros, self.one_by_one.types
         times = {"ts": panes.timestamp, "start": panes.start, "end": panes.end}
         count = len(panes.key)
         marks = pa.nulls(count, types.marks)

@@ -63,7 +63,7 @@ def split_expired_after_merging(
     rules: Rules, state: State, incoming: Incoming, home: Ints, home_end: Ints
 ) -> tuple[Incoming, Ints, list[Drops]]:
     """The elements whose merged window is live, their windows, and the drops of the others."""
-    if not rules.strategy.judges_after_merging:
+    if not rules.judges_after_merging:
         return incoming, home, []
     missed = missed_by(state.watermark, rules.expiry(home_end[home]))
     late = missed > 0

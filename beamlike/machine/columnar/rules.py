@@ -45,6 +45,7 @@ class Rules:
         sessions = window_fn if strategy.is_merging and isinstance(window_fn, Sessions) else None
         self.sweep = Sweep(sessions) if sessions else None
         self.retained_for = strategy.retained_for
+        self.judges_after_merging = strategy.judges_after_merging
         self.keeps = Keeps(
             unretracted_panes=strategy.accumulation is AccumulationMode.RETRACTING,
             processing_timers=minds_stale_processing_timers(strategy.trigger),

@@ -24,7 +24,7 @@ from beamlike.model.graph import (
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.clock import Jump, longest_wait
+from beamlike.runtime.clock import Jump
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.keyed import noted_of
 from beamlike.runtime.graph.layers import Layers
@@ -229,7 +229,7 @@ class Layer:
 
     def _jump(self, at: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
-        wait = longest_wait(_windowing(self.layers.nodes[at]))
+        wait = _windowing(self.layers.nodes[at]).longest_wait
         if wait is None:
             return None
         own = (it for it in received.delivered if it.source in placed.origins)

@@ -220,6 +220,13 @@ class PackedTable:
         return packed(plan, iter(rows), index, self.assign)
 
 
+def works_of(plan: Plan) -> tuple[ShardWork, FanoutWork]:
+    """The work of a grouping's shards and of its fanout, with a machine that is made at once."""
+    shards = ShardWork(plan)
+    shards.stepper  # noqa: B018  # a query is described once, and has many steps
+    return shards, FanoutWork(plan)
+
+
 StoreOf = Callable[[int], Store]
 """The state of a group."""
 
@@ -266,13 +273,12 @@ def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch])
 class BoundedStage:
     """A grouping of rows that are there at once: each shard from its first element to its end."""
 
-    plan: Plan
+    works: tuple[ShardWork, FanoutWork]
     inputs: Sequence[PackedTable]
 
     def table(self, batch: MicroBatch) -> pa.Table:
         """Everything that comes out, with the hidden column."""
-        works = ShardWork(self.plan), FanoutWork(self.plan)
-        return output_of(works, self.inputs, batch, AT_ONCE, _no_store, _no_store)
+        return output_of(self.works, self.inputs, batch, AT_ONCE, _no_store, _no_store)
 
 
 def _no_store(group: int) -> NoStore:
@@ -294,7 +300,7 @@ class BoundedTables:
 
     def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> BoundedStage:
         """A grouping."""
-        return BoundedStage(plan, inputs)
+        return BoundedStage(works_of(plan), inputs)
 
 
 _TABLES: Final = BoundedTables()
