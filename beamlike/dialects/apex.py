@@ -76,8 +76,7 @@ from beamlike.dialects.arguments import check_combine, check_function, check_kin
 from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn, Count, Max, Min, Sum
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode
+from beamlike.model.options import AccumulationMode, by_name
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms

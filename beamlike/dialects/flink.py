@@ -57,8 +57,13 @@ from beamlike.dialects.folds import Kept, OfKept, Reduce, Then
 from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode, ClosingBehavior, LateCheck, OnTimeBehavior
+from beamlike.model.options import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    by_name,
+)
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import GlobalWindows as ModelGlobalWindows

@@ -18,8 +18,7 @@ from beamlike.dialects.kafka_suppress import Suppressed
 from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
 from beamlike.errors import ColumnError, UnsupportedError, WindowError, WindowingError
 from beamlike.model.combine import CombineFn
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior
+from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior, by_name
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike

@@ -6,9 +6,9 @@ Source: Scio ``PairSCollectionFunctions``, ``SCollectionWithFanout``.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.groups import check_fanout
 from beamlike.api.pipelines.scio.steps import Verbs, composed, full_name, here, with_next_fanout
-from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError
 
 if TYPE_CHECKING:
