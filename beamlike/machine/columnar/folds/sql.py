@@ -10,8 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values, objects
-from beamlike.machine.columnar.folds.buffers import array_of, numbers_of, present_in
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    Values,
+    array_of,
+    numbers_of,
+    objects,
+    present_in,
+)
 from beamlike.machine.columnar.folds.sums import DecimalSum
 from beamlike.model.combine.sql import mean_of
 
