@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import attrs
 
@@ -28,7 +28,7 @@ class SqlSum(Sum):
     True
     """
 
-    scio_operation = None
+    scio_operation: ClassVar[str | None] = None
 
     def create(self) -> Any:
         return None

@@ -126,7 +126,7 @@ class NullOfNothing(SumBeside):
         present = _present(values)
         if present is None:
             return np.ones(len(first), np.bool_)
-        return np.logical_or.reduceat(present, first)  # type: ignore[no-any-return]
+        return np.logical_or.reduceat(present, first)
 
     def extract(self, accumulators: Accumulators) -> Values:
         *totals, present = accumulators
