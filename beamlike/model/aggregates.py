@@ -92,10 +92,10 @@ def count(column: str | None = None) -> Aggregate:
 
 
 def sum(column: str) -> Aggregate:
-    """The sum of a numeric column; null if all values are null.
+    """The sum of a column of numbers or intervals of days; null if all values are null.
 
     Type: as of Spark's ``sum``. Of whole numbers bigint, of ``decimal(p, s)``
-    ``decimal(p + 10, s)`` with 38 digits at most, of all others double.
+    ``decimal(p + 10, s)`` with 38 digits at most, of other numbers double.
 
     >>> fn = sum("delay").fn
     >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
@@ -105,10 +105,10 @@ def sum(column: str) -> Aggregate:
 
 
 def mean(column: str) -> Aggregate:
-    """The mean of a numeric column; null if all values are null.
+    """The mean of a column of numbers or intervals of days; null if all values are null.
 
     Type: as of Spark's ``avg``. Of ``decimal(p, s)`` ``decimal(p + 4, s + 4)`` with 38 digits at
-    most, rounded half up; of all others double.
+    most, rounded half up; of other numbers double.
 
     >>> fn = mean("delay").fn
     >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))

@@ -13,7 +13,7 @@ from beamlike.errors import ColumnError, CombineError
 from beamlike.machine.clocks import Clocks, InputClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import CombineFn
-from beamlike.model.combine.sql import DecimalMean
+from beamlike.model.combine.sql import DecimalMean, IntervalMean
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.checked import UserMade
@@ -161,6 +161,10 @@ def _shape(name: str, wanted: Aggregate, fields: Sequence[pa.Field], read_type: 
         case "min_by" | "max_by":
             check_ordered(fields[-1])
             return _Shape(wanted.fn, dtypes, _ranked_columns(dtypes), dtypes[0])
+        case "mean" if pa.types.is_duration(dtypes[0]):
+            return _Shape(IntervalMean(), dtypes, MeanColumns(dtypes[0]), dtypes[0])
+        case "sum" if pa.types.is_duration(dtypes[0]):
+            return plain(dtypes[0])
         case "mean" | "approx_quantiles":
             if not _can_be_number(dtypes[0]):
                 raise refuse(_NUMBERS, fields[0])

@@ -89,10 +89,13 @@ class MeanColumns(AccumulatorColumns):
         return {"_sum": self.total, "_count": pa.int64()}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        number = {pa.types.is_floating: float, pa.types.is_decimal: Decimal}
-        as_number = next((number[is_a] for is_a in number if is_a(self.total)), int)
+        totals = [total for total, _ in accumulators]
+        if pa.types.is_floating(self.total):
+            totals = list(map(float, totals))
+        elif pa.types.is_decimal(self.total):
+            totals = list(map(Decimal, totals))
         return [
-            from_objects([as_number(total) for total, _ in accumulators], self.total),
+            from_objects(totals, self.total),
             pa.array([count for _, count in accumulators], pa.int64()),
         ]
 

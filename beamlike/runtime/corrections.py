@@ -49,7 +49,7 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
     net = attrs.evolve(part, input=(*columns, withdrawn))
     if wanted.kind == "count":
         return attrs.evolve(net, fn=NetCountValues())
-    if wanted.kind in ("sum", "mean"):
+    if wanted.kind in ("sum", "mean") and not pa.types.is_duration(part.result):
         if pa.types.is_floating(part.result):
             return attrs.evolve(net, fn=NetFloats(wanted.kind == "mean"), columns=ExactColumns())
         scale = part.result.scale if wanted.kind == "mean" else None

@@ -193,7 +193,8 @@ _BUILT_IN = frozenset(
     (
         *(combine.Count, combine.CountValues, combine.Sum, combine.Mean, combine.Min, combine.Max),
         *(combine.Collect, combine.CollectByTimestamp, combine.First, combine.Latest),
-        *(combine.CountDistinct, combine.CollectSet, sql.SqlSum, sql.DecimalMean),
+        *(combine.CountDistinct, combine.CollectSet, sql.SqlSum),
+        *(sql.DecimalMean, sql.IntervalMean),
         *(combine.Top, combine.Sample, ranked.RankedBy, ranked.ExtremeBy),
         *(combine.ApproxQuantiles, combine.ApproxDistinct),
         *(corrected.NetCount, corrected.NetCountValues, corrected.NetSum),

@@ -1,6 +1,7 @@
 """Sums and means as Spark has them: of nulls alone they are null, those of decimals are exact, in
 the type and with the rounding of Spark."""
 
+from datetime import timedelta
 from decimal import Decimal
 from random import Random
 from typing import Any, Final, get_args
@@ -12,6 +13,7 @@ from beamlike.runtime.options import MachineName
 from beamlike.testing import QueryTest
 
 COLUMNS: Final = "k string, at timestamp, n int, x double, d decimal(5,2)"
+_SECOND: Final = timedelta(seconds=1)
 TOTALS: Final = {
     "n": bl.sum("n"),
     "x": bl.sum("x"),
@@ -217,6 +219,65 @@ def test_sums_and_means_of_decimals_are_sparks_to_the_last_digit(
         ).select(["k", "s", "m"])
         assert ours.schema.types == expected.schema.types
         assert sorted(map(str, ours.to_pylist())) == sorted(map(str, expected.to_pylist()))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_intervals_add_up_and_their_mean_is_rounded_away_from_zero(machine: Any) -> None:
+    import pyarrow as pa
+
+    micros = timedelta(microseconds=1)
+    values = {
+        "a": [timedelta(days=3), None, -_SECOND],
+        "b": [None],
+        "c": [-micros, timedelta(0)],
+        "d": [micros, micros, timedelta(0)],
+    }
+    rows = [(key, value) for key, of_key in values.items() for value in of_key]
+    table = pa.table(
+        {
+            "k": [key for key, _ in rows],
+            "at": pa.array([0] * len(rows), pa.timestamp("us", "UTC")),
+            "v": pa.array([value for _, value in rows], pa.duration("us")),
+        }
+    )
+    panes = bl.windowed(
+        table,
+        key="k",
+        timestamp="at",
+        window=bl.FixedWindows("1 hour"),
+        aggregate={"sum": bl.sum("v"), "mean": bl.mean("v")},
+        machine=machine,
+    )
+    assert {row["k"]: (row["sum"], row["mean"]) for row in panes.to_pylist()} == {
+        "a": (timedelta(days=3) - _SECOND, (timedelta(days=3) - _SECOND) / 2),
+        "b": (None, None),
+        "c": (-micros, -micros),
+        "d": (2 * micros, micros),
+    }
+
+
+def test_decimals_that_are_withdrawn_leave_the_sum_and_the_mean() -> None:
+    def job(rows: Any) -> Any:
+        values = bl.stream(rows, timestamp="at", watermark="1 hour").window(
+            bl.FixedWindows("1 hour"),
+            trigger=bl.Repeatedly(bl.AfterCount(1)),
+            accumulation="retracting",
+            allowed_lateness="1 hour",
+        )
+        latest = values.group("k", {"d": bl.last("d"), "n": bl.last("n")}, name="latest")
+        totals = {"sum": bl.sum("d"), "mean": bl.mean("d"), "whole": bl.sum("n")}
+        return latest.group([], totals, name="totals")
+
+    query = QueryTest(job, "k string, at timestamp, d decimal(5,2), n int")
+    for key, minute, value in (("a", 1, "0.10"), ("b", 2, None), ("a", 3, "0.25"), ("a", 4, None)):
+        exact = None if value is None else Decimal(value)
+        number = None if exact is None else int(exact * 100)
+        query.send({"k": key, "at": f"12:0{minute}", "d": exact, "n": number})
+    stand = [row for row in query.rows if not row["retraction"]]
+    assert [(row["sum"], row["mean"], row["whole"]) for row in stand][-2:] == [
+        (Decimal("0.25"), Decimal("0.250000"), 25),
+        (Decimal("0.25"), Decimal("0.250000"), 25),
+    ]
 
 
 def test_a_quotient_is_rounded_twice_as_spark_rounds_it() -> None:

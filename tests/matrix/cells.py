@@ -84,7 +84,7 @@ def differences(
     expected = results_of(canonical(native.toArrow()), ["k"], list(wanted))
     ask = Ask(make, ["k"], WINDOWS[window], aggregate)
     ours = results_of(ask.played(spark, host), ["k"], list(wanted))
-    found = dict[Cell, tuple[str, str]]()
+    wrong = dict[Cell, tuple[str, str]]()
     if host.endswith("stream"):
         expected = {place: row for place, row in expected.items() if "9999" not in place}
     assert ours.keys() == expected.keys(), (sorted(ours), sorted(expected))
@@ -93,8 +93,8 @@ def differences(
         for place, row in expected.items():
             pair = compared(ours[place][name], wanted[name]), compared(row[name], wanted[name])
             if pair[0] != pair[1]:
-                found[cell] = pair
-    return found
+                wrong[cell] = pair
+    return wrong
 
 
 def compared(value: Any, pair: Pair) -> str:

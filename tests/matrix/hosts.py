@@ -163,13 +163,13 @@ def results_of(
 ) -> Results:
     """What each window of each key has, by name."""
     rows = panes.to_pylist() if isinstance(panes, pa.Table) else panes
-    found: Results = {}
+    results: Results = {}
     for row in rows:
         window = row["window"]
         place = exact([*(row[key] for key in keys), window["start"], window["end"]])
-        assert place not in found, f"two rows of {place}"
-        found[place] = {name: row[name] for name in names}
-    return found
+        assert place not in results, f"two rows of {place}"
+        results[place] = {name: row[name] for name in names}
+    return results
 
 
 def exact(value: Any, *, signless: bool = False) -> str:

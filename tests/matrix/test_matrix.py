@@ -101,11 +101,11 @@ def test_keys_are_those_of_spark(
 
 def test_results_have_the_types_of_spark(spark: Any) -> None:
     taken = [cell for cell, said in cells(spark).items() if said in ("=", "(=)")]
-    found = {
+    wrong = {
         (TYPES[number].name, name): pair
         for (number, name), pair in type_differences(spark, taken).items()
     }
-    assert found == {}
+    assert wrong == {}
 
 
 def test_what_is_refused_is_refused_on_each_host_in_the_same_words(spark: Any) -> None:

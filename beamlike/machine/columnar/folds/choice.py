@@ -13,7 +13,7 @@ from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, Ex
 from beamlike.machine.columnar.folds.numbers import Count, CountValues, FloatSum, Mean
 from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.machine.columnar.folds.ordered import Collect, Stamped
-from beamlike.machine.columnar.folds.sql import DecimalMean, NullOfNothing
+from beamlike.machine.columnar.folds.sql import DecimalMean, IntervalMean, NullOfNothing
 from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model import combine
 from beamlike.model.combine import corrected, sql
@@ -42,7 +42,9 @@ def fold_of(
 def _sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
     if pt.is_decimal128(kind):
         return DecimalSum(kind)
-    return WholeSum() if pt.is_int64(kind) else FloatSum() if pt.is_float64(kind) else None
+    if pt.is_int64(kind) or pt.is_duration(kind):
+        return WholeSum(kind)
+    return FloatSum() if pt.is_float64(kind) else None
 
 
 def _sql_sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
@@ -79,6 +81,7 @@ _CHOICES: dict[type, Callable[..., Fold | None]] = {
     sql.SqlSum: _sql_sum,
     combine.Mean: _mean,
     sql.DecimalMean: _decimal_mean,
+    sql.IntervalMean: lambda fn, kind: IntervalMean(kind) if pt.is_duration(kind) else None,
     combine.Min: lambda fn, kind: _extreme(kind, least=True),
     combine.Max: lambda fn, kind: _extreme(kind, least=False),
     combine.Collect: lambda fn, kind: Collect(kind, fn.keep_nulls),

@@ -19,8 +19,8 @@ from beamlike.machine.columnar.folds.base import (
     objects,
     present_in,
 )
-from beamlike.machine.columnar.folds.sums import DecimalSum
-from beamlike.model.combine.sql import mean_of
+from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
+from beamlike.model.combine.sql import mean_of, nearest
 
 
 class SumBeside(Fold):
@@ -112,6 +112,19 @@ class DecimalMean(CountedSum):
             for total, count in zip(totals, accumulators[-1].tolist(), strict=True)
         ]
         return Values(objects(means))
+
+
+class IntervalMean(CountedSum):
+    """The mean of durations."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        super().__init__(WholeSum(kind))
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        totals, count = self.sums.extract(accumulators[:-1]).data.tolist(), accumulators[-1]
+        pairs = zip(totals, count.tolist(), strict=True)
+        means = [nearest(total, max(number, 1)) for total, number in pairs]
+        return Values(np.array(means, np.int64), count > 0)
 
 
 class NullOfNothing(SumBeside):

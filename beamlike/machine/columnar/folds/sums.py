@@ -26,15 +26,23 @@ from beamlike.machine.columnar.folds.base import (
 Digits = tuple[Ints, ...]
 
 _HALF = 2**32 - 1
+_INT64 = pa.int64()
 
 
 class WholeSum(Fold):
-    """The sum of 64-bit whole numbers, in two digits."""
+    """The sum of 64-bit whole numbers, in two digits.
+
+    Args:
+        kind: Their type: whole numbers, or durations.
+    """
 
     width = 2
 
+    def __init__(self, kind: pa.DataType = _INT64) -> None:
+        self.kind = kind
+
     def types(self) -> list[pa.DataType]:
-        return [pa.int64()]
+        return [self.kind]
 
     def create(self, count: int) -> Accumulators:
         return tuple(np.zeros(count, np.int64) for _ in range(self.width))
@@ -66,8 +74,8 @@ class WholeSum(Fold):
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         data = self.extract(accumulators).data
         if data.dtype == object:
-            return [from_objects(data.tolist(), pa.int64())]
-        return [array_of(data, None, pa.int64())]
+            return [from_objects(data.tolist(), self.kind)]
+        return [array_of(data, None, self.kind)]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low = numbers_of(columns[0])
@@ -89,12 +97,6 @@ class DecimalSum(WholeSum):
     """The sum of decimals of 128 bits, in three digits of the unscaled number."""
 
     width = 3
-
-    def __init__(self, kind: pa.DataType) -> None:
-        self.kind = kind
-
-    def types(self) -> list[pa.DataType]:
-        return [self.kind]
 
     def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
         assert values is not None, "a sum has something to add up"
