@@ -27,7 +27,6 @@ VALUES = {
     "span": ("interval day to second", "interval '-1 02:03:04.000005' day to second"),
     "list": ("array<double>", "array(double('NaN'), null, 0.5)"),
     "row": ("struct<n:int,b:binary>", "named_struct('n', 1, 'b', x'ff')"),
-    "time": ("time(6)", "time'23:59:59.000001'"),
     "by_name": ("map<string,timestamp>", "map('a', timestamp'2020-01-01 00:00:00.000001Z')"),
 }
 
@@ -40,7 +39,6 @@ MAPS = {
     "by_day": ("map<date,boolean>", "map(date'0001-01-01', true)"),
     "by_instant": ("map<timestamp,int>", "map(timestamp'1582-10-04 00:00:00.000001Z', 1)"),
     "by_clock": ("map<timestamp_ntz,int>", "map(timestamp_ntz'9999-12-31 23:59:59.000001', 1)"),
-    "by_time": ("map<time(6),int>", "map(time'10:00:00.000001', 1)"),
     "by_span": ("map<interval day to second,int>", "map(interval '-7' day, 1)"),
     "by_flag": ("map<boolean,int>", "map(true, 1, false, 0)"),
     "by_row": ("map<struct<n:int,s:string>,int>", "map(named_struct('n', 1, 's', null), 1)"),

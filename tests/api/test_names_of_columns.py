@@ -127,7 +127,7 @@ def _turns() -> Iterator[Any]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("verb", "turn", "streaming", "names"), _turns())
+@pytest.mark.parametrize(("verb", "turn", "streaming", "names"), [*_turns()])
 def test_on_spark_columns_of_any_names_work_side_by_side(
     spark: Any, verb: str, turn: int, streaming: bool, names: Sequence[str]
 ) -> None:

@@ -1,6 +1,6 @@
 """The rows of the matrix, and what each host and Spark itself makes of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, Literal
@@ -10,12 +10,13 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 import beamlike as bl
-from beamlike.runtime.canonical import canonical
+from beamlike.runtime.row_metadata import canonical
 from beamlike.testing import QueryTest
 from tests.matrix.values import LENGTH, TYPES
 
 __all__ = [
     "HOSTS",
+    "SOURCE",
     "WINDOWS",
     "Ask",
     "Results",
@@ -35,7 +36,7 @@ Results = dict[str, dict[str, Any]]
 
 HOSTS: Final[Sequence[Host]] = ("spark", "spark stream", "local", "local stream")
 
-_SOURCE: Final = "k string, i int, place int, us bigint"
+SOURCE: Final = "k string, i int, place int, us bigint"
 _TIMES: Final = (
     "0001-01-02 00:31:00",
     "1582-10-15 00:31:00",
@@ -83,26 +84,26 @@ def source_rows(streaming: bool) -> list[dict[str, Any]]:
     return rows
 
 
-def with_values(rows: Any, clock: Clock) -> Any:
-    """The rows with a value of each type, its number, and an event time."""
+def with_values(rows: Any, clock: Clock, numbers: Iterable[int]) -> Any:
+    """The rows with a value of each of these types, its number, and an event time."""
     at = "timestamp_micros(us)"
     if clock == "timestamp_ntz":
         micros = f"us - {_BEHIND // timedelta(microseconds=1)}L"
         at = f"timestamp_ntz'1970-01-01' + ({micros}) * interval '0.000001' second"
     columns = [("at", at)]
-    for number, dtype in enumerate(TYPES):
+    for number in numbers:
+        dtype = TYPES[number]
         columns += [
             (f"v{number}", f"get({dtype.array}, i)"),
             (f"n{number}", f"get({dtype.numbers}, i)"),
         ]
-    columns.append(("nothing", "null"))
     return rows.select("k", "place", "i", *(F.expr(text).alias(name) for name, text in columns))
 
 
-def rows_of(spark: Any) -> Any:
-    """The rows of a bounded run."""
-    rows = [tuple(row.values()) for row in source_rows(streaming=False)]
-    return spark.createDataFrame(rows, _SOURCE)
+def rows_of(spark: Any, *, streaming: bool = False) -> Any:
+    """The rows of a run, bounded."""
+    rows = [tuple(row.values()) for row in source_rows(streaming)]
+    return spark.createDataFrame(rows, SOURCE)
 
 
 def native_results(frame: Any, keys: Sequence[str], window: Windows, columns: Any) -> Any:
@@ -145,10 +146,11 @@ class Ask:
         if host == "spark":
             return canonical(self.panes(self.make(rows_of(spark))).toArrow())
         if host == "local":
-            return self.panes(self.make(rows_of(spark)).toArrow())
+            panes: pa.Table = self.panes(self.make(rows_of(spark)).toArrow())
+            return panes
         is_local = host == "local stream"
         where: dict[str, Any] = {"host": "local"} if is_local else {"host": "spark", "spark": spark}
-        with QueryTest(lambda rows: self.panes(self.make(rows)), _SOURCE, **where) as query:
+        with QueryTest(lambda rows: self.panes(self.make(rows)), SOURCE, **where) as query:
             query.send(*source_rows(streaming=True))
             query.advance_watermark_to_infinity()
             assert all(row.get("dropped") is None for row in query.rows), query.rows

@@ -13,6 +13,7 @@ from tests.matrix.cells import (
     differences,
     key_differences,
     keys_taken,
+    refusals_on_local,
     table,
     type_differences,
     why_refused,
@@ -29,32 +30,23 @@ SETTINGS: Final = [
     for ansi in ("true", "false")
     for zone in ("UTC", "Asia/Kathmandu", "America/New_York")
 ]
-CLOCKS: Final = ("timestamp", "timestamp_ntz")
+KINDS: Final = [(window, clock) for window in WINDOWS for clock in ("timestamp", "timestamp_ntz")]
 
 
-def _nightly(condition: bool) -> Any:
-    return [pytest.mark.nightly] if condition else []
+def _plays() -> Iterator[Any]:
+    """Each host under each setting; under all of them it has each kind of window and of time."""
+    for host_index, host in enumerate(HOSTS):
+        for index, setting in enumerate(SETTINGS):
+            window, clock = KINDS[(index + host_index) % len(KINDS)]
+            daily = index == host_index + 2
+            yield pytest.param(
+                *(*setting, host, window, clock),
+                marks=() if daily else pytest.mark.nightly,
+                id="-".join((host.replace(" ", "_"), window, clock, setting[1], setting[0])),
+            )
 
 
-PLAYS: Final = [
-    pytest.param(
-        *(ansi, zone, host, window, clock),
-        marks=_nightly((ansi, zone, window, clock) not in _DAILY[host]),
-        id=f"{host}-{window}-{clock}-{zone}-ansi-{ansi}".replace(" ", "_"),
-    )
-    for _DAILY in [
-        {
-            "spark": [("true", "America/New_York", "fixed", "timestamp")],
-            "spark stream": [("true", "Asia/Kathmandu", "sessions", "timestamp")],
-            "local": [("false", "America/New_York", "sessions", "timestamp_ntz")],
-            "local stream": [("true", "UTC", "sliding", "timestamp")],
-        }
-    ]
-    for ansi, zone in SETTINGS
-    for host in HOSTS
-    for window in WINDOWS
-    for clock in CLOCKS
-]
+PLAYS: Final = [*_plays()]
 """A sample for each change; all of them at night."""
 
 
@@ -92,8 +84,6 @@ def test_panes_have_what_spark_has(
 def test_keys_are_those_of_spark(
     spark: Any, ansi: str, zone: str, host: Any, window: str, clock: Any
 ) -> None:
-    if window == "sliding":
-        pytest.skip("rows have the same keys in each of their windows")
     with settings(spark, ansi, zone):
         ours, expected = key_differences(spark, host, clock, window)
     assert ours == expected
@@ -108,27 +98,23 @@ def test_results_have_the_types_of_spark(spark: Any) -> None:
     assert wrong == {}
 
 
-def test_what_is_refused_is_refused_on_each_host_in_the_same_words(spark: Any) -> None:
-    from beamlike.testing import QueryTest
+def test_what_is_refused_is_refused_on_each_host_in_the_same_line(spark: Any) -> None:
+    for number, dtype in enumerate(TYPES):
+        local = refusals_on_local(dtype, number)
+        typed = with_values(rows_of(spark), "timestamp", [number])
+        for name in (
+            name for name, pair in PAIRS.items() if cells(spark)[number, name] == "refused"
+        ):
+            why = why_refused(typed, ["k"], aggregate_of(PAIRS[name], number))
+            assert why == local[name]
+            assert "\n" not in why
+            assert f"column 'v{number}' is" in why, (dtype.name, name, why)
+            assert "cast it" in why or "make it" in why, (dtype.name, name, why)
 
-    said = cells(spark)
-    here = with_values(rows_of(spark), "timestamp")
-    seen = dict[Any, list[str]]()
 
-    def note(rows: Any) -> Any:
-        for (number, name), word in said.items():
-            why = why_refused(rows, ["k"], aggregate_of(PAIRS[name], number))
-            assert bool(why) == (word == "refused"), (TYPES[number].name, name, why)
-            seen.setdefault((number, name), []).append(why)
-
-    note(here)
-    QueryTest(
-        lambda rows: (note(with_values(rows, "timestamp")), rows)[1],
-        "k string, i int, place int, us bigint",
-    )
-    for (number, name), (of_spark, of_local) in seen.items():
-        assert of_spark == of_local
-        if of_spark:
-            assert "\n" not in of_spark
-            assert f"column 'v{number}' is" in of_spark, (name, of_spark)
-            assert "cast it" in of_spark or "make it" in of_spark, (name, of_spark)
+@pytest.fixture(autouse=True)
+def time_of_day(spark: Any) -> Iterator[None]:
+    """Spark has a type for times of day where it is asked to."""
+    spark.conf.set("spark.sql.timeType.enabled", "true")
+    yield
+    spark.conf.unset("spark.sql.timeType.enabled")

@@ -11,7 +11,7 @@ import attrs
 import pyarrow as pa
 
 import beamlike as bl
-from beamlike.runtime.canonical import canonical
+from beamlike.runtime.row_metadata import canonical
 from beamlike.testing import QueryTest
 from beamlike.testing.dataframes.rows import typed_rows
 
