@@ -168,7 +168,7 @@ def _check_taken(spark: "SparkSession", wanted: Mapping[str, str]) -> None:
         EnvironmentProblem: It names them.
     """
     for name, value in wanted.items():
-        running = spark.conf.get(name, None)  # type: ignore[arg-type]
+        running = spark.conf.get(name, None)
         if running != value:
             raise EnvironmentProblem(
                 f"local_session: Spark runs already, with {name} = {running!r}, and takes "
