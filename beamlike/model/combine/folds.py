@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
@@ -74,7 +74,7 @@ class Sum(CombineFn):
     12
     """
 
-    scio_operation = "sumByKey"
+    scio_operation: ClassVar[str | None] = "sumByKey"
 
     def create(self) -> Any:
         return 0
