@@ -45,7 +45,7 @@ in the shape of Beam Python's), `isolated` (those of users, which may change wha
 Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 """
 
-from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped
+from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped, WholeNumbersFold
 from beamlike.model.combine.distinct import CollectSet, CountDistinct
 from beamlike.model.combine.folds import Count, CountValues, Max, Mean, Min, Sum
 from beamlike.model.combine.ordered import (
@@ -86,4 +86,5 @@ __all__ = [
     "Top",
     "TopBy",
     "ValueAtExtreme",
+    "WholeNumbersFold",
 ]

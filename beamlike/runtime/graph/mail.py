@@ -17,6 +17,7 @@ import pyarrow as pa
 from beamlike.machine.events import Drop
 from beamlike.machine.jumps import Delivered
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
+from beamlike.model.column_bundle import JoinedBundle
 from beamlike.model.panes import PaneInfo, numbered_panes
 from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.envelope import (
@@ -56,7 +57,7 @@ class Parcel:
     """
 
     sent: list[Envelope] = attrs.field(factory=list)
-    added: Bundle = attrs.field(factory=Bundle)
+    added: Bundle = attrs.field(factory=JoinedBundle)
     _unpacked: Bundle | None = attrs.field(default=None, init=False)
 
     def unpacked(self, wire: Wire) -> Bundle:
@@ -68,7 +69,7 @@ class Parcel:
         if not self.sent:
             return self.added
         if self._unpacked is None:
-            self._unpacked = Bundle()
+            self._unpacked = JoinedBundle()
             for envelope in self.sent:
                 self._unpacked.extend(_bundle(wire.loads(envelope.body)))
             self._unpacked.extend(self.added)
