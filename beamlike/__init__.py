@@ -20,7 +20,7 @@ What is public is what ``__all__`` of these modules names. Everything else may c
 ``beamlike.beam``          pipelines in the words of Beam Python, with its modules
 ``beamlike.scio``          pipelines in the words of Scio
 ``beamlike.dialects``      the windows of Kafka Streams, Flink, Apex and Akka Streams: ``kafka``,
-                           ``flink``, ``apex``, ``apex_stream``, ``akka``
+                           ``flink``, ``apex``, ``akka``
 =========================  =====================================================================
 
 To read the code, go from the ground up: `safe_text` (users' values as text), `errors`, `extras`

@@ -18,7 +18,6 @@ import pytest
 import beamlike as bl
 import beamlike.dialects.akka
 import beamlike.dialects.apex
-import beamlike.dialects.apex_stream
 import beamlike.dialects.flink
 import beamlike.dialects.kafka
 import beamlike.playground
@@ -32,8 +31,7 @@ MODULES: dict[str, ModuleType] = {
     **{"beamlike.testing": bl.testing, "beamlike.beam": bl.beam, "beamlike.scio": bl.scio},
     **{f"beamlike.dialects.{name}": getattr(bl.dialects, name) for name in ("kafka", "flink")},
     **{f"beamlike.dialects.{name}": getattr(bl.dialects, name) for name in ("apex", "akka")},
-    **{"beamlike.dialects.apex_stream": bl.dialects.apex_stream, "beamlike.tables": bl.tables},
-    **{"beamlike.playground": bl.playground},
+    **{"beamlike.tables": bl.tables, "beamlike.playground": bl.playground},
 }
 
 

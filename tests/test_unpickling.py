@@ -24,8 +24,8 @@ OPENED = {
     # Asked for by the user, by name.
     "beamlike/api/pickle_coder.py": "PickleCoder, which says so",
     "beamlike/api/pipelines/more_coders.py": "coders of Beam's that are asked for by name",
-    "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
-    "beamlike/dialects/apex_storage.py": "a checkpoint of a run, with unpickle=True only",
+    "beamlike/dialects/kafka_table.py": "sessions in a checkpoint, with unpickle=True only",
+    "beamlike/dialects/apex_run.py": "a checkpoint of a run, with unpickle=True only",
     # As with other pipelines: who may write into the checkpoint chooses them.
     "beamlike/runners/beam/keys.py": "a key of a pipeline of Beam, for which it has no coder",
     # Copies that a test makes of what it was given, in the same process.

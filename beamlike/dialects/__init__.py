@@ -21,11 +21,10 @@ as the test harness of its system is, and over a DataFrame, streaming or bounded
 Read in this order: `rows` (what comes out, for all dialects), `arguments` (checks of what users
 pass), `stages` (one stage in memory, and what comes out of one element), `folds` (combine functions
 that they need), `frames` (what all of them share over a DataFrame), then the dialects. Kafka
-Streams: `kafka`, with `kafka_windows`, `kafka_table`, `kafka_store`, `kafka_suppress`,
-`kafka_driver` and `kafka_frames`. Flink: `flink`, with `flink_triggers`, `flink_evictors`,
-`flink_words`, `flink_harness` and `flink_frames`. Apex: `apex`, with `apex_words`,
-`apex_accumulations`, `apex_joins`, `apex_strategy`, `apex_storage`, `apex_run`, `apex_frames` and
-`apex_stream`. Akka: `akka` and `akka_frames`.
+Streams: `kafka`, with `kafka_windows`, `kafka_table`, `kafka_store`, `kafka_suppress` and
+`kafka_driver`. Flink: `flink`, with `flink_triggers`, `flink_evictors`, `flink_words` and
+`flink_harness`. Apex: `apex`, with `apex_options`, `apex_accumulations` and `apex_run`. Akka:
+`akka`.
 
 What a dialect decides, and how this package writes it
     ========================================  ====================================================

@@ -23,9 +23,17 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import attrs
 
-from beamlike.api.arguments import positive_duration
+from beamlike.api.arguments import column_names, positive_duration
 from beamlike.dialects.folds import Kept, Stamp
-from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
+from beamlike.dialects.frames import (
+    A_VALUE,
+    GROUP_OPTIONS,
+    GroupOptions,
+    arriving,
+    grouped,
+    reason_of,
+    shown,
+)
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import (
@@ -37,10 +45,10 @@ from beamlike.errors import (
     WindowingError,
 )
 from beamlike.machine.events import Pane
+from beamlike.model import aggregates
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode, OnTimeBehavior, option, whole_number
+from beamlike.model.options import AccumulationMode, OnTimeBehavior, by_name, option, whole_number
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
@@ -91,6 +99,65 @@ class _Bounded(Kept):
         raise OverflowError(f"a session of more than {how_many(self.max_size, 'element')}")
 
 
+_Held = tuple[tuple[Stamp, ...], tuple[Stamp, ...]]
+"""What a session holds, and what it had no room for."""
+
+
+@attrs.frozen
+class Held(CombineFn):
+    """The elements of a session, of which there are never more than so many, and the others.
+
+    Args:
+        keys: How many of the columns that make an element are its key; its value comes last.
+        gap: The inactivity that ends a session (ms).
+        max_size: The most elements; None: no limit.
+        overflow: ``drop_oldest``, ``drop_newest`` or ``fail``.
+        keeps_dropped: Whether dropped elements are kept and emitted with the session.
+
+    Raises:
+        SessionOverflowError: There would be more, and that is a failure.
+    """
+
+    keys: int
+    gap: int
+    max_size: int | None
+    overflow: str
+    keeps_dropped: bool
+
+    def create(self) -> _Held:
+        return (), ()
+
+    def add(self, accumulator: _Held, values: Sequence[Any], timestamps: Sequence[int]) -> _Held:
+        held, lost = accumulator
+        for columns, at in zip(values, timestamps, strict=True):
+            parts = columns if self.keys else (columns,)
+            self._check(held, parts[: self.keys], at)
+            held, lost = self._bounded((*held, Stamp(parts[-1], at)), lost)
+        return held, lost
+
+    def merge(self, first: _Held, second: _Held) -> _Held:
+        return self._bounded(first[0] + second[0], first[1] + second[1])
+
+    def extract(self, accumulator: _Held) -> dict[str, Any]:
+        held, lost = accumulator
+        dropped = [{"value": stamp.value, "at": stamp.timestamp} for stamp in lost]
+        return {"elements": [stamp.value for stamp in held], "dropped": dropped}
+
+    def _check(self, held: tuple[Stamp, ...], key: tuple[Any, ...], at: int) -> None:
+        if self.overflow == "fail" and self.max_size is not None and len(held) >= self.max_size:
+            window = (held[0].timestamp, at + self.gap)
+            named = key[0] if len(key) == 1 else key or None
+            raise SessionOverflowError(named, window, self.max_size)
+
+    def _bounded(self, held: tuple[Stamp, ...], lost: tuple[Stamp, ...]) -> _Held:
+        if self.max_size is None or len(held) <= self.max_size:
+            return held, lost
+        cut = len(held) - self.max_size if self.overflow == "drop_oldest" else self.max_size
+        older, newer = held[:cut], held[cut:]
+        stay, go = (newer, older) if self.overflow == "drop_oldest" else (older, newer)
+        return stay, lost + go if self.keeps_dropped else lost
+
+
 @attrs.frozen(init=False)
 class SessionWindow:
     """Sessions by time of arrival.
@@ -135,7 +202,7 @@ class SessionWindow:
 
     @property
     def strategy(self) -> WindowingStrategy:
-        """The same in the words of the model, for elements stamped with their arrival."""
+        """The windowing in the words of the model, for elements stamped with their arrival."""
         return WindowingStrategy(
             Sessions(self.inactivity + 1),
             Never(),
@@ -191,24 +258,59 @@ class SessionWindow:
             ColumnError: A column is missing or has a type that cannot be used.
             SessionOverflowError: In the query, see there.
         """
-        from beamlike.dialects import akka_frames
-
         if self.checked_every is not None:
             raise UnsupportedError(
                 "checked_every has no meaning on Spark, where each micro-batch looks; leave it out"
             )
-        return akka_frames.on_dataframe(
-            df,
+        rows = arriving(df, arrival, tick)
+        from pyspark.sql import functions as F
+
+        from beamlike.hosts.spark.inputs import type_of
+
+        keys = column_names(key, "key")
+        max_size, overflow = self.max_size, self.overflow_strategy.value
+        value_type = type_of(df, value, "value").simpleString()
+        columns = [*keys, value]
+        dropped_type = f"array<struct<value: {value_type}, at: bigint>>"
+        result_type = f"struct<elements: array<{value_type}>, dropped: {dropped_type}>"
+        combine = Held(len(keys), self.inactivity, max_size, overflow, tell_dropped)
+        if max_size is not None and overflow == "fail":
+            options["on_error"] = "fail"
+        everything = grouped(
+            rows,
             self.strategy,
-            self.inactivity,
-            self.max_size,
-            self.overflow_strategy.value,
-            key=key,
-            value=value,
-            arrival=arrival,
-            keeps_dropped=tell_dropped,
-            tick=tick,
+            aggregates.combine(combine, columns, result_type),
+            key=keys,
+            value=columns,
             options=options,
+        )
+        lost = F.transform(
+            "value.dropped",
+            lambda stamp: F.struct(
+                F.timestamp_millis(stamp["at"]).alias("at"),
+                F.to_json(F.struct(stamp["value"].alias(value))).alias("element"),
+            ),
+        )
+        session = F.struct(
+            F.lit(None).cast("timestamp").alias("at"), F.lit(None).cast("string").alias("element")
+        )
+        exploded = everything.withColumn(
+            "__beamlike_each", F.explode(F.concat(F.coalesce(lost, F.array()), F.array(session)))
+        )
+        at, element = F.col("__beamlike_each.at"), F.col("__beamlike_each.element")
+        is_lost, is_drop = at.isNotNull(), F.col("dropped").isNotNull()
+        reason = F.when(is_lost, f"overflow_{overflow.removeprefix('drop_')}")
+        no_time = F.lit(None).cast("timestamp")
+        return shown(
+            exploded,
+            keys,
+            kind=F.when(is_lost | is_drop, "dropped").otherwise("value"),
+            value=F.when(~is_lost, F.col("value.elements")),
+            start=no_time,
+            end=no_time,
+            timestamp=F.coalesce(at, F.col("dropped.timestamp"), F.col("window.end")),
+            reason=reason.otherwise(reason_of()),
+            element=F.coalesce(element, F.col("dropped.element")),
         )
 
 

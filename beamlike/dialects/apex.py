@@ -19,8 +19,7 @@ watermark that was taken is passed on.
 
 In the model: ``AfterWatermark`` with early and late counts and times, and a watermark one
 millisecond less than Apex's. Elements that Apex drops are dropped before the model sees them.
-`PerKey` of `apex_accumulations` says how conditions of all keys of a window are met, `apex_storage`
-where state is.
+`PerKey` of `apex_accumulations` says how conditions of all keys of a window are met.
 
 What Apex does and this does not
     * It waits with what comes first to a window that is over, or is the first of its key there, for
@@ -41,43 +40,51 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.arguments import A_TIMESTAMP, positive_duration
+from beamlike.api.arguments import A_TIMESTAMP, column_names, positive_duration
 from beamlike.dialects.apex_accumulations import (
     Average,
+    CoGroup,
     CompositeAccumulation,
     FoldFn,
+    FullOuterJoin,
     Group,
+    InnerJoin,
+    InnerJoinOn,
+    LeftOuterJoin,
     PerKey,
     ReduceFn,
     RemoveDuplicates,
+    RightOuterJoin,
     Sort,
     TopN,
     TopNByKey,
 )
-from beamlike.dialects.apex_joins import (
-    CoGroup,
-    FullOuterJoin,
-    InnerJoin,
-    InnerJoinOn,
-    LeftOuterJoin,
-    RightOuterJoin,
-)
-from beamlike.dialects.apex_run import MergeOperatorRun, OperatorRun
-from beamlike.dialects.apex_storage import Storage, Storages
-from beamlike.dialects.apex_strategy import check_option, strategy_of
-from beamlike.dialects.apex_words import (
+from beamlike.dialects.apex_options import (
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
+    Storage,
+    Storages,
     TriggerOption,
-    WatermarkGenerator,
     WindowOption,
+    check_option,
+    strategy_of,
 )
+from beamlike.dialects.apex_run import MergeOperatorRun, OperatorRun
 from beamlike.dialects.arguments import check_combine, check_function, check_kind
-from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
+from beamlike.dialects.frames import (
+    A_VALUE,
+    GROUP_OPTIONS,
+    GroupOptions,
+    aggregate_of,
+    by_event_time,
+    dropped_once,
+    grouped,
+    reason_of,
+    shown,
+)
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn, Count, Max, Min, Sum
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode
+from beamlike.model.options import AccumulationMode, LateCheck, by_name
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms
@@ -124,7 +131,20 @@ Extract = Callable[[Any], int]
 _GENERATORS = (FixedDiffEventTimeWatermarkGen, FixedDiffProcessingTimeWatermarkGen)
 
 
-@attrs.frozen(init=False)
+def _trigger(trigger: TriggerOption | None) -> TriggerOption:
+    return TriggerOption() if trigger is None else trigger
+
+
+def _lateness(lateness: DurationLike | None) -> int | None:
+    return None if lateness is None else duration_ms(lateness, "allowed_lateness")
+
+
+def _extractor(_: object, field: "attrs.Attribute[Any]", function: object) -> None:
+    if function is not None:
+        check_function(field.name, function, "an element's value")
+
+
+@attrs.frozen
 class WindowedOperator:
     """A windowed operator.
 
@@ -140,7 +160,7 @@ class WindowedOperator:
             that it comes with.
         watermark_generator: What makes watermarks besides those that are given: the greater of
             both counts.
-        storages: Where its state is, see `apex_storage`; None: it has what it needs.
+        storages: Where its state is, see `Storages`; None: it has what it needs.
 
     Raises:
         UnsupportedError: A combination that Apex has and this has not; the message says which.
@@ -152,51 +172,30 @@ class WindowedOperator:
 
     window: WindowOption | None
     accumulation: CombineFn
-    trigger: TriggerOption
-    allowed_lateness: int | None
-    keyed: bool
-    timestamp_extractor: Extract | None
-    watermark_generator: WatermarkGenerator | None
-    storages: Storages | None
+    trigger: TriggerOption = attrs.field(default=None, converter=_trigger)
+    allowed_lateness: int | None = attrs.field(default=None, converter=_lateness, kw_only=True)
+    keyed: bool = attrs.field(default=False, kw_only=True)
+    timestamp_extractor: Extract | None = attrs.field(
+        default=None, validator=_extractor, kw_only=True
+    )
+    watermark_generator: (
+        FixedDiffEventTimeWatermarkGen | FixedDiffProcessingTimeWatermarkGen | None
+    ) = attrs.field(default=None, kw_only=True)
+    storages: Storages | None = attrs.field(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        window: WindowOption | None,
-        accumulation: CombineFn,
-        trigger: TriggerOption | None = None,
-        *,
-        allowed_lateness: DurationLike | None = None,
-        keyed: bool = False,
-        timestamp_extractor: Extract | None = None,
-        watermark_generator: WatermarkGenerator | None = None,
-        storages: Storages | None = None,
-    ) -> None:
-        lateness = (
-            None if allowed_lateness is None else duration_ms(allowed_lateness, "allowed_lateness")
-        )
-        trigger = TriggerOption() if trigger is None else trigger
+    def __attrs_post_init__(self) -> None:
+        window, generator, storages = self.window, self.watermark_generator, self.storages
         if window is not None:
             check_kind("window", window, WindowOption, 'WindowOption.time_windows("1 second")')
-        check_kind("trigger", trigger, TriggerOption, "TriggerOption.at_watermark()")
-        check_combine("accumulation", accumulation)
-        _check_extractor("timestamp_extractor", timestamp_extractor)
-        if watermark_generator is not None:
+        check_kind("trigger", self.trigger, TriggerOption, "TriggerOption.at_watermark()")
+        check_combine("accumulation", self.accumulation)
+        if generator is not None:
             example = 'FixedDiffEventTimeWatermarkGen("10 seconds")'
-            check_kind("watermark_generator", watermark_generator, _GENERATORS, example)
-        check_option(window, trigger, keyed=keyed)
+            check_kind("watermark_generator", generator, _GENERATORS, example)
+        check_option(window, self.trigger, keyed=self.keyed)
         if storages is not None:
             check_kind("storages", storages, Storages, "Storages.all_of(Storage.SPILLABLE)")
-            storages.check(trigger)
-        self.__attrs_init__(
-            window,
-            accumulation,
-            trigger,
-            lateness,
-            keyed,
-            timestamp_extractor,
-            watermark_generator,
-            storages,
-        )
+            storages.check(self.trigger)
 
     # -- in the words of the model -----------------------------------------------------------
 
@@ -209,7 +208,7 @@ class WindowedOperator:
         return strategy_of(self.window, self.trigger, self.allowed_lateness)
 
     def strategy_in_batches(self, batch_interval: int) -> WindowingStrategy:
-        """The same where times are looked at when a batch ends, which one does so often (ms)."""
+        """The windowing where times are looked at when a batch ends, so often (ms)."""
         return strategy_of(self.window, self.trigger, self.allowed_lateness, batch_interval)
 
     @property
@@ -297,18 +296,55 @@ class WindowedOperator:
             CombineError: ``returns`` is missing.
             ColumnError: A column is missing or has a type that cannot be used.
         """
-        from beamlike.dialects import apex_frames
+        trigger = self.trigger
+        retracts = trigger.mode is AccumulationMode.RETRACTING
+        self._check_on_spark(retracts)
+        strategy = self.strategy.configured(late_check=LateCheck.ELEMENT)
+        generator = self.watermark_generator
+        if isinstance(generator, FixedDiffEventTimeWatermarkGen) and watermark is None:
+            # Its watermark says what is over; ours, a millisecond less, what nothing comes before.
+            watermark = f"{generator.fixed_diff + 1} ms"
+        rows = by_event_time(df, timestamp, watermark)
+        from pyspark.sql import functions as F
 
-        return apex_frames.on_dataframe(
-            self,
-            df,
-            key=key,
-            value=value,
-            timestamp=timestamp,
-            returns=returns,
-            watermark=watermark,
-            options=options,
+        columns, keys = column_names(value, "value"), column_names(key, "key")
+        aggregate = aggregate_of(self.combine, columns, returns)
+        everything = grouped(rows, strategy, aggregate, key=keys, value=columns, options=options)
+        everything = dropped_once(everything, strategy)
+        is_drop, timing = F.col("dropped").isNotNull(), F.col("pane.timing")
+        # Apex drops windows silently, and fires at their end only if the trigger says so.
+        at_end = F.lit(trigger.on_time)
+        asked_for = F.when(timing == "ON_TIME", at_end).otherwise(~F.col("pane.is_last"))
+        kind = F.when(is_drop, "dropped")
+        if "retraction" in everything.columns:
+            withdrawn = F.col("retraction")
+            asked_for = F.when(withdrawn, F.lit(retracts)).otherwise(asked_for)
+            kind = kind.when(withdrawn, "retract")
+        reason = F.when(F.col("dropped.reason") == "expired", "element_behind_horizon")
+        return shown(
+            everything.filter(is_drop | asked_for),
+            keys,
+            kind=kind.otherwise("value"),
+            timestamp=F.when(is_drop, F.col("dropped.timestamp")).otherwise(F.col("window.start")),
+            reason=reason.otherwise(reason_of()),
         )
+
+    def _check_on_spark(self, retracts: bool) -> None:
+        trigger = self.trigger
+        if self.window is None or self.holds_all_keys or trigger.times:
+            raise UnsupportedError(
+                "on Spark an operator has windows of its own, counts the elements of each key and "
+                "fires by no batch clock; use run() for windows that are inherited, for counts of "
+                "all keys and for times, or Repeatedly(AfterProcessingTime(...)) of this package"
+            )
+        silent_end = not trigger.on_time and trigger.early_count != 1
+        silent_last = self.allowed_lateness != 0 and trigger.late_count is None
+        if retracts and (silent_end or silent_last):
+            raise UnsupportedError(
+                "on Spark, panes that are withdrawn need a firing at the watermark and one for "
+                "what is late, or the last pane would be withdrawn with no row; add at_watermark() "
+                "and with_late_firings_at_every(1), or say allowed_lateness=0"
+            )
 
     def recover(
         self, checkpoint: bytes, batch_interval: DurationLike = 500, *, unpickle: bool = False
@@ -325,11 +361,10 @@ class WindowedOperator:
             WindowingError: The interval is 0, or 1 ms and there are firings by time.
             TimeError: It cannot be read.
         """
-        interval = positive_duration("batch_interval", batch_interval)
-        return OperatorRun(self, interval).recovered(checkpoint, unpickle=unpickle)
+        return self.run(batch_interval).recovered(checkpoint, unpickle=unpickle)
 
 
-@attrs.frozen(init=False)
+@attrs.frozen
 class WindowedMergeOperator(WindowedOperator):
     """A windowed operator of two streams.
 
@@ -350,26 +385,18 @@ class WindowedMergeOperator(WindowedOperator):
     Source: Apex Malhar ``WindowedMergeOperatorImpl``, ``KeyedWindowedMergeOperatorImpl``.
     """
 
-    timestamp_extractor2: Extract | None = None
+    timestamp_extractor2: Extract | None = attrs.field(
+        default=None, validator=_extractor, kw_only=True
+    )
 
-    def __init__(
-        self,
-        window: WindowOption | None,
-        accumulation: CombineFn,
-        trigger: TriggerOption | None = None,
-        *,
-        timestamp_extractor2: Extract | None = None,
-        **others: Any,
-    ) -> None:
-        super().__init__(window, accumulation, trigger, **others)
-        _check_extractor("timestamp_extractor2", timestamp_extractor2)
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
         if self.watermark_generator is not None:
             raise UnsupportedError(
                 "the watermark of two streams is the smaller of both, and a generator reads only "
                 "one of them; give each stream its own with process_watermark and "
                 "process_watermark2"
             )
-        object.__setattr__(self, "timestamp_extractor2", timestamp_extractor2)
 
     def run(self, batch_interval: DurationLike = 500) -> MergeOperatorRun:
         """As `WindowedOperator.run`."""
@@ -379,10 +406,4 @@ class WindowedMergeOperator(WindowedOperator):
         self, checkpoint: bytes, batch_interval: DurationLike = 500, *, unpickle: bool = False
     ) -> MergeOperatorRun:
         """As `WindowedOperator.recover`."""
-        interval = positive_duration("batch_interval", batch_interval)
-        return MergeOperatorRun(self, interval).recovered(checkpoint, unpickle=unpickle)
-
-
-def _check_extractor(argument: str, given: Extract | None) -> None:
-    if given is not None:
-        check_function(argument, given, "an element's value")
+        return self.run(batch_interval).recovered(checkpoint, unpickle=unpickle)

@@ -16,20 +16,40 @@ here                       Apex
 `CompositeAccumulation`    the same, with each part's output in place of its state
 =========================  =========================================================
 
-Those of two streams are in `apex_joins`. An accumulation of your own is a `CombineFn`. It says
-nothing about retractions: a row that is withdrawn has the value that it had, whatever the
-accumulation. Apex computes a payload for it, which only its sums and its count do right.
+Of two streams, where elements are ``(stream, value)`` with streams 1 and 2, as
+`WindowedMergeOperator` makes them:
+
+==================  ===============================  =====================================
+here                Apex                             its sides
+==================  ===============================  =====================================
+`CoGroup`           ``CoGroup``                      sets: an equal value counts once
+`InnerJoin`         ``InnerJoin``                    sets
+`InnerJoinOn`       ``PojoInnerJoin``                lists: every element counts
+`LeftOuterJoin`     ``PojoLeftOuterJoin``            lists
+`RightOuterJoin`    ``PojoRightOuterJoin``           lists
+`FullOuterJoin`     ``PojoFullOuterJoin``            lists
+==================  ===============================  =====================================
+
+In an operator with keys everything is of one key and window, so a join needs no key besides. It can
+have one: functions from a value to what both sides must share. Apex's joins of plain objects name
+the fields to compare and a class to fill, and emit one object for all pairs of a key, with the
+fields of the last one. Here every pair comes out, as a list of two, with None for a side that has
+nothing to match.
+
+An accumulation of your own is a `CombineFn`. It says nothing about retractions: a row that is
+withdrawn has the value that it had, whatever the accumulation. Apex computes a payload for it,
+which only its sums and its count do right.
 
 Source: Apex Malhar ``org.apache.apex.malhar.lib.window.accumulation``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
 from beamlike.dialects.arguments import check_combine
-from beamlike.dialects.folds import Reduce
+from beamlike.dialects.folds import Elements, Reduce
 from beamlike.errors import CombineError
 from beamlike.model.combine import Collect, CombineFn, Mean, Together, Top
 from beamlike.model.copies import own_copy
@@ -46,6 +66,11 @@ ReduceFn = Reduce
 
 TopN = Top
 """The greatest values, the greatest first."""
+
+Sides = tuple[tuple[Any, ...], tuple[Any, ...]]
+"""The values of stream 1 and those of stream 2, in order of arrival."""
+KeyOf = Callable[[Any], Any]
+"""From a value to what it is matched by."""
 
 
 @attrs.frozen
@@ -87,7 +112,7 @@ class FoldFn(CombineFn):
 
 
 @attrs.frozen
-class Sort(CombineFn):
+class Sort(Elements):
     """All elements in order, equal ones in order of arrival. Empty pane: the empty list.
 
     Args:
@@ -102,45 +127,23 @@ class Sort(CombineFn):
     by: Callable[[Any], Any] | None = None
     reverse_sort: bool = attrs.field(default=False, kw_only=True)
 
-    def create(self) -> tuple[Any, ...]:
-        return ()
-
-    def add(
-        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Any, ...]:
-        return self._sorted((*accumulator, *values))
-
-    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        return self._sorted(first + second)
-
     def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
-        return list(accumulator)
-
-    def _sorted(self, values: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple(sorted(values, key=self.by, reverse=self.reverse_sort))
+        return sorted(accumulator, key=self.by, reverse=self.reverse_sort)
 
 
 @attrs.frozen
-class RemoveDuplicates(CombineFn):
+class RemoveDuplicates(Elements):
     """The elements that differ, in the order in which they arrived first. They can be hashed.
     Empty pane: the empty list.
 
     Source: Apex Malhar ``RemoveDuplicates``.
     """
 
-    def create(self) -> tuple[Any, ...]:
-        return ()
-
-    def add(
-        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[Any, ...]:
-        return tuple(dict.fromkeys((*accumulator, *values)))
-
-    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        return self.add(first, second, ())
+    def compact(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _once(accumulator)
 
     def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
-        return list(accumulator)
+        return list(_once(accumulator))
 
 
 @attrs.frozen
@@ -209,7 +212,7 @@ class CompositeAccumulation(Together):
             raise CombineError("CompositeAccumulation needs accumulations, such as Sum(), Count()")
         for part in parts:
             check_combine("an accumulation", part)
-        super().__init__({str(at): (part, None) for at, part in enumerate(parts, 1)})
+        super().__init__({str(number): (part, None) for number, part in enumerate(parts, 1)})
 
 
 @attrs.frozen
@@ -241,16 +244,16 @@ class PerKey(CombineFn):
     def add(
         self, accumulator: Mapping[Any, Any], values: Sequence[Any], timestamps: Sequence[int]
     ) -> Mapping[Any, Any]:
-        of_key: dict[Any, tuple[list[Any], list[int]]] = {}
-        for (key, value), at in zip(values, timestamps, strict=True):
-            added = of_key.setdefault(key, ([], []))
-            added[0].append(value)
-            added[1].append(at)
-        grown = dict(accumulator)
-        for key, (added_values, added_times) in of_key.items():
-            before = grown[key] if key in grown else self.of.create()
-            grown[key] = self.of.add(before, added_values, added_times)
-        return grown
+        by_key: dict[Any, tuple[list[Any], list[int]]] = {}
+        for (key, value), timestamp in zip(values, timestamps, strict=True):
+            key_values, key_timestamps = by_key.setdefault(key, ([], []))
+            key_values.append(value)
+            key_timestamps.append(timestamp)
+        parts = dict(accumulator)
+        for key, (key_values, key_timestamps) in by_key.items():
+            before = parts[key] if key in parts else self.of.create()
+            parts[key] = self.of.add(before, key_values, key_timestamps)
+        return parts
 
     def merge(self, first: Mapping[Any, Any], second: Mapping[Any, Any]) -> Mapping[Any, Any]:
         merged = dict(first)
@@ -263,3 +266,128 @@ class PerKey(CombineFn):
 
     def extract(self, accumulator: Mapping[Any, Any]) -> dict[Any, Any]:
         return {key: self.of.extract(part) for key, part in accumulator.items()}
+
+
+class _OfTwoStreams(CombineFn):
+    """The elements of each stream, in order of arrival."""
+
+    def create(self) -> Sides:
+        return (), ()
+
+    def add(self, accumulator: Sides, values: Sequence[Any], timestamps: Sequence[int]) -> Sides:
+        left, right = accumulator
+        return (
+            (*left, *(value for stream, value in values if stream == 1)),
+            (*right, *(value for stream, value in values if stream != 1)),
+        )
+
+    def merge(self, first: Sides, second: Sides) -> Sides:
+        return first[0] + second[0], first[1] + second[1]
+
+
+@attrs.frozen
+class CoGroup(_OfTwoStreams):
+    """The values of two streams, each side once: a list for each stream. Empty pane: two empty
+    lists.
+
+    Values can be hashed; they come in the order in which they arrived first.
+
+    Source: Apex Malhar ``CoGroup``.
+    """
+
+    def compact(self, accumulator: Sides) -> Sides:
+        return _once(accumulator[0]), _once(accumulator[1])
+
+    def extract(self, accumulator: Sides) -> list[list[Any]]:
+        return [list(_once(side)) for side in accumulator]
+
+
+@attrs.frozen
+class InnerJoin(CoGroup):
+    """Every pair of a value of the one stream and a value of the other. Empty pane: no pairs.
+
+    Source: Apex Malhar ``InnerJoin``.
+    """
+
+    def extract(self, accumulator: Sides) -> list[list[Any]]:
+        lefts, rights = self.compact(accumulator)
+        return [[left, right] for left in lefts for right in rights]
+
+
+@attrs.frozen
+class InnerJoinOn(_OfTwoStreams):
+    """Every pair of elements of both streams that match. Empty pane: no pairs.
+
+    Args:
+        left_key: From a value of stream 1 to what it is matched by, which can be hashed; None: all
+            match. To save and compare it, let it be a function at the top of a module.
+        right_key: From a value of stream 2 to what it is matched by.
+
+    Source: Apex Malhar ``PojoInnerJoin``.
+    """
+
+    keeps_left: ClassVar[bool] = False
+    keeps_right: ClassVar[bool] = False
+
+    left_key: KeyOf | None = None
+    right_key: KeyOf | None = None
+
+    def extract(self, accumulator: Sides) -> list[list[Any]]:
+        lefts, rights = accumulator
+        by_key: dict[Any, list[Any]] = {}
+        for right in rights:
+            by_key.setdefault(_key(self.right_key, right), []).append(right)
+        pairs, matched_keys = list[list[Any]](), set[Any]()
+        for left in lefts:
+            key = _key(self.left_key, left)
+            matched_keys.add(key)
+            matches = by_key.get(key, [None] if self.keeps_left else [])
+            pairs += [[left, right] for right in matches]
+        if self.keeps_right:
+            alone = [right for right in rights if _key(self.right_key, right) not in matched_keys]
+            pairs += [[None, right] for right in alone]
+        return pairs
+
+
+@attrs.frozen
+class LeftOuterJoin(InnerJoinOn):
+    """As `InnerJoinOn`, and each value of stream 1 that matches nothing, with None.
+
+    Source: Apex Malhar ``PojoLeftOuterJoin``.
+
+    >>> join = LeftOuterJoin(str.lower, str.lower)
+    >>> join.extract(join.add(join.create(), [(1, "A"), (1, "B"), (2, "a")], [0, 0, 0]))
+    [['A', 'a'], ['B', None]]
+    """
+
+    keeps_left = True
+
+
+@attrs.frozen
+class RightOuterJoin(InnerJoinOn):
+    """As `InnerJoinOn`, and after the pairs each value of stream 2 that matches nothing, with
+    None before it.
+
+    Source: Apex Malhar ``PojoRightOuterJoin``.
+    """
+
+    keeps_right = True
+
+
+@attrs.frozen
+class FullOuterJoin(InnerJoinOn):
+    """As `InnerJoinOn`, and what matches nothing on either side, with None.
+
+    Source: Apex Malhar ``PojoFullOuterJoin``.
+    """
+
+    keeps_left = True
+    keeps_right = True
+
+
+def _key(key_of: KeyOf | None, value: Any) -> Any:
+    return None if key_of is None else key_of(value)
+
+
+def _once(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))

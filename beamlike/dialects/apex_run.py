@@ -1,30 +1,31 @@
 """An Apex operator in memory: elements and watermarks in, rows out, batch by batch."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from beamlike.dialects.apex_storage import Saved, read_checkpoint, write_checkpoint
-from beamlike.dialects.apex_words import (
+import attrs
+import cloudpickle
+
+from beamlike.dialects.apex_options import (
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
     TriggerOption,
-    WatermarkGenerator,
-    WindowOption,
 )
 from beamlike.dialects.rows import Bounds, Kind, Row
-from beamlike.dialects.stages import Stage
-from beamlike.errors import UserFunctionError, WindowingError
+from beamlike.dialects.stages import SavedStage, Stage
+from beamlike.errors import StateError, UserFunctionError, WindowingError
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop
-from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import AccumulationMode
 from beamlike.model.panes import Timing
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import InstantLike, event_time_ms, instant_ms, show_duration
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
 from beamlike.safe_text import USER_RAISED, problem_of
+
+if TYPE_CHECKING:
+    from beamlike.dialects.apex import WindowedMergeOperator, WindowedOperator
 
 GivenWindow = Bounds | str
 """A window as rows show it: its bounds (ms), or ``"global"``."""
@@ -111,49 +112,28 @@ def given_windows(windows: Sequence[GivenWindow] | None) -> tuple[Window, ...]:
     return tuple(map(_given_window, windows))
 
 
-def _given_window(given: GivenWindow) -> Window:
-    match given:
+def _given_window(window: GivenWindow) -> Window:
+    match window:
         case "global":
             return GLOBAL_WINDOW
         case (int(start), int(end)):
             return IntervalWindow(start, end)
     raise WindowingError(
         f'a window that an element comes in must be its start and end (ms) or "global", got '
-        f"{given!r}"
+        f"{window!r}"
     )
 
 
-class Operator(Protocol):
-    """An operator to what runs it, see `beamlike.dialects.apex.WindowedOperator`."""
+@attrs.frozen
+class _Saved:
+    """All that a run continues from: the clock of its batch and its watermark, the watermarks that
+    its streams were given last, the latest event time (ms), and the state of the machine."""
 
-    @property
-    def window(self) -> WindowOption | None: ...
-    @property
-    def trigger(self) -> TriggerOption: ...
-    @property
-    def allowed_lateness(self) -> int | None: ...
-    @property
-    def timestamp_extractor(self) -> Callable[[Any], int] | None: ...
-    @property
-    def watermark_generator(self) -> WatermarkGenerator | None: ...
-    @property
-    def strategy(self) -> WindowingStrategy: ...
-    @property
-    def holds_all_keys(self) -> bool: ...
-    @property
-    def combine(self) -> CombineFn: ...
-
-    def strategy_in_batches(self, batch_interval: int) -> WindowingStrategy: ...
-    def group(self, key: Hashable) -> Hashable: ...
-    def element(self, key: Hashable, value: Any) -> Any: ...
-    def by_key(self, group: Hashable, value: Any) -> Mapping[Any, Any]: ...
-
-
-class MergeOperator(Operator, Protocol):
-    """The same of two streams, see `beamlike.dialects.apex.WindowedMergeOperator`."""
-
-    @property
-    def timestamp_extractor2(self) -> Callable[[Any], int] | None: ...
+    clock: int
+    watermark: int | None
+    stream_watermarks: tuple[int | None, ...]
+    latest: int | None
+    stage: SavedStage
 
 
 class OperatorRun:
@@ -165,7 +145,7 @@ class OperatorRun:
 
     streams: ClassVar[int] = 1
 
-    def __init__(self, operator: Operator, batch_interval: int) -> None:
+    def __init__(self, operator: "WindowedOperator", batch_interval: int) -> None:
         if operator.trigger.times and batch_interval < 2:
             raise WindowingError(
                 "firings by time need batches of 2 ms or more, got batch_interval=1 ms: the end of "
@@ -176,7 +156,7 @@ class OperatorRun:
         self._stage = Stage(operator.strategy_in_batches(batch_interval), operator.combine)
         self._clock = 0
         self._watermark: int | None = None
-        self._given: list[int | None] = [None] * self.streams
+        self._stream_watermarks: list[int | None] = [None] * self.streams
         self._latest: int | None = None
         if operator.trigger.times:
             self._stage.advance_clock(1)  # nothing is due at the time of the first batch
@@ -205,7 +185,7 @@ class OperatorRun:
             TimeError: The timestamp cannot be read.
             UserFunctionError: A function of the user's raised.
         """
-        return self._process(value, value, self._time(value, timestamp), key, windows)
+        return self._process(value, timestamp, key, windows)
 
     def process_watermark(self, timestamp: InstantLike) -> None:
         """A watermark: what ends before it is over. It is looked at when the batch ends.
@@ -213,7 +193,7 @@ class OperatorRun:
         Raises:
             TimeError: The timestamp cannot be read.
         """
-        self._given[0] = instant_ms(timestamp, "process_watermark timestamp")
+        self._stream_watermarks[0] = instant_ms(timestamp, "process_watermark timestamp")
 
     def end_batch(self) -> list[Row]:
         """What comes out because a batch ends: windows that are over, then the watermark, then
@@ -244,10 +224,14 @@ class OperatorRun:
         """The whole state. With what comes after, `WindowedOperator.recover` brings the
         rows that this run brings. Apex takes one when a batch has ended.
         """
-        saved = Saved(
-            self._clock, self._watermark, tuple(self._given), self._latest, self._stage.saved()
+        saved = _Saved(
+            self._clock,
+            self._watermark,
+            tuple(self._stream_watermarks),
+            self._latest,
+            self._stage.saved(),
         )
-        return write_checkpoint(self._name, saved)
+        return bytes(cloudpickle.dumps((self._name, saved)))
 
     def recovered(self, checkpoint: bytes, *, unpickle: bool = False) -> Self:
         """This run, continued from a checkpoint, see `WindowedOperator.recover`.
@@ -256,9 +240,27 @@ class OperatorRun:
             StateError: The bytes are not to be opened, are no checkpoint, or one of another
                 operator or batch interval.
         """
-        saved = read_checkpoint(self._name, checkpoint, unpickle=unpickle)
+        if not unpickle:
+            raise StateError(
+                "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; "
+                "if you trust its author, call recover(checkpoint, unpickle=True)"
+            )
+        try:
+            name, saved = cloudpickle.loads(checkpoint)
+        except Exception:  # whatever broken bytes make of it
+            name, saved = None, None
+        if not isinstance(saved, _Saved):
+            raise StateError(
+                "recover needs what checkpoint() of a run returned, and these bytes are something "
+                "else"
+            )
+        if name != self._name:
+            raise StateError(
+                f"the checkpoint is of another operator: of {name}, and this is {self._name}; "
+                "recover it with an operator that says the same"
+            )
         self._clock, self._watermark, self._latest = saved.clock, saved.watermark, saved.latest
-        self._given = list(saved.given)
+        self._stream_watermarks = list(saved.stream_watermarks)
         self._stage.resume(saved.stage)
         return self
 
@@ -268,25 +270,26 @@ class OperatorRun:
             f"{self._stage.strategy} of {self._stage.combine} every {show_duration(self._interval)}"
         )
 
-    def _time(self, value: Any, given: InstantLike) -> int:
-        return _event_time(self._operator.timestamp_extractor, value, given)
-
     def _process(
         self,
         value: Any,
-        element: Any,
-        at: int,
+        given_timestamp: InstantLike,
         key: Hashable,
         windows: Sequence[GivenWindow] | None,
+        stream: int | None = None,
     ) -> list[Row]:
         operator, lateness = self._operator, self._operator.allowed_lateness
-        given = None if operator.window is not None else given_windows(windows)
-        self._latest = at if self._latest is None else max(self._latest, at)
-        if self._watermark is not None and lateness is not None and at < self._watermark - lateness:
-            return [Row("dropped", key, value, None, at, "element_behind_horizon")]
-        group, value = operator.group(key), operator.element(key, element)
-        arrived = self._stage.arrive(group, value, at, given)
-        return self._rows(arrived)
+        timestamp = _event_time(self._extractor(stream), value, given_timestamp)
+        in_windows = None if operator.window is not None else given_windows(windows)
+        self._latest = timestamp if self._latest is None else max(self._latest, timestamp)
+        watermark = self._watermark
+        if watermark is not None and lateness is not None and timestamp < watermark - lateness:
+            return [Row("dropped", key, value, None, timestamp, "element_behind_horizon")]
+        element = operator.element(key, value if stream is None else (stream, value))
+        return self._rows(self._stage.arrive(operator.group(key), element, timestamp, in_windows))
+
+    def _extractor(self, stream: int | None) -> Callable[[Any], int] | None:
+        return self._operator.timestamp_extractor
 
     def _rows(self, outputs: Sequence[Output]) -> list[Row]:
         operator = self._operator
@@ -295,9 +298,9 @@ class OperatorRun:
     def _next_watermark(self) -> int | None:
         """What the streams were given last, or what a generator makes of the batch if that is more.
         All streams have to have one."""
-        given = [it for it in self._given if it is not None]
-        all_given = [min(given)] if len(given) == self.streams else []
-        return max(all_given + self._generated(), default=None)
+        of_streams = [mark for mark in self._stream_watermarks if mark is not None]
+        of_all = [min(of_streams)] if len(of_streams) == self.streams else []
+        return max(of_all + self._generated(), default=None)
 
     def _generated(self) -> list[int]:
         match self._operator.watermark_generator:
@@ -316,7 +319,7 @@ class MergeOperatorRun(OperatorRun):
     """
 
     streams = 2
-    _operator: MergeOperator
+    _operator: "WindowedMergeOperator"
 
     def process(
         self,
@@ -326,7 +329,7 @@ class MergeOperatorRun(OperatorRun):
         windows: Sequence[GivenWindow] | None = None,
     ) -> list[Row]:
         """As `OperatorRun.process`, of an element of the first stream."""
-        return self._process(value, (1, value), self._time(value, timestamp), key, windows)
+        return self._process(value, timestamp, key, windows, stream=1)
 
     def process2(
         self,
@@ -336,8 +339,7 @@ class MergeOperatorRun(OperatorRun):
         windows: Sequence[GivenWindow] | None = None,
     ) -> list[Row]:
         """As `OperatorRun.process`, of an element of the second stream."""
-        at = _event_time(self._operator.timestamp_extractor2, value, timestamp)
-        return self._process(value, (2, value), at, key, windows)
+        return self._process(value, timestamp, key, windows, stream=2)
 
     def process_watermark2(self, timestamp: InstantLike) -> None:
         """As `OperatorRun.process_watermark`, of the second stream.
@@ -345,12 +347,16 @@ class MergeOperatorRun(OperatorRun):
         Raises:
             TimeError: The timestamp cannot be read.
         """
-        self._given[1] = instant_ms(timestamp, "process_watermark2 timestamp")
+        self._stream_watermarks[1] = instant_ms(timestamp, "process_watermark2 timestamp")
+
+    def _extractor(self, stream: int | None) -> Callable[[Any], int] | None:
+        first, second = self._operator.timestamp_extractor, self._operator.timestamp_extractor2
+        return second if stream == 2 else first
 
 
-def _event_time(extract: Callable[[Any], int] | None, value: Any, given: InstantLike) -> int:
+def _event_time(extract: Callable[[Any], int] | None, value: Any, timestamp: InstantLike) -> int:
     if extract is None:
-        return event_time_ms(given, "process timestamp")
+        return event_time_ms(timestamp, "process timestamp")
     try:
         extracted = extract(value)
     except USER_RAISED as cause:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.arguments import A_KEY
+from beamlike.api.arguments import A_KEY, column_names
 from beamlike.dialects.arguments import check_combine, check_function, check_kind
 from beamlike.dialects.flink_evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 from beamlike.dialects.flink_harness import Harness, WindowFunction
@@ -54,11 +54,28 @@ from beamlike.dialects.flink_words import (
     merge_windows,
 )
 from beamlike.dialects.folds import Kept, OfKept, Reduce, Then
-from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
+from beamlike.dialects.frames import (
+    A_VALUE,
+    GROUP_OPTIONS,
+    GroupOptions,
+    aggregate_of,
+    arriving,
+    by_event_time,
+    dropped_once,
+    grouped,
+    millis_later,
+    reason_of,
+    shown,
+)
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode, ClosingBehavior, LateCheck, OnTimeBehavior
+from beamlike.model.options import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    by_name,
+)
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import GlobalWindows as ModelGlobalWindows
@@ -243,7 +260,7 @@ class WindowedStream:
             CombineError: It is no function.
         """
         check_function("apply", function, "a list of elements")
-        return self._kept(function)
+        return WindowedOperator(self, Then(self._elements(), function))
 
     def process(self, function: WindowFunction) -> "WindowedOperator":
         """``(key, window, elements) -> value``, of all elements in order of arrival.
@@ -264,9 +281,6 @@ class WindowedStream:
             combine = OfKept(keep=kept.keep, before=kept.before, after=kept.after, of=combine)
         return WindowedOperator(self, combine, window_function)
 
-    def _kept(self, function: Callable[[list[Any]], Any]) -> "WindowedOperator":
-        return WindowedOperator(self, Then(self._elements(), function))
-
     def _elements(self) -> Kept:
         evictor = self.eviction
         if evictor is None:
@@ -276,9 +290,9 @@ class WindowedStream:
         return Kept(keep=evictor) if evictor.at_once else Kept(before=evictor)
 
 
-def _check_window_function(argument: str, given: WindowFunction | None) -> None:
-    if given is not None:
-        check_function(argument, given, "a key, a window and a result")
+def _check_window_function(argument: str, function: WindowFunction | None) -> None:
+    if function is not None:
+        check_function(argument, function, "a key, a window and a result")
 
 
 @attrs.frozen
@@ -291,7 +305,7 @@ class WindowedOperator:
 
     @property
     def strategy(self) -> WindowingStrategy:
-        """The same in the words of the model.
+        """The windowing in the words of the model.
 
         Where the trigger does not fire at the end of a window, what is left then comes out as the
         window's last pane; Flink drops it, and so does `harness`.
@@ -367,8 +381,6 @@ class WindowedOperator:
             ColumnError: A column is missing or has a type that cannot be used.
             UnsupportedError: A function of the window, which would run after the query.
         """
-        from beamlike.dialects import flink_frames
-
         if key and not self.windowed.keyed:
             raise WindowingError(
                 f"on_dataframe key={key!r}: window_all(...) has elements without keys; say key=(), "
@@ -380,30 +392,36 @@ class WindowedOperator:
                 "of the elements, and compute with the columns key, start and end"
             )
 
-        return flink_frames.on_dataframe(
-            df,
-            self.strategy,
-            self.combine,
-            processing_time=self.windowed.assigner.processing_time,
-            fires_at_end=self.fires_at_end,
-            late_output=self.windowed.late_output,
-            key=key,
-            value=value,
-            timestamp=timestamp,
-            returns=returns,
-            watermark=watermark,
-            tick=tick,
-            options=options,
+        columns = column_names(value, "value")
+        if self.windowed.assigner.processing_time:
+            rows = arriving(df, timestamp, tick)
+        elif timestamp is None:
+            raise WindowingError(
+                "timestamp is missing, because these windows are in event time; name the column "
+                "that has it, or use windows in processing time"
+            )
+        else:
+            rows = by_event_time(df, timestamp, watermark)
+        from pyspark.sql import functions as F
+
+        strategy, aggregate = self.strategy, aggregate_of(self.combine, columns, returns)
+        everything = grouped(rows, strategy, aggregate, key=key, value=columns, options=options)
+        everything = dropped_once(everything, strategy)
+        is_drop = F.col("dropped").isNotNull()
+        if not self.fires_at_end:
+            # The last pane of a window is what is left of it: triggers of Flink never finish.
+            everything = everything.filter(is_drop | ~F.col("pane.is_last"))
+        is_late = is_drop & F.col("dropped.reason").isin("expired", "closed")
+        late = "late" if self.windowed.late_output else "dropped"
+        last = millis_later(F.col("window.end"), -1)
+        return shown(
+            everything,
+            key,
+            kind=F.when(is_late, late).when(is_drop, "dropped").otherwise("value"),
+            timestamp=F.when(is_drop, F.col("dropped.timestamp")).otherwise(last),
+            reason=F.when(is_late & F.lit(late == "late"), None).otherwise(reason_of()),
         )
 
     def harness(self) -> Harness:
         """The operator in memory, to be fed element by element."""
-        return Harness(
-            self.strategy,
-            self.combine,
-            processing_time=self.windowed.assigner.processing_time,
-            fires_at_end=self.fires_at_end,
-            late_output=self.windowed.late_output,
-            window_function=self.window_function,
-            keyed=self.windowed.keyed,
-        )
+        return Harness(self)

@@ -4,22 +4,23 @@ Source: Flink ``KeyedOneInputStreamOperatorTestHarness``, ``WindowOperator``.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
-from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import ClosingBehavior
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, InstantLike, event_time_ms, instant_ms
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.runtime.script import Output, Run
 from beamlike.safe_text import USER_RAISED, problem_of
+
+if TYPE_CHECKING:
+    from beamlike.dialects.flink import WindowedOperator
 
 WindowFunction = Callable[[Any, Window, Any], Any]
 """From a key, a window and what came of its elements to the value of a row."""
@@ -39,23 +40,11 @@ class Harness:
     instant that a clock passes is a step of its own.
     """
 
-    def __init__(
-        self,
-        strategy: WindowingStrategy,
-        combine: CombineFn,
-        *,
-        processing_time: bool,
-        fires_at_end: bool,
-        late_output: bool,
-        window_function: WindowFunction | None = None,
-        keyed: bool = True,
-    ) -> None:
-        self._stage = Stage(strategy, combine)
-        self._processing_time = processing_time
-        self._fires_at_end = fires_at_end
-        self._late_output = late_output
-        self._window_function = window_function
-        self._keyed = keyed
+    def __init__(self, operator: "WindowedOperator") -> None:
+        strategy = operator.strategy
+        self._stage = Stage(strategy, operator.combine)
+        self._operator = operator
+        self._processing_time = operator.windowed.assigner.processing_time
         self._clock = 0
         self._needs_clock = strategy.trigger.needs_clock
         rhythms = (EveryEventTime, EveryProcessingTime)
@@ -85,12 +74,12 @@ class Harness:
             TimeError: The timestamp cannot be read.
             UserFunctionError: A function of the user's raised.
         """
-        if key is not None and not self._keyed:
+        if key is not None and not self._operator.windowed.keyed:
             raise WindowingError(
                 f"process_element key must be None, because window_all(...) has elements without "
                 f"keys, got {key!r}; use key_by().window(...)"
             )
-        if key is None and self._keyed:
+        if key is None and self._operator.windowed.keyed:
             raise WindowingError(
                 "process_element key must not be None, because Flink has no element without a key; "
                 "use window_all(...) if the elements have no key"
@@ -108,7 +97,7 @@ class Harness:
         why = self._why_late(outputs, value, at)
         if why is None:
             return self._rows(outputs)
-        if self._late_output:
+        if self._operator.windowed.late_output:
             return [Row("late", key, value, None, at)]
         return [Row("dropped", key, value, None, at, why)]
 
@@ -200,7 +189,7 @@ class Harness:
             for output in outputs
             if isinstance(output.effect, Pane)
             # The last pane of a window is what is left of it: triggers of Flink never finish.
-            and (self._fires_at_end or not output.effect.info.is_last)
+            and (self._operator.fires_at_end or not output.effect.info.is_last)
         ]
         # Timers are due in order of time, whatever their keys.
         panes.sort(key=lambda it: (it[0], it[2].window.max_timestamp))
@@ -214,7 +203,7 @@ class Harness:
         return Row("value", key, value, bounds, pane.window.max_timestamp)
 
     def _value(self, key: Any, pane: Pane) -> Any:
-        function = self._window_function
+        function = self._operator.window_function
         if function is None:
             return pane.value
         try:

@@ -5,6 +5,7 @@ Source: Flink ``streaming.api.windowing.assigners``, ``TimeWindow``.
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import ClassVar
 
 import attrs
 
@@ -53,67 +54,52 @@ def _offset(offset: DurationLike, period: DurationLike, name: str) -> int:
     return -at % every if is_before else at
 
 
-def _tumbling(size: DurationLike, offset: DurationLike) -> WindowFn:
-    plain = FixedWindows(size)
-    return FixedWindows(size, _offset(offset, plain.size, "tumbling windows"))
+class _Windows:
+    """The window assigners of one kind of windows, in one of both times."""
+
+    processing_time: ClassVar[bool] = False
+
+    @classmethod
+    def _assigner(cls, window_fn: WindowFn) -> Assigner:
+        by_clock = cls.processing_time
+        trigger = ProcessingTimeTrigger.create() if by_clock else EventTimeTrigger.create()
+        return Assigner(window_fn, trigger, processing_time=by_clock)
 
 
-def _sliding(size: DurationLike, slide: DurationLike, offset: DurationLike) -> WindowFn:
-    plain = SlidingWindows(size, slide)
-    return SlidingWindows(size, slide, _offset(offset, plain.period, "sliding windows"))
-
-
-def _by_clock(window_fn: WindowFn) -> Assigner:
-    return Assigner(window_fn, ProcessingTimeTrigger.create(), processing_time=True)
-
-
-class EventTimeSessionWindows:
+class EventTimeSessionWindows(_Windows):
     """Sessions that end after a gap. Elements exactly one gap apart are one session."""
 
-    @staticmethod
-    def with_gap(gap: DurationLike) -> Assigner:
+    @classmethod
+    def with_gap(cls, gap: DurationLike) -> Assigner:
         """Sessions that end ``gap`` after their last element.
 
         Raises:
             WindowError: The gap is 0.
             TimeError: The gap cannot be read.
         """
-        return Assigner(Sessions(gap, merge_touching=True), EventTimeTrigger.create())
+        return cls._assigner(Sessions(gap, merge_touching=True))
 
-    @staticmethod
-    def with_dynamic_gap(gap_of: GapOf) -> Assigner:
+    @classmethod
+    def with_dynamic_gap(cls, gap_of: GapOf) -> Assigner:
         """A gap for each element, from its value. The furthest end counts.
 
         Flink loses data where an element's own window equals a session that has merged from
         others; nothing is lost here.
         """
-        return Assigner(Sessions(gap_of, merge_touching=True), EventTimeTrigger.create())
+        return cls._assigner(Sessions(gap_of, merge_touching=True))
 
 
-class ProcessingTimeSessionWindows:
+class ProcessingTimeSessionWindows(EventTimeSessionWindows):
     """Sessions by time of arrival. Event times are not looked at, and nothing is late."""
 
-    @staticmethod
-    def with_gap(gap: DurationLike) -> Assigner:
-        """Sessions that end ``gap`` after their last element.
-
-        Raises:
-            WindowError: The gap is 0.
-            TimeError: The gap cannot be read.
-        """
-        return _by_clock(Sessions(gap, merge_touching=True))
-
-    @staticmethod
-    def with_dynamic_gap(gap_of: GapOf) -> Assigner:
-        """A gap for each element, from its value. The furthest end counts."""
-        return _by_clock(Sessions(gap_of, merge_touching=True))
+    processing_time = True
 
 
-class TumblingEventTimeWindows:
+class TumblingEventTimeWindows(_Windows):
     """Windows of one size, end to end."""
 
-    @staticmethod
-    def of(size: DurationLike, offset: DurationLike = 0) -> Assigner:
+    @classmethod
+    def of(cls, size: DurationLike, offset: DurationLike = 0) -> Assigner:
         """Windows of this size that begin at multiples of it, and ``offset`` later or, if
         that is negative, before.
 
@@ -121,44 +107,21 @@ class TumblingEventTimeWindows:
             WindowError: The size is 0, or the offset is not less than the size.
             TimeError: A duration cannot be read.
         """
-        return Assigner(_tumbling(size, offset), EventTimeTrigger.create())
+        plain = FixedWindows(size)
+        return cls._assigner(FixedWindows(size, _offset(offset, plain.size, "tumbling windows")))
 
 
-class SlidingEventTimeWindows:
-    """Windows of one size, one beginning with every slide."""
-
-    @staticmethod
-    def of(size: DurationLike, slide: DurationLike, offset: DurationLike = 0) -> Assigner:
-        """Windows of this size that begin at multiples of ``slide``, and ``offset`` later or,
-        if that is negative, before.
-
-        Raises:
-            WindowError: Size or slide is 0, or the offset is not less than the slide.
-            TimeError: A duration cannot be read.
-        """
-        return Assigner(_sliding(size, slide, offset), EventTimeTrigger.create())
-
-
-class TumblingProcessingTimeWindows:
+class TumblingProcessingTimeWindows(TumblingEventTimeWindows):
     """Windows of one size, end to end, by time of arrival."""
 
-    @staticmethod
-    def of(size: DurationLike, offset: DurationLike = 0) -> Assigner:
-        """Windows of this size that begin at multiples of it, and ``offset`` later or, if
-        that is negative, before.
-
-        Raises:
-            WindowError: The size is 0, or the offset is not less than the size.
-            TimeError: A duration cannot be read.
-        """
-        return _by_clock(_tumbling(size, offset))
+    processing_time = True
 
 
-class SlidingProcessingTimeWindows:
-    """Windows of one size, one beginning with every slide, by time of arrival."""
+class SlidingEventTimeWindows(_Windows):
+    """Windows of one size, one beginning with every slide."""
 
-    @staticmethod
-    def of(size: DurationLike, slide: DurationLike, offset: DurationLike = 0) -> Assigner:
+    @classmethod
+    def of(cls, size: DurationLike, slide: DurationLike, offset: DurationLike = 0) -> Assigner:
         """Windows of this size that begin at multiples of ``slide``, and ``offset`` later or,
         if that is negative, before.
 
@@ -166,7 +129,15 @@ class SlidingProcessingTimeWindows:
             WindowError: Size or slide is 0, or the offset is not less than the slide.
             TimeError: A duration cannot be read.
         """
-        return _by_clock(_sliding(size, slide, offset))
+        plain = SlidingWindows(size, slide)
+        start = _offset(offset, plain.period, "sliding windows")
+        return cls._assigner(SlidingWindows(size, slide, start))
+
+
+class SlidingProcessingTimeWindows(SlidingEventTimeWindows):
+    """Windows of one size, one beginning with every slide, by time of arrival."""
+
+    processing_time = True
 
 
 class GlobalWindows:
@@ -224,7 +195,7 @@ def merge_windows(windows: Iterable[TimeWindow]) -> list[tuple[TimeWindow, list[
     [(TimeWindow(start=0, end=2), [TimeWindow(start=0, end=2), TimeWindow(start=1, end=1)])]
     """
     return [
-        (TimeWindow(*bounds(merge.into)), [TimeWindow(*bounds(it)) for it in merge.sources])
+        (TimeWindow(*bounds(merge.into)), [TimeWindow(*bounds(source)) for source in merge.sources])
         for merge in merge_overlapping(map(_as_of_model, windows), touching=True)
     ]
 

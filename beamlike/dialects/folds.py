@@ -21,8 +21,23 @@ class Record(NamedTuple):
         return f"{self.value!r} of stream {self.stream}" if self.stream else repr(self.value)
 
 
+class Elements(CombineFn):
+    """All elements in order of arrival; a subclass says what is made of them."""
+
+    def create(self) -> tuple[Any, ...]:
+        return ()
+
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
+        return (*accumulator, *values)
+
+    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        return first + second
+
+
 @attrs.frozen
-class Fold(CombineFn):
+class Fold(Elements):
     """Kafka's fold of sessions: every record begins anew, takes in the sessions that it joins in
     their order, and adds itself last.
 
@@ -44,9 +59,6 @@ class Fold(CombineFn):
     adders: tuple[Callable[[Any, Any, Any], Any], ...]
     merger: Callable[[Any, Any, Any], Any]
 
-    def create(self) -> tuple[Any, ...]:
-        return ()
-
     def add(
         self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
     ) -> tuple[Any, ...]:
@@ -57,9 +69,6 @@ class Fold(CombineFn):
             added = self.adders[record.stream](record.key, record.value, aggregate)
             accumulator = (added,)
         return accumulator
-
-    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        return first + second
 
     def extract(self, accumulator: tuple[Any, ...]) -> Any:
         return accumulator[-1] if accumulator else None
@@ -105,7 +114,7 @@ Keep = Callable[[tuple[Stamp, ...]], tuple[Stamp, ...]]
 
 
 @attrs.frozen
-class Kept(CombineFn):
+class Kept(Elements):
     """The elements as a list in order of arrival, but for those that are not to be kept.
 
     Args:
@@ -121,34 +130,28 @@ class Kept(CombineFn):
     before: Keep | None = None
     after: Keep | None = None
 
-    def create(self) -> tuple[Stamp, ...]:
-        return ()
-
     def add(
         self, accumulator: tuple[Stamp, ...], values: Sequence[Any], timestamps: Sequence[int]
     ) -> tuple[Stamp, ...]:
         return (*accumulator, *map(Stamp, values, timestamps))
 
-    def merge(self, first: tuple[Stamp, ...], second: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-        return first + second
-
     def compact(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
         return accumulator if self.keep is None else self.keep(accumulator)
 
     def extract(self, accumulator: tuple[Stamp, ...]) -> list[Any]:
-        return [stamp.value for stamp in self._given(accumulator)]
+        return [stamp.value for stamp in self._remaining(accumulator)]
 
-    def _given(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-        there = self.compact(accumulator)
-        return there if self.before is None else self.before(there)
+    def _remaining(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
+        kept = self.compact(accumulator)
+        return kept if self.before is None else self.before(kept)
 
     @property
     def evicts(self) -> bool:
         return self.before is not None or self.after is not None
 
     def after_pane(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-        given = self._given(accumulator)
-        return given if self.after is None else self.after(given)
+        remaining = self._remaining(accumulator)
+        return remaining if self.after is None else self.after(remaining)
 
 
 @attrs.frozen(kw_only=True)
@@ -161,8 +164,9 @@ class OfKept(Kept):
     of: CombineFn
 
     def extract(self, accumulator: tuple[Stamp, ...]) -> Any:
-        given = self._given(accumulator)
-        values, timestamps = [it.value for it in given], [it.timestamp for it in given]
+        remaining = self._remaining(accumulator)
+        values = [stamp.value for stamp in remaining]
+        timestamps = [stamp.timestamp for stamp in remaining]
         return self.of.extract(self.of.add(self.of.create(), values, timestamps))
 
 

@@ -30,6 +30,7 @@ import attrs
 from beamlike.api.arguments import column_names
 from beamlike.api.dataframe.stream import Stream, put_into, stream
 from beamlike.errors import CombineError, UnwiseStrategyWarning
+from beamlike.extras import needs
 from beamlike.model import aggregates
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import Collect, CombineFn, Count, Max, Mean, Min, Sum
@@ -93,6 +94,13 @@ def aggregate_of(combine: CombineFn, columns: Sequence[str], returns: str | None
     return aggregates.combine(combine, columns, returns)
 
 
+def by_event_time(df: "DataFrame", timestamp: str, watermark: DurationLike | None) -> Stream:
+    """Rows with their event times (ms); the watermark is of streams only."""
+    needs("on_dataframe", "spark")
+    watermark = watermark if df.isStreaming else None
+    return stream(df, timestamp=timestamp, watermark=watermark, resolution="milliseconds")
+
+
 def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream:
     """Elements stamped with their arrival, and the clock as watermark.
 
@@ -100,6 +108,7 @@ def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream
         arrival: The column that has the time of arrival. None: the time of the micro-batch.
         tick: How long nothing may come before the watermark follows the clock alone.
     """
+    needs("on_dataframe", "spark")
     from pyspark.sql import functions as F
 
     column = "__beamlike_arrival" if arrival is None else arrival
@@ -154,20 +163,24 @@ def shown(
     key: str | Sequence[str],
     *,
     kind: "Column",
-    value: "Column",
-    start: "Column",
-    end: "Column",
     timestamp: "Column",
+    value: "Column | None" = None,
+    start: "Column | None" = None,
+    end: "Column | None" = None,
     reason: "Column | None" = None,
     element: "Column | None" = None,
 ) -> "DataFrame":
-    """The columns of a dialect's rows."""
+    """The columns of a dialect's rows. By default a pane has its value and the bounds of its
+    window, and a drop the reason and the element that it has."""
     from pyspark.sql import functions as F
 
+    is_drop = F.col("dropped").isNotNull()
+    start = F.when(~is_drop, F.col("window.start")) if start is None else start
+    end = F.when(~is_drop, F.col("window.end")) if end is None else end
     return everything.select(
         *column_names(key, "key"),
         kind.alias("kind"),
-        value.alias("value"),
+        (F.col("value") if value is None else value).alias("value"),
         start.alias("start"),
         end.alias("end"),
         timestamp.alias("timestamp"),

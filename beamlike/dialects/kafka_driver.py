@@ -5,76 +5,42 @@ Source: Kafka Streams ``TopologyTestDriver``, ``KStreamSessionWindowAggregate``,
 """
 
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from beamlike.dialects.folds import Record
 from beamlike.dialects.kafka_store import SessionStore, key_bytes
-from beamlike.dialects.kafka_suppress import Buffer, Suppressed
+from beamlike.dialects.kafka_suppress import Buffer
 from beamlike.dialects.rows import Bounds, Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import BufferFullError, TimeError, WindowingError
 from beamlike.machine.events import Drop, Element
-from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, InstantLike, event_time_ms
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output, Run
 
-
-@attrs.frozen
-class Rules:
-    """What a driver has to know besides the strategy.
-
-    Args:
-        gap: The inactivity gap (ms), to show closed bounds.
-        grace: How long a session stays open after it (ms).
-        retention: How long the store keeps sessions (ms).
-        hides_early: Whether a session is out of reach a millisecond before it is closed. A record
-            that would have joined it then is aggregated alone.
-        answers_expired: Whether a record that is too late is aggregated alone, not dropped.
-        old_values: Whether a change carries what it replaces.
-        suppressed: What holds changes back; None: nothing.
-        streams: How many streams are aggregated together.
-        most_open: How many sessions may be open at once; None: any number.
-        caches: Whether there can be a record cache. Where results come on close there is none.
-        retention_below: How long the store below a record cache keeps sessions (ms).
-    """
-
-    gap: int
-    grace: int
-    retention: int
-    hides_early: bool
-    answers_expired: bool
-    old_values: bool = False
-    suppressed: Suppressed | None = None
-    streams: int = 1
-    most_open: int | None = None
-    caches: bool = True
-    retention_below: int = 0
-
-    @property
-    def closes_after(self) -> int:
-        """How long after its last record a session is closed (ms)."""
-        return self.gap + self.grace
+if TYPE_CHECKING:
+    from beamlike.dialects.kafka_table import KTable
 
 
 class Driver:
     """A table without a record cache. Make one with ``KTable.driver``."""
 
-    def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
+    def __init__(self, table: "KTable") -> None:
+        strategy = table.strategy
         assert isinstance(strategy.window_fn, Sessions)
         assert isinstance(strategy.window_fn.gap, int)
         self._width = strategy.window_fn.gap  # of the window of a single record
-        self._stage = Stage(strategy, combine)
-        self._rules = rules
-        self._stream_times = [MIN_TIMESTAMP] * rules.streams
-        held = rules.suppressed
+        self._stage = Stage(strategy, table.combine)
+        self._table = table
+        self._gap = table.windows.inactivity_gap
+        self._stream_times = [MIN_TIMESTAMP] * table.streams
+        held = table.suppressed
         self._buffer = None if held is None else Buffer(held.limit or 0, held)
-        self.store = SessionStore(rules.retention)
+        self.store = SessionStore(table.retention)
         """The sessions, to be asked for. Changing it changes no result."""
 
     @property
@@ -116,16 +82,16 @@ class Driver:
                 "pipe_input timestamp must be 0 ms or later, because records of Kafka have no "
                 f"negative ones, got {timestamp!r}"
             )
-        if stream not in range(self._rules.streams):
+        if stream not in range(self._table.streams):
             raise WindowingError(
                 f"pipe_input stream must be the position of one of "
-                f"{how_many(self._rules.streams, 'stream')}, counted from 0, got {stream!r}"
+                f"{how_many(self._table.streams, 'stream')}, counted from 0, got {stream!r}"
             )
         if key is None:
             return [Row("dropped", None, value, None, at, "null_key")]
         self._stream_times[stream] = max(self._stream_times[stream], at)
         record = Record(key, value, stream)
-        if self._rules.hides_early:
+        if self._table.hides_early:
             # A store hides sessions by the ends that were put into it: this one's is not yet.
             updated = self._arrive(key, record, at)
             closed = [self._row(output) for output in self._stage.advance(self._reached())]
@@ -134,7 +100,7 @@ class Driver:
             updated = self._arrive(key, record, at)
         closed.sort(key=_order)
         self._keep(key)
-        most = self._rules.most_open
+        most = self._table.most_open
         if most is not None and sum(1 for _ in self._stage.windows()) > most:
             raise BufferFullError(most)
         return closed + _without_needless(updated)
@@ -145,7 +111,7 @@ class Driver:
         Each stream has a time of its own, by which its records are late. What is closed for all of
         them, or is no longer in the store, nothing can join.
         """
-        longer = self._rules.retention - self._rules.closes_after - (not self._rules.hides_early)
+        longer = self._table.retention - self._table.closes_after - (not self._table.hides_early)
         return max(min(self._stream_times), self.stream_time - max(longer, 0))
 
     def _arrive(self, key: Any, record: Record, timestamp: int) -> list[Row]:
@@ -158,9 +124,9 @@ class Driver:
                 if of == key and self._is_in_reach(bounds, timestamp)
             ]
             last = max([timestamp, *(end for _, end in joined)])
-            if last + self._rules.closes_after < stream_time:
+            if last + self._table.closes_after < stream_time:
                 element = Element(record, timestamp)
-                if self._rules.answers_expired:
+                if self._table.windows.answers_expired:
                     return [self._alone(key, element)]
                 first = min([timestamp, *(start for start, _ in joined)])
                 window = (first, last)
@@ -169,7 +135,7 @@ class Driver:
 
     def _is_in_reach(self, session: Bounds, timestamp: int) -> bool:
         start, end = session
-        return start - self._rules.gap <= timestamp <= end + self._rules.gap
+        return start - self._gap <= timestamp <= end + self._gap
 
     def _held_back(self, rows: list[Row]) -> list[Row]:
         """What is not held back of these, and of those before."""
@@ -178,7 +144,7 @@ class Driver:
     def _keep(self, key: Hashable) -> None:
         """The sessions of a key as they are now. Those that are closed stay as they were."""
         lateness = self._stage.strategy.allowed_lateness
-        is_open = self._stage.watermark - self._rules.gap - lateness
+        is_open = self._stage.watermark - self._gap - lateness
         for session in self.store.find_sessions(key, is_open, self.stream_time):
             self.store.remove(key, session.window)
         for of, window, state in self._stage.windows():
@@ -191,7 +157,7 @@ class Driver:
         if isinstance(effect, Drop):
             element = effect.element
             assert isinstance(element, Element), "a record arrived alone"
-            if self._rules.answers_expired or self._is_out_of_reach(element):
+            if self._table.windows.answers_expired or self._is_out_of_reach(element):
                 return self._alone(output.key, element)
             window = self._would_be(output.key, element.timestamp)
             reason = f"{effect.reason.value}_window"
@@ -200,7 +166,7 @@ class Driver:
             )
         if effect.retraction:
             window = self._closed(effect.window)
-            old = effect.value if self._rules.old_values else None
+            old = effect.value if self._table.old_values else None
             return Row("tombstone", output.key, None, window, window[1], old=old)
         return self._value(output.key, effect.window, effect.value)
 
@@ -212,16 +178,17 @@ class Driver:
 
     def _is_out_of_reach(self, record: Element) -> bool:
         """Whether a record is in time for its own stream, and nothing that it makes is stored."""
-        closes = record.timestamp + self._rules.closes_after
-        if self._rules.hides_early and closes == self.stream_time:
+        closes = record.timestamp + self._table.closes_after
+        if self._table.hides_early and closes == self.stream_time:
             return True
-        return self._rules.streams > 1 and closes >= self._stream_times[record.value.stream]
+        return self._table.streams > 1 and closes >= self._stream_times[record.value.stream]
 
     def _would_be(self, key: Any, at: int) -> Bounds:
         """The session that a record would make with those that the store still has."""
-        joined = self.store.find_sessions(key, at - self._rules.gap, at + self._rules.gap)
+        joined = self.store.find_sessions(key, at - self._gap, at + self._gap)
         bounds = [session.window for session in joined]
-        return min([at, *(it[0] for it in bounds)]), max([at, *(it[1] for it in bounds)])
+        starts, ends = [start for start, _ in bounds], [end for _, end in bounds]
+        return min([at, *starts]), max([at, *ends])
 
     def _value(self, key: Any, window: Window, value: Any) -> Row:
         closed = self._closed(window)
@@ -243,8 +210,8 @@ class CachingDriver(Driver):
     (`EmitStrategy.on_window_close`) do not wait, because Kafka caches none of these.
     """
 
-    def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
-        super().__init__(strategy, combine, rules)
+    def __init__(self, table: "KTable") -> None:
+        super().__init__(table)
         self._dirty: dict[tuple[Any, Bounds], Row] = {}
         self._seen: dict[tuple[Any, Bounds], Any] = {}
         self._latest_end = MIN_TIMESTAMP
@@ -253,7 +220,7 @@ class CachingDriver(Driver):
         self, key: Hashable, value: Any, timestamp: InstantLike, stream: int = 0
     ) -> list[Row]:
         """What is dropped, at once. The changes wait."""
-        if not self._rules.caches:
+        if not self._table.caches:
             return super().pipe_input(key, value, timestamp, stream)
         rows = self._changes(key, value, timestamp, stream)
         for row in rows:
@@ -265,7 +232,7 @@ class CachingDriver(Driver):
 
     def _reached(self) -> int:
         # The cache shows every session, however long the store below keeps it.
-        return min(self._stream_times) if self._rules.caches else super()._reached()
+        return min(self._stream_times) if self._table.caches else super()._reached()
 
     def commit(self) -> list[Row]:
         """The last change of each session since the commit before, in the order of these.
@@ -281,9 +248,9 @@ class CachingDriver(Driver):
             if row.kind == "value":
                 self._seen[name] = row.value
                 self._latest_end = max(self._latest_end, end)
-            below = end > self._latest_end - self._rules.retention_below
+            below = end > self._latest_end - self._table.retention_below
             if row.kind == "value" or (seen and below):
-                rows.append(attrs.evolve(row, old=old if self._rules.old_values else None))
+                rows.append(attrs.evolve(row, old=old if self._table.old_values else None))
         self._dirty.clear()
         return self._held_back(rows)
 

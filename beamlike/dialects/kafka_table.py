@@ -4,22 +4,31 @@ Source: Kafka Streams ``KTable``, ``KafkaStreams.store``.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.arguments import A_KEY, A_TIMESTAMP
+from beamlike.api.arguments import A_KEY, A_TIMESTAMP, column_names
 from beamlike.dialects.arguments import check_kind
-from beamlike.dialects.folds import Fold
-from beamlike.dialects.frames import GROUP_OPTIONS, GroupOptions
-from beamlike.dialects.kafka_driver import CachingDriver, Driver, Rules
-from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore
+from beamlike.dialects.folds import Fold, Record
+from beamlike.dialects.frames import (
+    GROUP_OPTIONS,
+    GroupOptions,
+    aggregate_of,
+    by_event_time,
+    grouped,
+    millis_later,
+    shown,
+)
+from beamlike.dialects.kafka_driver import CachingDriver, Driver
+from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, Session
 from beamlike.dialects.kafka_suppress import Suppressed
 from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
-from beamlike.errors import ColumnError, UnsupportedError, WindowError, WindowingError
-from beamlike.model.combine import CombineFn
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior
+from beamlike.errors import ColumnError, StateError, UnsupportedError, WindowError, WindowingError
+from beamlike.extras import needs
+from beamlike.model.combine import CombineFn, Count
+from beamlike.model.combine.base import Around
+from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior, by_name
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
@@ -33,6 +42,28 @@ if TYPE_CHECKING:
 UNNAMED = Materialized("sessions")
 _TABLE = "windowed_by(...).count(), what the query was made from"
 _CHECKPOINT = "the folder of the query, its checkpointLocation"
+
+
+@attrs.frozen
+class OfRecords(Around):
+    """A fold of records, given tuples of the key's columns, the value and perhaps the stream.
+
+    Args:
+        of: The fold.
+        keys: How many columns the key has.
+        numbered: Whether the number of the stream comes last.
+    """
+
+    of: CombineFn
+    keys: int
+    numbered: bool
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        return self.of.add(accumulator, [self._record(columns) for columns in values], timestamps)
+
+    def _record(self, columns: tuple[Any, ...]) -> Record:
+        key, value = columns[: self.keys], columns[self.keys]
+        return Record(key[0] if self.keys == 1 else key, value, columns[-1] if self.numbered else 0)
 
 
 @attrs.frozen
@@ -77,8 +108,7 @@ class KTable:
         """
         check_kind("suppress", what, Suppressed, "Suppressed.until_window_closes()")
         if what.repeats:
-            closes = self.windows.inactivity_gap + self.windows.grace
-            return attrs.evolve(self, suppressed=attrs.evolve(what, limit=closes))
+            return attrs.evolve(self, suppressed=attrs.evolve(what, limit=self.closes_after))
         if what.limit is None:
             return attrs.evolve(
                 self,
@@ -98,7 +128,7 @@ class KTable:
 
     @property
     def strategy(self) -> WindowingStrategy:
-        """The same in the words of the model."""
+        """The windowing in the words of the model."""
         on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
         return WindowingStrategy(
             self._sessions,
@@ -113,24 +143,18 @@ class KTable:
     def _sessions(self) -> Sessions:
         # Half open, and touching ones are one: the same sessions, which expire a millisecond
         # earlier.
-        if self._hides_early and not self._closes_before_its_end:
+        if self.hides_early and not self._closes_before_its_end:
             return Sessions(self.windows.inactivity_gap, merge_touching=True)
         return Sessions(self.windows.inactivity_gap + 1)
 
     @property
     def _closes_before_its_end(self) -> bool:
         """Whether it is the lateness that is a millisecond less: no window lasts for 0 ms."""
-        return self._hides_early and self.windows.inactivity_gap == 0
-
-    @property
-    def _hides_early(self) -> bool:
-        kept_while_open = self.retention > self.windows.inactivity_gap + self.windows.grace
-        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
-        return on_update and not self.materialized.caching and not kept_while_open
+        return self.hides_early and self.windows.inactivity_gap == 0
 
     def driver(self) -> Driver:
         """The table in memory, to be fed record by record, without a record cache."""
-        return Driver(self.strategy, self.combine, self._rules())
+        return Driver(self)
 
     def caching_driver(self) -> CachingDriver:
         """The table in memory, behind a record cache that is flushed at each commit.
@@ -138,7 +162,7 @@ class KTable:
         Kafka has no cache where results come on close (`EmitStrategy.on_window_close`), and they
         do not wait here either.
         """
-        return CachingDriver(self.strategy, self.combine, self._rules())
+        return CachingDriver(self)
 
     @by_name("KTable.on_dataframe", WindowingError, GROUP_OPTIONS, key=A_KEY, timestamp=A_TIMESTAMP)
     def on_dataframe(
@@ -182,14 +206,12 @@ class KTable:
             ColumnError: A column is missing or has a type that cannot be used; ``value`` is not
                 given, or ``stream`` is for one stream, or not for several.
         """
-        from beamlike.dialects import kafka_frames
-
         if self.windows.answers_expired:
             raise UnsupportedError(
                 "until(...) answers records that are too late and stores nothing, which a query "
                 "cannot; give the windows a grace in its place"
             )
-        if self._hides_early:
+        if self.hides_early:
             raise UnsupportedError(
                 "with_caching_disabled and the shortest retention let a record of the last "
                 "millisecond be aggregated alone and not stored, which a query cannot; leave it "
@@ -209,52 +231,82 @@ class KTable:
         if isinstance(self.combine, Fold):
             self._check_columns(value, stream)
         options.setdefault("name", self.materialized.name)
-        return kafka_frames.on_dataframe(
-            df,
-            self.strategy,
-            self.combine,
-            self.windows.inactivity_gap,
-            key=key,
-            value=value,
-            timestamp=timestamp,
-            stream=stream,
-            returns=returns,
-            watermark=watermark,
-            **options,
+        rows = by_event_time(df, timestamp, watermark)
+        from pyspark.sql import functions as F
+
+        keys = column_names(key, "key")
+        columns = [*keys, *(name for name in (value, stream) if name is not None)]
+        combine, strategy = self.combine, self.strategy
+        if combine != Count():
+            combine = OfRecords(combine, len(keys), stream is not None)
+        retracting = strategy.accumulation is AccumulationMode.RETRACTING
+        everything = grouped(
+            rows,
+            strategy,
+            aggregate_of(combine, columns, returns),
+            key=keys,
+            value=columns,
+            render="changelog" if retracting else "retractions",
+            options=options,
+        )
+        is_drop = F.col("dropped").isNotNull()
+        kind = F.when(is_drop, "dropped")
+        if retracting:
+            kind = kind.when(F.col("change") == "delete", "tombstone")
+        kind = kind.otherwise("value")
+        window = F.when(is_drop, F.col("dropped.window")).otherwise(F.col("window"))
+        last = millis_later(window["end"], -self.windows.inactivity_gap - 1)
+        return shown(
+            everything,
+            keys,
+            kind=kind,
+            value=F.when(kind == "value", F.col("value")),
+            start=window["start"],
+            end=last,
+            timestamp=F.when(is_drop, F.col("dropped.timestamp")).otherwise(last),
         )
 
     def _check_columns(self, value: str | None, stream: str | None) -> None:
         if value is None:
             raise ColumnError('value is missing; name the column that is aggregated: value="v"')
-        if self._streams > 1 and stream is None:
+        if self.streams > 1 and stream is None:
             raise ColumnError(
-                f"stream is missing, and the table is of {self._streams} streams; name the column "
+                f"stream is missing, and the table is of {self.streams} streams; name the column "
                 "that has the number of each record's stream, counted from 0"
             )
-        if self._streams == 1 and stream is not None:
+        if self.streams == 1 and stream is not None:
             raise ColumnError(f"stream={stream!r} is for several streams, and the table is of one")
 
+    # -- what a driver has to know besides the strategy ----------------------------------------
+
     @property
-    def _streams(self) -> int:
+    def streams(self) -> int:
+        """How many streams are aggregated together."""
         return len(self.combine.adders) if isinstance(self.combine, Fold) else 1
 
-    def _rules(self) -> Rules:
-        windows = self.windows
-        shortest = windows.inactivity_gap + windows.grace
+    @property
+    def closes_after(self) -> int:
+        """How long after its last record a session is closed (ms)."""
+        return self.windows.inactivity_gap + self.windows.grace
+
+    @property
+    def caches(self) -> bool:
+        """Whether there can be a record cache. Where results come on close there is none."""
+        return self.emit is EmitStrategy.ON_WINDOW_UPDATE or self.is_suppressed
+
+    @property
+    def retention_below(self) -> int:
+        """How long the store below a record cache keeps sessions (ms)."""
         retention = self.materialized.retention
-        return Rules(
-            windows.inactivity_gap,
-            windows.grace,
-            self.retention,
-            hides_early=self._hides_early,
-            answers_expired=windows.answers_expired,
-            old_values=self.old_values,
-            suppressed=self.suppressed,
-            streams=self._streams,
-            most_open=self.most_open,
-            caches=self.emit is EmitStrategy.ON_WINDOW_UPDATE or self.is_suppressed,
-            retention_below=shortest if retention is None else retention,
-        )
+        return self.closes_after if retention is None else retention
+
+    @property
+    def hides_early(self) -> bool:
+        """Whether a session is out of reach a millisecond before it is closed. A record that would
+        have joined it then is aggregated alone."""
+        kept_while_open = self.retention > self.closes_after
+        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
+        return on_update and not self.materialized.caching and not kept_while_open
 
 
 @by_name("open_store", WindowingError, checkpoint=_CHECKPOINT, table=_TABLE)
@@ -287,16 +339,31 @@ def open_store(
 
     Source: Kafka Streams ``KafkaStreams.store``, ``QueryableStoreTypes.sessionStore``.
     """
-    from beamlike.dialects import kafka_frames
-
     check_kind("table", table, KTable, _TABLE)
-    sessions = kafka_frames.saved_sessions(
-        spark,
-        checkpoint,
-        table.materialized.name,
-        table.combine,
-        table.windows.inactivity_gap,
-        batch,
-        unpickle=unpickle,
-    )
+    needs("open_store", "spark")
+    import cloudpickle
+    import pyarrow as pa
+
+    from beamlike.inspect.opening import open_state
+
+    name = table.materialized.name
+    stage = open_state(spark, checkpoint, batch=batch).stage(name)
+    keys = [f"key_{key}" for key in stage.key_columns]
+    pickled = any(column.endswith("_pickled") for column in stage.accumulator_columns)
+    if pickled and not unpickle:
+        raise StateError(
+            f"the sessions of {name!r} are saved as pickles, and opening one runs the code in it; "
+            "if you trust the author of the checkpoint, add unpickle=True"
+        )
+    sessions = list[Session]()
+    for row in stage.windows.to_pylist() if stage.accumulator_columns else ():
+        parts = tuple(row[key] for key in keys)
+        (saved,) = (row[column] for column in stage.accumulator_columns)
+        accumulator = cloudpickle.loads(saved) if pickled else saved
+        start, end = (
+            pa.scalar(row[bound], pa.timestamp("ms", "UTC")).value for bound in ("start", "end")
+        )
+        window = (start, end - table.windows.inactivity_gap - 1)
+        value = table.combine.extract(accumulator)
+        sessions.append(Session(parts[0] if len(parts) == 1 else parts, window, value))
     return ReadOnlySessionStore(sessions, table.retention)

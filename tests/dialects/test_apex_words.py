@@ -1,12 +1,11 @@
 """Apex's operators: when they fire, what they are in the model, and what is refused."""
 
 from collections.abc import Callable
-from operator import add
 from typing import Any
 
 import pytest
 
-from beamlike.dialects import apex, apex_stream
+from beamlike.dialects import apex
 from beamlike.dialects.rows import Row
 from beamlike.errors import (
     BeamlikeError,
@@ -181,53 +180,6 @@ def test_one_group_holds_all_keys_only_where_that_matters(
     assert apex.WindowedOperator(window, apex.Sum(), option, keyed=True).holds_all_keys is all_keys
     if window is SECONDS:
         assert not apex.WindowedOperator(window, apex.Sum(), option).holds_all_keys
-
-
-# -- operators by what they compute -------------------------------------------------------------
-
-
-def test_a_windowed_stream_makes_the_operators() -> None:
-    stream = apex_stream.window(SECONDS, AT_WATERMARK, "1 second")
-
-    def operator(accumulation: Any, keyed: bool) -> apex.WindowedOperator:
-        return apex.WindowedOperator(
-            SECONDS, accumulation, AT_WATERMARK, allowed_lateness="1 second", keyed=keyed
-        )
-
-    assert [
-        stream.count(),
-        stream.count_by_key(),
-        stream.top(2),
-        stream.top_by_key(2),
-        stream.accumulate(apex.Group()),
-        stream.accumulate_by_key(apex.Group()),
-        stream.reduce(add),
-        stream.reduce_by_key(add),
-        stream.fold("", add, add),
-        stream.fold_by_key("", add, add),
-    ] == [
-        operator(accumulation, keyed)
-        for accumulation in (
-            apex.Count(),
-            apex.TopN(2),
-            apex.Group(),
-            apex.ReduceFn(add),
-            apex.FoldFn("", add, add),
-        )
-        for keyed in (False, True)
-    ]
-
-
-def test_a_windowed_stream_is_reported_anew() -> None:
-    stream = apex_stream.window(apex.WindowOption.time_windows(10).slide_by(5))
-    shown = stream.reset_trigger(AT_WATERMARK).reset_allowed_lateness(7).count()
-
-    assert shown == apex.WindowedOperator(
-        apex.WindowOption.sliding_time_windows(10, 5),
-        apex.Count(),
-        AT_WATERMARK,
-        allowed_lateness=7,
-    )
 
 
 # -- what is refused ---------------------------------------------------------------------------

@@ -14,8 +14,8 @@ import attrs
 import pytest
 
 from beamlike.dialects import kafka
-from beamlike.dialects.kafka_driver import Rules
 from beamlike.dialects.rows import Row
+from beamlike.model.strategy import WindowingStrategy
 
 STREAMS = 300
 LONG = 1000
@@ -90,6 +90,17 @@ def one_stream(seed: int) -> tuple[int, int, list[tuple[str, str, int]]]:
     return gap, grace, records
 
 
+@attrs.frozen
+class LateChecked(kafka.KTable):
+    """A table with another rule of what is late."""
+
+    late_check: str = "merged"
+
+    @property
+    def strategy(self) -> WindowingStrategy:
+        return super().strategy.configured(late_check=self.late_check)
+
+
 def compare(
     seed: int,
     *,
@@ -112,9 +123,8 @@ def compare(
         lambda key, one, other: f"{one}|{other}",
         store if caching else store.with_caching_disabled(),
     )
-    strategy = table.strategy.configured(late_check=late_check)
-    rules = Rules(gap, grace, table.retention, hides_early=not caching, answers_expired=False)
-    driver = kafka.Driver(strategy, table.combine, rules)
+    checked = LateChecked(**attrs.asdict(table, recurse=False), late_check=late_check)
+    driver = checked.driver()
     model = Model(gap, grace, gap + grace + longer)
     here = [driver.pipe_input(*record) for record in records]
     there = [list(model.process(*record, on_close=on_close)) for record in records]

@@ -171,7 +171,6 @@ def test_batches_are_the_same_on_spark(spark: Any):
             lambda it: it.with_session_windows("1 minute").batch_by_key(2),
             r"Sessions\(1m\) merges them; use FixedWindows",
         ),
-        (lambda it: it.batch_byte_sized_by_key(9), r"batch_weighted_by_key\(9, len\)"),
     ],
 )
 def test_batches_that_are_none_are_refused(verb: Any, problem: str):

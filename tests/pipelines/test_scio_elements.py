@@ -231,21 +231,6 @@ def test_what_is_no_function_of_pairs_is_refused_with_what_to_write():
         pairs.apply_per_key(3)  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize(
-    ("verb", "instead"),
-    [
-        ("batch_byte_sized", r"batch_weighted\(100, len\)"),
-        ("sample_byte_sized", r"sample_weighted\(100, len\)"),
-    ],
-)
-def test_what_goes_by_bytes_is_refused_with_what_to_write(verb: str, instead: str):
-    words = ScioContext().parallelize(["a"])
-    with pytest.raises(
-        PipelineError, match=f"^'{verb}': elements have no size in bytes .*{instead}"
-    ):
-        getattr(words, verb)(100)
-
-
 # -- names -------------------------------------------------------------------------------------
 
 

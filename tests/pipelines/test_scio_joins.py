@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from beamlike import AfterCount, AfterWatermark
-from beamlike.errors import PipelineError, UnusedHintWarning
+from beamlike.errors import PipelineError
 from beamlike.model.time import show_instant
 from beamlike.scio import MultiJoin, ScioContext, SCollection, WindowOptions
 from beamlike.testing import test_stream_of as stream_of
@@ -149,39 +149,28 @@ def test_several_collections_are_joined_in_one_grouping():
     assert elements(MultiJoin.cogroup(one, other, third))[0] == ("a", ([1, 2], ["x", "z"], [0.5]))
 
 
-def test_sparse_joins_are_joins():
-    left, right = two(LEFT, RIGHT)
-    assert elements(left.sparse_join(right, 2)) == JOINED
-    assert elements(left.sparse_left_outer_join(right, 2)) == [*JOINED, ("b", (3, None))]
-    assert elements(left.sparse_right_outer_join(right, 2)) == [*JOINED, ("c", (None, "y"))]
-    assert elements(left.sparse_full_outer_join(right, 2)) == [
-        *JOINED,
-        ("b", (3, None)),
-        ("c", (None, "y")),
-    ]
-    assert elements(left.sparse_intersect_by_key(right.keys(), 2)) == [("a", 1), ("a", 2)]
-    assert elements(left.sparse_lookup(right, 2)) == [
-        ("a", (1, ["x", "z"])),
-        ("a", (2, ["x", "z"])),
-        ("b", (3, [])),
-    ]
+def test_a_fanout_of_the_next_verb_changes_no_elements():
+    left, _ = two(LEFT, RIGHT)
     assert elements(left.with_hot_key_fanout(3).with_fanout(3)) == elements(left)
 
 
-def test_skewed_joins_are_joins():
-    left, right = two(LEFT, RIGHT)
-    assert elements(left.skewed_join(right)) == JOINED
-    with pytest.warns(UnusedHintWarning, match="hot_key_fanout=3|cms_eps=0.1"):
-        hinted = left.skewed_join(right, hot_key_fanout=3, cms_eps=0.1)
-    assert elements(hinted) == JOINED
-    assert elements(left.skewed_left_outer_join(right)) == [*JOINED, ("b", (3, None))]
-    assert elements(left.skewed_full_outer_join(right)) == [
-        *JOINED,
-        ("b", (3, None)),
-        ("c", (None, "y")),
-    ]
-    with pytest.raises(PipelineError, match="'skewed_join' has no argument 'hot_key'; what it ta"):
-        left.skewed_join(right, hot_key=3)
+@pytest.mark.parametrize(
+    ("verb", "instead"),
+    [
+        ("sparse_join", r"join\(\.\.\.\)"),
+        ("sparse_right_outer_join", r"right_outer_join\(\.\.\.\)"),
+        ("sparse_intersect_by_key", r"intersect_by_key\(\.\.\.\)"),
+        ("sparse_lookup", r"cogroup\(\.\.\.\), whose lists have what each side has for a key"),
+        ("skewed_full_outer_join", r"full_outer_join\(\.\.\.\)"),
+        ("batch_byte_sized", r"batch_weighted\(\.\.\., len\) for texts or bytes"),
+        ("batch_byte_sized_by_key", r"batch_weighted_by_key\(\.\.\., len\) for texts or bytes"),
+        ("sample_byte_sized", r"sample_weighted\(\.\.\., len\) for texts or bytes"),
+    ],
+)
+def test_a_verb_that_is_not_here_says_what_to_write(verb: str, instead: str):
+    left, _ = two(LEFT, RIGHT)
+    with pytest.raises(AttributeError, match=f"^SCollection has no {verb}; write {instead}$"):
+        getattr(left, verb)
 
 
 def test_windows_that_do_not_fit_are_refused_with_the_name_of_the_verb():

@@ -12,23 +12,13 @@ from beamlike.api.pipelines.approximate import ApproximateQuantilesCombineFn
 from beamlike.api.pipelines.combinefn import TupleCombineFn
 from beamlike.beam.options.pipeline_options import PipelineOptions
 from beamlike.errors import PipelineError, UnusedHintWarning
-from beamlike.scio import ScioContext
 from beamlike.testing import TestPipeline
 
-NO_FILTER = "no Bloom filter is built, and the result is exact; leave it out"
-NOT_SPREAD = "hot keys are not spread in a join; leave it out"
 AT_ITS_END = "run() returns when all has run; leave it out"
 TWO_BY_TWO = "accumulators merge two by two; leave it out"
 NEARNESS = (
     "of up to 10,000 elements quantiles are exact, and of more so many are kept; leave it out"
 )
-
-
-def joined(verb: str, *arguments: Any, name: str = "", **hints: Any) -> Any:
-    """Pairs, joined with themselves."""
-    pairs = ScioContext().parallelize([("a", 1), ("a", 2), ("b", 3)])
-    other = pairs.keys() if verb == "sparse_intersect_by_key" else pairs
-    return getattr(pairs.with_name(name) if name else pairs, verb)(other, *arguments, **hints)
 
 
 def warned(build: Callable[[], Any]) -> list[str]:
@@ -57,28 +47,6 @@ def warned(build: Callable[[], Any]) -> list[str]:
             [
                 "Reshuffle: num_buckets=4 has no effect: elements stay in their tasks, and what "
                 "follows is not held to so many of them; leave it out"
-            ],
-        ),
-        (
-            lambda: joined("sparse_join", 2, 0.5),
-            [f"'sparse_join': fp_prob=0.5 has no effect: {NO_FILTER}"],
-        ),
-        (
-            lambda: joined("sparse_lookup", 2, name="n", fp_prob=0.01),
-            [f"'n': fp_prob=0.01 has no effect: {NO_FILTER}"],
-        ),
-        (
-            lambda: joined("sparse_intersect_by_key", 2, False, 0.5),
-            [
-                f"'sparse_intersect_by_key': compute_exact=False has no effect: {NO_FILTER}",
-                f"'sparse_intersect_by_key': fp_prob=0.5 has no effect: {NO_FILTER}",
-            ],
-        ),
-        (
-            lambda: joined("skewed_join", hot_key_fanout=3, cms_eps=0.1),
-            [
-                f"'skewed_join': hot_key_fanout=3 has no effect: {NOT_SPREAD}",
-                f"'skewed_join': cms_eps=0.1 has no effect: {NOT_SPREAD}",
             ],
         ),
         (
@@ -120,9 +88,6 @@ def test_a_hint_without_an_effect_is_warned_of_by_its_name_and_value(
         lambda: beam.Create([1]),
         lambda: beam.Create([1], reshuffle=True),
         lambda: beam.Reshuffle(),
-        lambda: joined("sparse_full_outer_join", 2),
-        lambda: joined("sparse_intersect_by_key", 2, compute_exact=True),
-        lambda: joined("skewed_join"),
         lambda: ApproximateQuantilesCombineFn.create(3),
         lambda: TupleCombineFn(sum, max),
         beam.runners.DirectRunner,

@@ -21,8 +21,7 @@ from beamlike.model.bundle import Spans
 from beamlike.model.column_bundle import OneKey
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.arrivals import by_shard
-from beamlike.runtime.envelope import Reached
+from beamlike.runtime.envelope import Reached, by_shard
 from beamlike.runtime.graph.keyed import (
     as_noted,
     column_of_keys,

@@ -23,12 +23,19 @@ Source: Scio ``PairSCollectionFunctions``.
 import math
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from beamlike.api.pipelines.scio.dofns import Present
 from beamlike.api.pipelines.scio.functions import Aggregated, Combined, distinct_within
 from beamlike.api.pipelines.scio.sampling import drawn_by_key
 from beamlike.api.pipelines.scio.steps import (
+    C,
+    K,
+    Keyed,
+    T,
+    T_co,
+    U,
+    V,
     Verbs,
     checked,
     combined,
@@ -49,14 +56,7 @@ from beamlike.model.combine import (
 )
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
-
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-U = TypeVar("U")
-C = TypeVar("C")
-K = TypeVar("K")
-V = TypeVar("V")
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
 
 class ByKeyVerbs(Verbs[T_co]):
@@ -66,21 +66,19 @@ class ByKeyVerbs(Verbs[T_co]):
     """
 
     @overload
-    def aggregate_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", zero: CombineFn
-    ) -> "SCollection[tuple[K, Any]]": ...
+    def aggregate_by_key(self: Keyed[K, V], zero: CombineFn) -> "Pairs[K, Any]": ...
 
     @overload
     def aggregate_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]",
+        self: Keyed[K, V],
         zero: U,
         seq_op: Callable[[U, V], U],
         comb_op: Callable[[U, U], U],
-    ) -> "SCollection[tuple[K, U]]": ...
+    ) -> "Pairs[K, U]": ...
 
     def aggregate_by_key(
         self: Any, zero: Any, seq_op: Any = None, comb_op: Any = None
-    ) -> "SCollection[tuple[Any, Any]]":
+    ) -> "Pairs[Any, Any]":
         """The values of each key added to a zero. Empty pane: the zero.
 
         With a combine function alone, what that makes of the values.
@@ -97,8 +95,8 @@ class ByKeyVerbs(Verbs[T_co]):
         return _combined(self, "aggregate_by_key", fn)
 
     def fold_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", zero: V, op: Callable[[V, V], V] = operator.add
-    ) -> "SCollection[tuple[K, V]]":
+        self: Keyed[K, V], zero: V, op: Callable[[V, V], V] = operator.add
+    ) -> "Pairs[K, V]":
         """The values of each key combined with a zero. Empty pane: the zero.
 
         Args:
@@ -111,11 +109,11 @@ class ByKeyVerbs(Verbs[T_co]):
         return _combined(self, "fold_by_key", fn)
 
     def combine_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]",
+        self: Keyed[K, V],
         create_combiner: Callable[[V], C],
         merge_value: Callable[[C, V], C],
         merge_combiners: Callable[[C, C], C],
-    ) -> "SCollection[tuple[K, C]]":
+    ) -> "Pairs[K, C]":
         """The values of each key combined, starting with the first of them.
 
         Args:
@@ -134,9 +132,7 @@ class ByKeyVerbs(Verbs[T_co]):
             self, "combine_by_key", Combined(create_combiner, merge_value, merge_combiners)
         )
 
-    def reduce_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", op: Callable[[V, V], V]
-    ) -> "SCollection[tuple[K, V]]":
+    def reduce_by_key(self: Keyed[K, V], op: Callable[[V, V], V]) -> "Pairs[K, V]":
         """The values of each key combined two by two, in any order.
 
         Raises:
@@ -147,8 +143,8 @@ class ByKeyVerbs(Verbs[T_co]):
         return _failing(self, "reduce_by_key", _reduce(checked(self, "reduce_by_key", op)))
 
     def sum_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", semigroup: Callable[[V, V], V] = operator.add
-    ) -> "SCollection[tuple[K, V]]":
+        self: Keyed[K, V], semigroup: Callable[[V, V], V] = operator.add
+    ) -> "Pairs[K, V]":
         """The sum of the values of each key.
 
         Args:
@@ -162,9 +158,7 @@ class ByKeyVerbs(Verbs[T_co]):
         """
         return _failing(self, "sum_by_key", _reduce(checked(self, "sum_by_key", semigroup)))
 
-    def min_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", key: Callable[[V], Any] | None = None
-    ) -> "SCollection[tuple[K, V]]":
+    def min_by_key(self: Keyed[K, V], key: Callable[[V], Any] | None = None) -> "Pairs[K, V]":
         """The least value of each key.
 
         Args:
@@ -177,9 +171,7 @@ class ByKeyVerbs(Verbs[T_co]):
         """
         return _failing(self, "min_by_key", extreme(min, key))
 
-    def max_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", key: Callable[[V], Any] | None = None
-    ) -> "SCollection[tuple[K, V]]":
+    def max_by_key(self: Keyed[K, V], key: Callable[[V], Any] | None = None) -> "Pairs[K, V]":
         """The greatest value of each key.
 
         Args:
@@ -192,42 +184,40 @@ class ByKeyVerbs(Verbs[T_co]):
         """
         return _failing(self, "max_by_key", extreme(max, key))
 
-    def latest_by_key(self: "ByKeyVerbs[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
+    def latest_by_key(self: Keyed[K, V]) -> "Pairs[K, V]":
         """The value of each key with the greatest event time. Empty pane: None.
 
         Source: Scio ``latestByKey``.
         """
         return _combined(self, "latest_by_key", Latest())
 
-    def mean_by_key(
-        self: "ByKeyVerbs[tuple[K, float]]",
-    ) -> "SCollection[tuple[K, float]]":
+    def mean_by_key(self: Keyed[K, float]) -> "Pairs[K, float]":
         """The mean of the values of each key. Empty pane: NaN. Source: Scio ``meanByKey``."""
 
-        def build(given: "SCollection[tuple[K, float]]") -> "SCollection[tuple[K, float]]":
+        def build(given: "Pairs[K, float]") -> "Pairs[K, float]":
             return combined(given, Mean()).map_values(as_number)
 
         return composed(self, "mean_by_key", build)
 
-    def count_by_key(self: "ByKeyVerbs[tuple[K, V]]") -> "SCollection[tuple[K, int]]":
+    def count_by_key(self: Keyed[K, V]) -> "Pairs[K, int]":
         """How many values each key has. Empty pane: 0. Source: Scio ``countByKey``."""
         return _combined(self, "count_by_key", Count())
 
-    def count_by_value(self: Verbs[T]) -> "SCollection[tuple[T, int]]":
+    def count_by_value(self: Verbs[T]) -> "Pairs[T, int]":
         """How often each element is there. Empty pane: 0. Source: Scio ``countByValue``."""
 
-        def build(given: "SCollection[T]") -> "SCollection[tuple[T, int]]":
+        def build(given: "SCollection[T]") -> "Pairs[T, int]":
             return combined(given.map(lambda it: (it, it)), Count())
 
         return composed(self, "count_by_value", build)
 
     def top_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]",
+        self: Keyed[K, V],
         num: int,
         key: Callable[[V], Any] | None = None,
         *,
         reverse: bool = False,
-    ) -> "SCollection[tuple[K, list[V]]]":
+    ) -> "Pairs[K, list[V]]":
         """The greatest values of each key, the greatest first. Empty pane: the empty list.
 
         Args:
@@ -242,26 +232,26 @@ class ByKeyVerbs(Verbs[T_co]):
 
     @overload
     def sample_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", sample_size: int, *, seed: int = 0
-    ) -> "SCollection[tuple[K, list[V]]]": ...
+        self: Keyed[K, V], sample_size: int, *, seed: int = 0
+    ) -> "Pairs[K, list[V]]": ...
 
     @overload
     def sample_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]",
+        self: Keyed[K, V],
         with_replacement: bool,
         /,
         fractions: Mapping[K, float],
         seed: int | None = None,
-    ) -> "SCollection[tuple[K, V]]": ...
+    ) -> "Pairs[K, V]": ...
 
     @overload
     def sample_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]",
+        self: Keyed[K, V],
         *,
         with_replacement: bool,
         fractions: Mapping[K, float],
         seed: int | None = None,
-    ) -> "SCollection[tuple[K, V]]": ...
+    ) -> "Pairs[K, V]": ...
 
     def sample_by_key(
         self: Any,
@@ -270,7 +260,7 @@ class ByKeyVerbs(Verbs[T_co]):
         seed: Any = None,
         *,
         with_replacement: Any = None,
-    ) -> "SCollection[tuple[Any, Any]]":
+    ) -> "Pairs[Any, Any]":
         """Values of each key by chance, as ``sample`` of a collection.
 
         With a number alone, so many values of each key drawn without replacement, as one list for
@@ -295,8 +285,8 @@ class ByKeyVerbs(Verbs[T_co]):
         return _combined(self, "sample_by_key", fn)
 
     def approx_quantiles_by_key(
-        self: "ByKeyVerbs[tuple[K, float]]", num_quantiles: int
-    ) -> "SCollection[tuple[K, list[float]]]":
+        self: Keyed[K, float], num_quantiles: int
+    ) -> "Pairs[K, list[float]]":
         """Estimates of quantiles of the numbers of each key. Empty pane: the empty list.
 
         Args:
@@ -307,9 +297,7 @@ class ByKeyVerbs(Verbs[T_co]):
         fn = made(self, "approx_quantiles_by_key", lambda: ApproxQuantiles(num_quantiles))
         return _combined(self, "approx_quantiles_by_key", fn)
 
-    def count_approx_distinct_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", error: float = 0.02
-    ) -> "SCollection[tuple[K, int]]":
+    def count_approx_distinct_by_key(self: Keyed[K, V], error: float = 0.02) -> "Pairs[K, int]":
         """An estimate of how many different values each key has. Empty pane: 0.
 
         Args:
@@ -363,15 +351,15 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _combined(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[tuple[Any, Any]]":
+def _combined(given: Verbs[Any], verb: str, fn: CombineFn) -> "Pairs[Any, Any]":
     return composed(given, verb, lambda it: combined(it, fn))
 
 
-def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[tuple[Any, Any]]":
+def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "Pairs[Any, Any]":
     instead = "fold_by_key(zero, op) or aggregate_by_key(zero, seq_op, comb_op)"
     label = full_name(given, verb)
 
-    def build(it: "SCollection[tuple[Any, Any]]") -> "SCollection[tuple[Any, Any]]":
+    def build(it: "Pairs[Any, Any]") -> "Pairs[Any, Any]":
         return done(combined(it, fn), "Present", Present(label, instead, keyed=True))
 
     return composed(given, verb, build)

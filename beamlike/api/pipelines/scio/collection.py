@@ -1,6 +1,6 @@
 """The collection that has Scio's verbs as methods."""
 
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar, overload
 
 from beamlike.api.pipelines.pipeline import PCollection, as_class
 from beamlike.api.pipelines.scio.batching import BatchingVerbs
@@ -12,10 +12,25 @@ from beamlike.api.pipelines.scio.joining import JoinVerbs
 from beamlike.api.pipelines.scio.pairs import KeyedVerbs
 from beamlike.api.pipelines.scio.sampling import SamplingVerbs
 from beamlike.api.pipelines.scio.side_lookups import LookingVerbs
+from beamlike.api.pipelines.scio.steps import K, V
 from beamlike.api.pipelines.scio.timing import TimingVerbs
 from beamlike.api.pipelines.transform import Applied, KeepsElements
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError
+
+_OUTER_JOINS: Final = ("left_outer_join", "right_outer_join", "full_outer_join")
+
+INSTEAD: Final = {
+    **{f"sparse_{join}": f"{join}(...)" for join in (*_OUTER_JOINS, "join", "intersect_by_key")},
+    **{f"skewed_{join}": f"{join}(...)" for join in (*_OUTER_JOINS, "join")},
+    "sparse_lookup": "cogroup(...), whose lists have what each side has for a key",
+    "batch_byte_sized": "batch_weighted(..., len) for texts or bytes",
+    "batch_byte_sized_by_key": "batch_weighted_by_key(..., len) for texts or bytes",
+    "sample_byte_sized": "sample_weighted(..., len) for texts or bytes",
+}
+"""What to write for verbs of Scio's that are not here. A sparse join of Scio's looks elements up in
+a Bloom filter before it groups them, and a skewed join spreads hot keys: joins here do neither, and
+give the same elements. Elements have no size in bytes."""
 
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
@@ -72,3 +87,12 @@ class SCollection(
             )
 
         should_not = should
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if (verb := INSTEAD.get(name)) is not None:
+                raise AttributeError(f"SCollection has no {name}; write {verb}")
+            super().__getattr__(name)
+
+
+Pairs = SCollection[tuple[K, V]]
+"""A collection of pairs of key and value, with Scio's verbs."""

@@ -6,7 +6,7 @@ Source: Scio ``SCollection``.
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TextIO, cast, overload
 
 from beamlike.api.pipelines.named import SaveAs
 from beamlike.api.pipelines.pairs import Partition
@@ -14,6 +14,10 @@ from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.scio.dofns import Catching
 from beamlike.api.pipelines.scio.steps import (
+    K,
+    T,
+    T_co,
+    U,
     Verbs,
     checked,
     checked_name,
@@ -32,18 +36,13 @@ from beamlike.errors import PipelineError
 from beamlike.model.combine.plain import digest
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
-
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-U = TypeVar("U")
-K = TypeVar("K")
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
 
 class ElementVerbs(Verbs[T_co]):
     """What one can do with the elements of a collection, one by one."""
 
-    def with_name(self: "ElementVerbs[T]", name: str) -> "SCollection[T]":
+    def with_name(self: Verbs[T], name: str) -> "SCollection[T]":
         """The same collection; the next verb that is called on it has this name.
 
         A name can be used once. Without one, verbs are named after themselves and numbered.
@@ -55,11 +54,11 @@ class ElementVerbs(Verbs[T_co]):
         """
         return named(self, checked_name(name))
 
-    def transform(self: "ElementVerbs[T]", name: str, fn: "Callable[[SCollection[T]], U]") -> U:
+    def transform(self: Verbs[T], name: str, fn: "Callable[[SCollection[T]], U]") -> U:
         """Several verbs under one name. Source: Scio ``transform``."""
         return composed(named(self, name), "transform", checked(self, "transform", fn))
 
-    def apply_transform(self: "ElementVerbs[T]", transform: "PTransform[SCollection[T], U]") -> U:
+    def apply_transform(self: Verbs[T], transform: "PTransform[SCollection[T], U]") -> U:
         """A transform of Beam's, named after itself or by `with_name`.
 
         Source: Scio ``applyTransform``.
@@ -69,19 +68,17 @@ class ElementVerbs(Verbs[T_co]):
         label = transform.label
         return cast(U, stepped(self, label, transform))
 
-    def map(self: "ElementVerbs[T]", fn: Callable[[T], U]) -> "SCollection[U]":
+    def map(self: Verbs[T], fn: Callable[[T], U]) -> "SCollection[U]":
         """Each element becomes what a function makes of it. Source: Scio ``map``."""
         return mapped(self, "map", checked(self, "map", fn), fn)
 
-    def flat_map(
-        self: "ElementVerbs[T]", fn: Callable[[T], Iterable[U] | None]
-    ) -> "SCollection[U]":
+    def flat_map(self: Verbs[T], fn: Callable[[T], Iterable[U] | None]) -> "SCollection[U]":
         """Each element becomes what a function lists, None nothing. Source: Scio ``flatMap``."""
         return flat_mapped(self, "flat_map", checked(self, "flat_map", fn), fn)
 
     def safe_flat_map(
-        self: "ElementVerbs[T]", fn: Callable[[T], Iterable[U] | None]
-    ) -> "tuple[SCollection[U], SCollection[tuple[T, Exception]]]":
+        self: Verbs[T], fn: Callable[[T], Iterable[U] | None]
+    ) -> "tuple[SCollection[U], Pairs[T, Exception]]":
         """As `flat_map`, and the elements for which the function raised, each with the exception.
 
         Source: Scio ``safeFlatMap``, of its module ``extra``.
@@ -91,17 +88,17 @@ class ElementVerbs(Verbs[T_co]):
         outputs = stepped(self, "safe_flat_map", pardo, fn)
         return outputs["main output"], outputs[Catching.FAILED]
 
-    def filter(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "SCollection[T]":
+    def filter(self: Verbs[T], fn: Callable[[T], Any]) -> "SCollection[T]":
         """Elements for which a function is true. Source: Scio ``filter``."""
         keep = checked(self, "filter", fn)
         return flat_mapped(self, "filter", lambda it: (it,) if keep(it) else (), fn)
 
-    def filter_not(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "SCollection[T]":
+    def filter_not(self: Verbs[T], fn: Callable[[T], Any]) -> "SCollection[T]":
         """Elements for which a function is false. Source: Scio ``filterNot``."""
         drop = checked(self, "filter_not", fn)
         return flat_mapped(self, "filter_not", lambda it: () if drop(it) else (it,), fn)
 
-    def collect(self: "ElementVerbs[T]", fn: Callable[[T], U | None]) -> "SCollection[U]":
+    def collect(self: Verbs[T], fn: Callable[[T], U | None]) -> "SCollection[U]":
         """What a function makes of the elements for which it is defined.
 
         Where Scala has a partial function, here is a function that returns None for elements
@@ -118,16 +115,16 @@ class ElementVerbs(Verbs[T_co]):
 
         return flat_mapped(self, "collect", chosen, fn)
 
-    def flatten(self: "ElementVerbs[Iterable[U]]") -> "SCollection[U]":
+    def flatten(self: Verbs[Iterable[U]]) -> "SCollection[U]":
         """The items of elements that are lists. Source: Scio ``flatten``."""
         return flat_mapped(self, "flatten", iter)
 
-    def key_by(self: "ElementVerbs[T]", fn: Callable[[T], K]) -> "SCollection[tuple[K, T]]":
+    def key_by(self: Verbs[T], fn: Callable[[T], K]) -> "Pairs[K, T]":
         """Each element with its key before it. Source: Scio ``keyBy``."""
         key_of = checked(self, "key_by", fn)
         return mapped(self, "key_by", lambda it: (key_of(it), it), fn)
 
-    def tap(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "SCollection[T]":
+    def tap(self: Verbs[T], fn: Callable[[T], Any]) -> "SCollection[T]":
         """The same elements, each shown to a function first. Source: Scio ``tap``."""
         look = checked(self, "tap", fn)
 
@@ -138,7 +135,7 @@ class ElementVerbs(Verbs[T_co]):
         return mapped(self, "tap", shown, fn)
 
     def debug(
-        self: "ElementVerbs[T]",
+        self: Verbs[T],
         out: Callable[[], TextIO] = lambda: sys.stdout,
         prefix: str = "",
         enabled: bool = True,
@@ -161,9 +158,7 @@ class ElementVerbs(Verbs[T_co]):
 
         return mapped(self, "debug", shown)
 
-    def hash_partition(
-        self: "ElementVerbs[T]", num_partitions: int
-    ) -> "tuple[SCollection[T], ...]":
+    def hash_partition(self: Verbs[T], num_partitions: int) -> "tuple[SCollection[T], ...]":
         """The collection in several parts, equal elements in one. Elements are plain data.
 
         Source: Scio ``hashPartition``.
@@ -201,12 +196,12 @@ class ElementVerbs(Verbs[T_co]):
 
     @overload
     def partition(
-        self: "ElementVerbs[T]", number: Callable[[T], Any]
+        self: Verbs[T], number: Callable[[T], Any]
     ) -> "tuple[SCollection[T], SCollection[T]]": ...
 
     @overload
     def partition(
-        self: "ElementVerbs[T]", number: int, fn: Callable[[T], int]
+        self: Verbs[T], number: int, fn: Callable[[T], int]
     ) -> "tuple[SCollection[T], ...]": ...
 
     def partition(self: Any, number: Any, fn: Any = None) -> "tuple[SCollection[Any], ...]":
@@ -236,7 +231,7 @@ class ElementVerbs(Verbs[T_co]):
         return _parts(self, "partition", number, checked(self, "partition", fn), fn)
 
     def partition_by_key(
-        self: "ElementVerbs[T]", keys: Iterable[K], fn: Callable[[T], K]
+        self: Verbs[T], keys: Iterable[K], fn: Callable[[T], K]
     ) -> "dict[K, SCollection[T]]":
         """A collection for each of these keys.
 
@@ -268,7 +263,7 @@ class ElementVerbs(Verbs[T_co]):
         return dict(zip(known, parts, strict=True))
 
     def save_as(
-        self: "ElementVerbs[T]", name: str, sink: PTransform[PCollection[T], Any] | None = None
+        self: Verbs[T], name: str, sink: PTransform[PCollection[T], Any] | None = None
     ) -> "SCollection[T]":
         """Write the elements somewhere; a ``JobTest`` looks at them instead, under this name.
 

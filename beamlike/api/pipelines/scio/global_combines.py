@@ -21,7 +21,7 @@ Source: Scio ``SCollection``.
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from beamlike.api.pipelines.cogroups import Distinct
 from beamlike.api.pipelines.scio.by_key import as_number, extreme, zeroed
@@ -35,6 +35,13 @@ from beamlike.api.pipelines.scio.functions import (
 )
 from beamlike.api.pipelines.scio.sampling import drawn
 from beamlike.api.pipelines.scio.steps import (
+    C,
+    K,
+    Keyed,
+    T,
+    T_co,
+    U,
+    V,
     Verbs,
     checked,
     combined_globally,
@@ -58,14 +65,7 @@ from beamlike.model.options import whole_number
 from beamlike.model.strategy import WindowingStrategy
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
-
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-U = TypeVar("U")
-C = TypeVar("C")
-K = TypeVar("K")
-V = TypeVar("V")
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
 
 class OverallVerbs(Verbs[T_co]):
@@ -99,9 +99,7 @@ class OverallVerbs(Verbs[T_co]):
         fn = zeroed(self, "aggregate", zero, seq_op, comb_op)
         return _with_default(self, "aggregate", fn)
 
-    def fold(
-        self: "OverallVerbs[T]", zero: T, op: Callable[[T, T], T] = operator.add
-    ) -> "SCollection[T]":
+    def fold(self: Verbs[T], zero: T, op: Callable[[T, T], T] = operator.add) -> "SCollection[T]":
         """All elements combined with a zero.
 
         Args:
@@ -113,7 +111,7 @@ class OverallVerbs(Verbs[T_co]):
         return _with_default(self, "fold", Aggregated(zero, checked(self, "fold", op), op))
 
     def combine(
-        self: "OverallVerbs[T]",
+        self: Verbs[T],
         create_combiner: Callable[[T], C],
         merge_value: Callable[[C, T], C],
         merge_combiners: Callable[[C, C], C],
@@ -127,7 +125,7 @@ class OverallVerbs(Verbs[T_co]):
             checked(self, "combine", fn)
         return _failing(self, "combine", Combined(create_combiner, merge_value, merge_combiners))
 
-    def reduce(self: "OverallVerbs[T]", op: Callable[[T, T], T]) -> "SCollection[T]":
+    def reduce(self: Verbs[T], op: Callable[[T, T], T]) -> "SCollection[T]":
         """All elements combined two by two, in any order. Source: Scio ``reduce``.
 
         Raises:
@@ -135,9 +133,7 @@ class OverallVerbs(Verbs[T_co]):
         """
         return _failing(self, "reduce", _reduced(checked(self, "reduce", op)))
 
-    def sum(
-        self: "OverallVerbs[T]", semigroup: Callable[[T, T], T] = operator.add
-    ) -> "SCollection[T]":
+    def sum(self: Verbs[T], semigroup: Callable[[T, T], T] = operator.add) -> "SCollection[T]":
         """The sum of all elements; ``+`` by default. Source: Scio ``sum``.
 
         Raises:
@@ -161,7 +157,7 @@ class OverallVerbs(Verbs[T_co]):
         """
         return _failing(self, "max", extreme(max, key))
 
-    def latest(self: "OverallVerbs[T]") -> "SCollection[T]":
+    def latest(self: Verbs[T]) -> "SCollection[T]":
         """The element with the greatest event time. Source: Scio ``latest``.
 
         Raises:
@@ -173,7 +169,7 @@ class OverallVerbs(Verbs[T_co]):
 
         return composed(self, "latest", build)
 
-    def mean(self: "OverallVerbs[float]") -> "SCollection[float]":
+    def mean(self: Verbs[float]) -> "SCollection[float]":
         """The mean of all numbers. Source: Scio ``mean``."""
 
         def build(given: "SCollection[float]") -> "SCollection[float]":
@@ -203,7 +199,7 @@ class OverallVerbs(Verbs[T_co]):
 
     @overload
     def sample(
-        self: "OverallVerbs[T]",
+        self: Verbs[T],
         with_replacement: bool,
         /,
         fraction: float,
@@ -212,7 +208,7 @@ class OverallVerbs(Verbs[T_co]):
 
     @overload
     def sample(
-        self: "OverallVerbs[T]",
+        self: Verbs[T],
         *,
         with_replacement: bool,
         fraction: float,
@@ -278,7 +274,7 @@ class OverallVerbs(Verbs[T_co]):
         fn = Weighed(total_weight, checked(self, "sample_weighted", cost), seed)
         return _with_default(self, "sample_weighted", fn)
 
-    def take(self: "OverallVerbs[T]", num: int) -> "SCollection[T]":
+    def take(self: Verbs[T], num: int) -> "SCollection[T]":
         """Any elements, so many at most of each pane. Source: Scio ``take``."""
         made(self, "take", lambda: whole_number(num, 1, "num", CombineError))
 
@@ -287,9 +283,7 @@ class OverallVerbs(Verbs[T_co]):
 
         return composed(self, "take", build)
 
-    def quantiles_approx(
-        self: "OverallVerbs[float]", num_quantiles: int
-    ) -> "SCollection[list[float]]":
+    def quantiles_approx(self: Verbs[float], num_quantiles: int) -> "SCollection[list[float]]":
         """Estimates of quantiles of all numbers, as a list. Source: Scio ``quantilesApprox``."""
         fn = made(self, "quantiles_approx", lambda: ApproxQuantiles(num_quantiles))
         return _with_default(self, "quantiles_approx", fn)
@@ -304,7 +298,7 @@ class OverallVerbs(Verbs[T_co]):
         fn = made(self, "count_approx_distinct", lambda: distinct_within(error))
         return _with_default(self, "count_approx_distinct", fn)
 
-    def distinct(self: "OverallVerbs[T]") -> "SCollection[T]":
+    def distinct(self: Verbs[T]) -> "SCollection[T]":
         """Each element once in each window: when the first pane with it comes out.
 
         Raises:
@@ -314,7 +308,7 @@ class OverallVerbs(Verbs[T_co]):
         """
         return cast("SCollection[T]", stepped(self, "distinct", Distinct()))
 
-    def distinct_by(self: "OverallVerbs[T]", fn: Callable[[T], Any]) -> "SCollection[T]":
+    def distinct_by(self: Verbs[T], fn: Callable[[T], Any]) -> "SCollection[T]":
         """One element of all for which a function gives the same, for each pane that has one.
 
         Source: Scio ``distinctBy``.
@@ -326,10 +320,10 @@ class OverallVerbs(Verbs[T_co]):
 
         return composed(self, "distinct_by", build, fn)
 
-    def distinct_by_key(self: "OverallVerbs[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
+    def distinct_by_key(self: Keyed[K, V]) -> "Pairs[K, V]":
         """One pair of each key, for each pane that has one. Source: Scio ``distinctByKey``."""
 
-        def build(given: "SCollection[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
+        def build(given: "Pairs[K, V]") -> "Pairs[K, V]":
             return given.distinct_by(lambda pair: pair[0])
 
         return composed(self, "distinct_by_key", build)

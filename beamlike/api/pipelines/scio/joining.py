@@ -7,21 +7,13 @@ Source: Scio ``PairSCollectionFunctions`` and ``SCollection``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from beamlike.api.pipelines.cogroups import CoGroupByKey
-from beamlike.api.pipelines.scio.steps import Verbs, composed, other
+from beamlike.api.pipelines.scio.steps import K, Keyed, T, T_co, V, Verbs, W, X, Y, composed, other
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
-
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-K = TypeVar("K")
-V = TypeVar("V")
-W = TypeVar("W")
-X = TypeVar("X")
-Y = TypeVar("Y")
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
 
 class JoinVerbs(Verbs[T_co]):
@@ -33,32 +25,32 @@ class JoinVerbs(Verbs[T_co]):
 
     @overload
     def cogroup(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]", /
-    ) -> "SCollection[tuple[K, tuple[list[V], list[W]]]]": ...
+        self: Keyed[K, V], rhs: "Pairs[K, W]", /
+    ) -> "Pairs[K, tuple[list[V], list[W]]]": ...
 
     @overload
     def cogroup(
-        self: "JoinVerbs[tuple[K, V]]",
-        rhs: "SCollection[tuple[K, W]]",
-        rhs2: "SCollection[tuple[K, X]]",
+        self: Keyed[K, V],
+        rhs: "Pairs[K, W]",
+        rhs2: "Pairs[K, X]",
         /,
-    ) -> "SCollection[tuple[K, tuple[list[V], list[W], list[X]]]]": ...
+    ) -> "Pairs[K, tuple[list[V], list[W], list[X]]]": ...
 
     @overload
     def cogroup(
-        self: "JoinVerbs[tuple[K, V]]",
-        rhs: "SCollection[tuple[K, W]]",
-        rhs2: "SCollection[tuple[K, X]]",
-        rhs3: "SCollection[tuple[K, Y]]",
+        self: Keyed[K, V],
+        rhs: "Pairs[K, W]",
+        rhs2: "Pairs[K, X]",
+        rhs3: "Pairs[K, Y]",
         /,
-    ) -> "SCollection[tuple[K, tuple[list[V], list[W], list[X], list[Y]]]]": ...
+    ) -> "Pairs[K, tuple[list[V], list[W], list[X], list[Y]]]": ...
 
     @overload
     def cogroup(
-        self: "JoinVerbs[tuple[K, Any]]", *others: "SCollection[tuple[K, Any]]"
-    ) -> "SCollection[tuple[K, tuple[list[Any], ...]]]": ...
+        self: Keyed[K, Any], *others: "Pairs[K, Any]"
+    ) -> "Pairs[K, tuple[list[Any], ...]]": ...
 
-    def cogroup(self: Any, *others: Any) -> "SCollection[tuple[Any, Any]]":
+    def cogroup(self: Any, *others: Any) -> "Pairs[Any, Any]":
         """Each key with the values that each collection has for it, as a tuple of lists.
 
         Source: Scio ``cogroup``, ``MultiJoin.cogroup``.
@@ -68,24 +60,18 @@ class JoinVerbs(Verbs[T_co]):
     group_with = cogroup
     """The same as `cogroup`. Source: Scio ``groupWith``."""
 
-    def join(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]"
-    ) -> "SCollection[tuple[K, tuple[V, W]]]":
+    def join(self: Keyed[K, V], rhs: "Pairs[K, W]") -> "Pairs[K, tuple[V, W]]":
         """Each pair of values that both sides have for a key. Source: Scio ``join``."""
         return _joined(self, "join", rhs, _as_is, _as_is)
 
-    def left_outer_join(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]"
-    ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
+    def left_outer_join(self: Keyed[K, V], rhs: "Pairs[K, W]") -> "Pairs[K, tuple[V, W | None]]":
         """As `join`; a value that the right side has none for comes with None.
 
         Source: Scio ``leftOuterJoin``.
         """
         return _joined(self, "left_outer_join", rhs, _as_is, _or_none)
 
-    def right_outer_join(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]"
-    ) -> "SCollection[tuple[K, tuple[V | None, W]]]":
+    def right_outer_join(self: Keyed[K, V], rhs: "Pairs[K, W]") -> "Pairs[K, tuple[V | None, W]]":
         """As `join`; a value that the left side has none for comes with None.
 
         Source: Scio ``rightOuterJoin``.
@@ -93,8 +79,8 @@ class JoinVerbs(Verbs[T_co]):
         return _joined(self, "right_outer_join", rhs, _or_none, _as_is)
 
     def full_outer_join(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[tuple[K, W]]"
-    ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
+        self: Keyed[K, V], rhs: "Pairs[K, W]"
+    ) -> "Pairs[K, tuple[V | None, W | None]]":
         """As `join`; a value that the other side has none for comes with None.
 
         An empty pane gives one pair of None and None, as in Scio.
@@ -103,25 +89,21 @@ class JoinVerbs(Verbs[T_co]):
         """
         return _joined(self, "full_outer_join", rhs, _or_none, _or_none)
 
-    def intersect_by_key(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[K]"
-    ) -> "SCollection[tuple[K, V]]":
+    def intersect_by_key(self: Keyed[K, V], rhs: "SCollection[K]") -> "Pairs[K, V]":
         """The pairs whose key is an element of the other collection.
 
         Source: Scio ``intersectByKey``.
         """
         return _kept(self, "intersect_by_key", rhs, lambda there: bool(there))
 
-    def subtract_by_key(
-        self: "JoinVerbs[tuple[K, V]]", rhs: "SCollection[K]"
-    ) -> "SCollection[tuple[K, V]]":
+    def subtract_by_key(self: Keyed[K, V], rhs: "SCollection[K]") -> "Pairs[K, V]":
         """The pairs whose key is no element of the other collection.
 
         Source: Scio ``subtractByKey``.
         """
         return _kept(self, "subtract_by_key", rhs, lambda there: not there)
 
-    def intersection(self: "JoinVerbs[T]", that: "SCollection[T]") -> "SCollection[T]":
+    def intersection(self: Verbs[T], that: "SCollection[T]") -> "SCollection[T]":
         """The elements that both collections have, each once for each pane.
 
         Source: Scio ``intersection``.
@@ -135,7 +117,7 @@ class JoinVerbs(Verbs[T_co]):
 
         return composed(self, "intersection", build)
 
-    def subtract(self: "JoinVerbs[T]", that: "SCollection[T]") -> "SCollection[T]":
+    def subtract(self: Verbs[T], that: "SCollection[T]") -> "SCollection[T]":
         """The elements that the other collection does not have. Source: Scio ``subtract``."""
         other(self, "subtract", that)
 

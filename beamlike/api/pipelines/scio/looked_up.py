@@ -1,24 +1,20 @@
 """Which keys of a small collection were looked up, for what a full hash join has left."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.pipeline import PCollection, as_class, rewindowed
 from beamlike.api.pipelines.scio.sides import SideInput
-from beamlike.api.pipelines.scio.steps import joined
+from beamlike.api.pipelines.scio.steps import K, V, W, joined
 from beamlike.model.strategy import WindowingStrategy
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
-
-K = TypeVar("K")
-V = TypeVar("V")
-W = TypeVar("W")
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
 
 def looked_up(
-    given: "SCollection[tuple[K, V]]", side: "SideInput[Mapping[K, list[W]]]"
+    given: "Pairs[K, V]", side: "SideInput[Mapping[K, list[W]]]"
 ) -> "SCollection[frozenset[K]]":
     """Sets with the keys that are found in a side input, in each window.
 

@@ -5,12 +5,18 @@ Source: Scio ``PairSCollectionFunctions`` and ``SCollection``.
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.groups import GroupByKey
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.steps import (
+    K,
+    Keyed,
+    T,
+    T_co,
+    U,
+    V,
     Verbs,
     checked,
     composed,
@@ -26,47 +32,35 @@ from beamlike.model.combine.plain import digest
 
 if TYPE_CHECKING:
     from beamlike.api.pipelines.dofn import DoFn
-    from beamlike.api.pipelines.scio.collection import SCollection
-
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-U = TypeVar("U")
-K = TypeVar("K")
-V = TypeVar("V")
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
 
 class KeyedVerbs(Verbs[T_co]):
     """What one can do with pairs of key and value."""
 
-    def keys(self: "KeyedVerbs[tuple[K, V]]") -> "SCollection[K]":
+    def keys(self: Keyed[K, V]) -> "SCollection[K]":
         """The keys. Source: Scio ``keys``."""
         return mapped(self, "keys", lambda pair: pair[0])
 
-    def values(self: "KeyedVerbs[tuple[K, V]]") -> "SCollection[V]":
+    def values(self: Keyed[K, V]) -> "SCollection[V]":
         """The values. Source: Scio ``values``."""
         return mapped(self, "values", lambda pair: pair[1])
 
-    def swap(self: "KeyedVerbs[tuple[K, V]]") -> "SCollection[tuple[V, K]]":
+    def swap(self: Keyed[K, V]) -> "Pairs[V, K]":
         """Keys and values in each other's place. Source: Scio ``swap``."""
         return mapped(self, "swap", lambda pair: (pair[1], pair[0]))
 
-    def map_keys(
-        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[K], U]
-    ) -> "SCollection[tuple[U, V]]":
+    def map_keys(self: Keyed[K, V], fn: Callable[[K], U]) -> "Pairs[U, V]":
         """Each key becomes what a function makes of it. Source: Scio ``mapKeys``."""
         change = checked(self, "map_keys", fn)
         return mapped(self, "map_keys", lambda pair: (change(pair[0]), pair[1]), fn)
 
-    def map_values(
-        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[V], U]
-    ) -> "SCollection[tuple[K, U]]":
+    def map_values(self: Keyed[K, V], fn: Callable[[V], U]) -> "Pairs[K, U]":
         """Each value becomes what a function makes of it. Source: Scio ``mapValues``."""
         change = checked(self, "map_values", fn)
         return mapped(self, "map_values", lambda pair: (pair[0], change(pair[1])), fn)
 
-    def flat_map_values(
-        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[V], Iterable[U] | None]
-    ) -> "SCollection[tuple[K, U]]":
+    def flat_map_values(self: Keyed[K, V], fn: Callable[[V], Iterable[U] | None]) -> "Pairs[K, U]":
         """Each value becomes what a function lists. Source: Scio ``flatMapValues``."""
         change = checked(self, "flat_map_values", fn)
 
@@ -75,9 +69,7 @@ class KeyedVerbs(Verbs[T_co]):
 
         return flat_mapped(self, "flat_map_values", listed, fn)
 
-    def flatten_values(
-        self: "KeyedVerbs[tuple[K, Iterable[U]]]",
-    ) -> "SCollection[tuple[K, U]]":
+    def flatten_values(self: Verbs[tuple[K, Iterable[U]]]) -> "Pairs[K, U]":
         """The items of values that are lists. Source: Scio ``flattenValues``."""
 
         def listed(pair: tuple[K, Iterable[U]]) -> list[tuple[K, U]]:
@@ -85,9 +77,7 @@ class KeyedVerbs(Verbs[T_co]):
 
         return flat_mapped(self, "flatten_values", listed)
 
-    def filter_values(
-        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[V], Any]
-    ) -> "SCollection[tuple[K, V]]":
+    def filter_values(self: Keyed[K, V], fn: Callable[[V], Any]) -> "Pairs[K, V]":
         """Pairs for whose value a function is true. Source: Scio ``filterValues``."""
         keep = checked(self, "filter_values", fn)
 
@@ -96,7 +86,7 @@ class KeyedVerbs(Verbs[T_co]):
 
         return flat_mapped(self, "filter_values", kept, fn)
 
-    def group_by_key(self: "KeyedVerbs[tuple[K, V]]") -> "SCollection[tuple[K, list[V]]]":
+    def group_by_key(self: Keyed[K, V]) -> "Pairs[K, list[V]]":
         """Each key with its values, for each pane. An empty pane has the empty list.
 
         The values have no order.
@@ -106,9 +96,9 @@ class KeyedVerbs(Verbs[T_co]):
 
         Source: Scio ``groupByKey``.
         """
-        return cast("SCollection[tuple[K, list[V]]]", stepped(self, "group_by_key", GroupByKey()))
+        return cast("Pairs[K, list[V]]", stepped(self, "group_by_key", GroupByKey()))
 
-    def group_by(self: Verbs[T], fn: Callable[[T], K]) -> "SCollection[tuple[K, list[T]]]":
+    def group_by(self: Verbs[T], fn: Callable[[T], K]) -> "Pairs[K, list[T]]":
         """The elements by key, for each pane. An empty pane has the empty list.
 
         Raises:
@@ -118,14 +108,14 @@ class KeyedVerbs(Verbs[T_co]):
         """
         key_of = checked(self, "group_by", fn)
 
-        def build(given: "SCollection[T]") -> "SCollection[tuple[K, list[T]]]":
+        def build(given: "SCollection[T]") -> "Pairs[K, list[T]]":
             return given.key_by(key_of).group_by_key()
 
         return composed(self, "group_by", build, fn)
 
     def group_map(
         self: Verbs[T], fn: Callable[[T], K], value: Callable[[T], V]
-    ) -> "SCollection[tuple[K, list[V]]]":
+    ) -> "Pairs[K, list[V]]":
         """What a function makes of the elements, by key. An empty pane has the empty list.
 
         Args:
@@ -140,14 +130,14 @@ class KeyedVerbs(Verbs[T_co]):
         key_of = checked(self, "group_map", fn)
         value_of = checked(self, "group_map", value)
 
-        def build(given: "SCollection[T]") -> "SCollection[tuple[K, list[V]]]":
+        def build(given: "SCollection[T]") -> "Pairs[K, list[V]]":
             return given.map(lambda it: (key_of(it), value_of(it))).group_by_key()
 
         return composed(self, "group_map", build, fn)
 
     def group_map_reduce(
         self: Verbs[T], fn: Callable[[T], K], op: Callable[[T, T], T]
-    ) -> "SCollection[tuple[K, T]]":
+    ) -> "Pairs[K, T]":
         """The elements of each key combined two by two, in any order.
 
         Args:
@@ -163,14 +153,12 @@ class KeyedVerbs(Verbs[T_co]):
         key_of = checked(self, "group_map_reduce", fn)
         reduced = checked(self, "group_map_reduce", op)
 
-        def build(given: "SCollection[T]") -> "SCollection[tuple[K, T]]":
+        def build(given: "SCollection[T]") -> "Pairs[K, T]":
             return given.key_by(key_of).reduce_by_key(reduced)
 
         return composed(self, "group_map_reduce", build, fn)
 
-    def hash_partition_by_key(
-        self: "KeyedVerbs[tuple[K, V]]", num_partitions: int
-    ) -> "tuple[SCollection[tuple[K, V]], ...]":
+    def hash_partition_by_key(self: Keyed[K, V], num_partitions: int) -> "tuple[Pairs[K, V], ...]":
         """The collection in several parts, equal keys in one. Keys are plain data.
 
         Source: Scio ``hashPartitionByKey``.
@@ -178,12 +166,12 @@ class KeyedVerbs(Verbs[T_co]):
         return here(self).partition(num_partitions, partial(_hashed_key, num_partitions))
 
     @overload
-    def apply_per_key(self: "KeyedVerbs[tuple[K, V]]", fn: "DoFn[Any, U]") -> "SCollection[U]": ...
+    def apply_per_key(self: Keyed[K, V], fn: "DoFn[Any, U]") -> "SCollection[U]": ...
     @overload
     def apply_per_key(
-        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[Any, V, int], tuple[Any, Iterable[U]]]
-    ) -> "SCollection[tuple[K, U]]": ...
-    def apply_per_key(self: "KeyedVerbs[tuple[K, V]]", fn: Any) -> Any:
+        self: Keyed[K, V], fn: Callable[[Any, V, int], tuple[Any, Iterable[U]]]
+    ) -> "Pairs[K, U]": ...
+    def apply_per_key(self: Keyed[K, V], fn: Any) -> Any:
         """Each value given to a function with a state for its key and window, or to a `DoFn`.
 
         Nothing is grouped: what the function answers comes out at once, in the window, at the

@@ -19,18 +19,16 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from beamlike.api.pipelines.scio.dofns import Copies
-from beamlike.api.pipelines.scio.steps import Verbs, composed, done, full_name
+from beamlike.api.pipelines.scio.steps import T, T_co, Verbs, composed, done, full_name
 from beamlike.errors import PipelineError
 from beamlike.model.combine.plain import digest
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
 
 _SLACK: Final = 1e-6
 """How far a fraction may be off, as in Scio: sums of fractions are not exact."""
@@ -43,17 +41,17 @@ class SamplingVerbs(Verbs[T_co]):
 
     @overload
     def random_split(
-        self: "SamplingVerbs[T]", weights: Iterable[float], *, seed: int | None = None
+        self: Verbs[T], weights: Iterable[float], *, seed: int | None = None
     ) -> "tuple[SCollection[T], ...]": ...
 
     @overload
     def random_split(
-        self: "SamplingVerbs[T]", weights: float, *, seed: int | None = None
+        self: Verbs[T], weights: float, *, seed: int | None = None
     ) -> "tuple[SCollection[T], SCollection[T]]": ...
 
     @overload
     def random_split(
-        self: "SamplingVerbs[T]", weights: float, weight_b: float, *, seed: int | None = None
+        self: Verbs[T], weights: float, weight_b: float, *, seed: int | None = None
     ) -> "tuple[SCollection[T], SCollection[T], SCollection[T]]": ...
 
     def random_split(
@@ -105,7 +103,7 @@ def drawn(
 
 def drawn_by_key(
     given: Verbs[tuple[Any, Any]], with_replacement: Any, fractions: Any, seed: int | None
-) -> "SCollection[tuple[Any, Any]]":
+) -> "Pairs[Any, Any]":
     """Pairs by chance, for ``sample_by_key``.
 
     Raises:

@@ -10,8 +10,9 @@ into.
 Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.pipeline import rewindowed
@@ -22,19 +23,26 @@ from beamlike.api.pipelines.scio.sides import (
     SideInput,
     SideOutput,
 )
-from beamlike.api.pipelines.scio.steps import Verbs, composed, here, joined, other
+from beamlike.api.pipelines.scio.steps import (
+    K,
+    Keyed,
+    T,
+    T_co,
+    U,
+    V,
+    Verbs,
+    W,
+    composed,
+    here,
+    joined,
+    other,
+)
 from beamlike.api.pipelines.views import AsDict, AsList, AsMultiMap, AsSideInput, AsSingleton
 from beamlike.errors import PipelineError
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-U = TypeVar("U")
-K = TypeVar("K")
-V = TypeVar("V")
-W = TypeVar("W")
 
 _NO_DEFAULT: Final[Any] = object()
 
@@ -74,9 +82,7 @@ class LookingVerbs(Verbs[T_co]):
     windows and the collection has none.
     """
 
-    def as_singleton_side_input(
-        self: "LookingVerbs[T]", default_value: T = _NO_DEFAULT
-    ) -> "SideInput[T]":
+    def as_singleton_side_input(self: Verbs[T], default_value: T = _NO_DEFAULT) -> "SideInput[T]":
         """The one element of each window, to be looked into by `with_side_inputs`.
 
         Reading it fails if there are several, or none and no default.
@@ -87,39 +93,33 @@ class LookingVerbs(Verbs[T_co]):
             return SideInput(AsOne(here(self)))
         return SideInput(AsSingleton(here(self), default_value))
 
-    def as_list_side_input(self: "LookingVerbs[T]") -> "SideInput[list[T]]":
+    def as_list_side_input(self: Verbs[T]) -> "SideInput[list[T]]":
         """The elements of each window as a list. Source: Scio ``asListSideInput``."""
         return SideInput(AsList(here(self)))
 
-    def as_iterable_side_input(self: "LookingVerbs[T]") -> "SideInput[Iterable[T]]":
+    def as_iterable_side_input(self: Verbs[T]) -> "SideInput[Iterable[T]]":
         """The elements of each window, to go through. Source: Scio ``asIterableSideInput``."""
         return here(self).as_list_side_input()
 
-    def as_set_singleton_side_input(self: "LookingVerbs[T]") -> "SideInput[Set[T]]":
+    def as_set_singleton_side_input(self: Verbs[T]) -> "SideInput[Set[T]]":
         """The elements of each window as a set. Source: Scio ``asSetSingletonSideInput``."""
         return SideInput(AsSet(here(self)))
 
-    def as_map_side_input(
-        self: "LookingVerbs[tuple[K, V]]",
-    ) -> "SideInput[Mapping[K, V]]":
+    def as_map_side_input(self: Keyed[K, V]) -> "SideInput[Mapping[K, V]]":
         """The pairs of each window as a mapping; reading fails if a key is there twice.
 
         Source: Scio ``asMapSideInput``, ``asMapSingletonSideInput``.
         """
         return SideInput(AsUniqueDict(here(self)))
 
-    def as_multi_map_side_input(
-        self: "LookingVerbs[tuple[K, V]]",
-    ) -> "SideInput[Mapping[K, list[V]]]":
+    def as_multi_map_side_input(self: Keyed[K, V]) -> "SideInput[Mapping[K, list[V]]]":
         """The pairs of each window as a mapping to lists.
 
         Source: Scio ``asMultiMapSideInput``, ``asMultiMapSingletonSideInput``.
         """
         return SideInput(AsMultiMap(here(self)))
 
-    def with_side_inputs(
-        self: "LookingVerbs[T]", *sides: "SideInput[Any]"
-    ) -> "SCollectionWithSideInput[T]":
+    def with_side_inputs(self: Verbs[T], *sides: "SideInput[Any]") -> "SCollectionWithSideInput[T]":
         """The same elements, for functions that look into side inputs.
 
         An element sees the latest pane, also one that is empty: a side input with a trigger and
@@ -139,55 +139,50 @@ class LookingVerbs(Verbs[T_co]):
                 )
         return SCollectionWithSideInput(here(self), sides)
 
-    def reify_side_input_as_values(
-        self: "LookingVerbs[T]", side: "SideInput[U]"
-    ) -> "SCollection[tuple[T, U]]":
+    def reify_side_input_as_values(self: Verbs[T], side: "SideInput[U]") -> "Pairs[T, U]":
         """Each element with what it sees of a side input.
 
         Source: Scio ``reifySideInputAsValues``.
         """
 
-        def build(given: "SCollection[T]") -> "SCollection[tuple[T, U]]":
+        def build(given: "SCollection[T]") -> "Pairs[T, U]":
             seeing = given.with_side_inputs(side)
             return seeing.map(lambda it, context: (it, context(side))).to_scollection()
 
         return composed(self, "reify_side_input_as_values", build)
 
-    def reify_as_list_in_global_window(self: "LookingVerbs[T]") -> "SCollection[list[T]]":
+    def reify_as_list_in_global_window(self: Verbs[T]) -> "SCollection[list[T]]":
         """All elements of the global window as one list, an empty one of none.
 
         Source: Scio ``reifyAsListInGlobalWindow``.
         """
-        verb = "reify_as_list_in_global_window"
-        return _reified(self, verb, lambda it: it.as_list_side_input())
+        return _reified(self, "list")
 
-    def reify_as_iterable_in_global_window(self: "LookingVerbs[T]") -> "SCollection[Iterable[T]]":
-        """The same as a list. Source: Scio ``reifyAsIterableInGlobalWindow``."""
-        verb = "reify_as_iterable_in_global_window"
-        return _reified(self, verb, lambda it: it.as_iterable_side_input())
+    def reify_as_iterable_in_global_window(self: Verbs[T]) -> "SCollection[Iterable[T]]":
+        """All elements of the global window as one list, an empty one of none.
 
-    def reify_as_map_in_global_window(
-        self: "LookingVerbs[tuple[K, V]]",
-    ) -> "SCollection[Mapping[K, V]]":
+        Source: Scio ``reifyAsIterableInGlobalWindow``.
+        """
+        return _reified(self, "iterable")
+
+    def reify_as_map_in_global_window(self: Keyed[K, V]) -> "SCollection[Mapping[K, V]]":
         """All pairs of the global window as one mapping; it fails if a key is there twice.
 
         Source: Scio ``reifyAsMapInGlobalWindow``.
         """
-        verb = "reify_as_map_in_global_window"
-        return _reified(self, verb, lambda it: it.as_map_side_input())
+        return _reified(self, "map")
 
     def reify_as_multi_map_in_global_window(
-        self: "LookingVerbs[tuple[K, V]]",
+        self: Keyed[K, V],
     ) -> "SCollection[Mapping[K, list[V]]]":
         """All pairs of the global window as one mapping to lists.
 
         Source: Scio ``reifyAsMultiMapInGlobalWindow``.
         """
-        verb = "reify_as_multi_map_in_global_window"
-        return _reified(self, verb, lambda it: it.as_multi_map_side_input())
+        return _reified(self, "multi_map")
 
     def with_side_outputs(
-        self: "LookingVerbs[T]", *sides: "SideOutput[Any]"
+        self: Verbs[T], *sides: "SideOutput[Any]"
     ) -> "SCollectionWithSideOutput[T]":
         """The same elements, for functions with more than one output.
 
@@ -204,99 +199,64 @@ class LookingVerbs(Verbs[T_co]):
                 )
         return SCollectionWithSideOutput(here(self), sides)
 
-    def cross(self: "LookingVerbs[T]", that: "SCollection[U]") -> "SCollection[tuple[T, U]]":
+    def cross(self: Verbs[T], that: "SCollection[U]") -> "Pairs[T, U]":
         """Each element with each of a small collection. Source: Scio ``cross``."""
-        small: SCollection[U] = other(self, "cross", that)
+        other(self, "cross", that)
+        return _look_up(
+            self,
+            "cross",
+            that,
+            "list",
+            lambda element, small: [(element, each) for each in small],
+        )
 
-        def build(given: "SCollection[T]") -> "SCollection[tuple[T, U]]":
-            side = small.as_list_side_input()
-            seeing = given.with_side_inputs(side)
-            return seeing.flat_map(
-                lambda it, context: [(it, other) for other in context(side)]
-            ).to_scollection()
-
-        return composed(self, "cross", build)
-
-    def hash_lookup(
-        self: "LookingVerbs[T]", that: "SCollection[tuple[T, V]]"
-    ) -> "SCollection[tuple[T, list[V]]]":
+    def hash_lookup(self: Verbs[T], that: "Pairs[T, V]") -> "Pairs[T, list[V]]":
         """Each element with the values that a small collection has under it.
 
         Source: Scio ``hashLookup``.
         """
-        small: SCollection[tuple[T, V]] = other(self, "hash_lookup", that)
+        other(self, "hash_lookup", that)
+        return _look_up(
+            self,
+            "hash_lookup",
+            that,
+            "multi_map",
+            lambda element, small: (element, small.get(element, [])),
+            by="map",
+        )
 
-        def build(given: "SCollection[T]") -> "SCollection[tuple[T, list[V]]]":
-            side = small.as_multi_map_side_input()
-            seeing = given.with_side_inputs(side)
-            return seeing.map(lambda it, context: (it, context(side).get(it, []))).to_scollection()
-
-        return composed(self, "hash_lookup", build)
-
-    def hash_filter(
-        self: "LookingVerbs[T]", that: "SCollection[T] | SideInput[Set[T]]"
-    ) -> "SCollection[T]":
+    def hash_filter(self: Verbs[T], that: "SCollection[T] | SideInput[Set[T]]") -> "SCollection[T]":
         """The elements that a small collection has too. Source: Scio ``hashFilter``."""
-
-        def build(given: "SCollection[T]") -> "SCollection[T]":
-            side = _set(given, that)
-            seeing = given.with_side_inputs(side)
-            return seeing.filter(lambda it, context: it in context(side)).to_scollection()
-
-        return composed(self, "hash_filter", build)
+        return _look_up(
+            self,
+            "hash_filter",
+            that,
+            "set_singleton",
+            lambda element, small: element in small,
+            by="filter",
+        )
 
     def hash_join(
-        self: "LookingVerbs[tuple[K, V]]",
-        rhs: "SCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
-    ) -> "SCollection[tuple[K, tuple[V, W]]]":
+        self: Keyed[K, V], rhs: "Pairs[K, W] | SideInput[Mapping[K, list[W]]]"
+    ) -> "Pairs[K, tuple[V, W]]":
         """Each value with each that a small collection has for its key.
 
         Source: Scio ``hashJoin``.
         """
-
-        def build(given: "SCollection[tuple[K, V]]") -> "SCollection[tuple[K, tuple[V, W]]]":
-            side = _multi_map(given, rhs)
-            return (
-                given.with_side_inputs(side)
-                .flat_map(
-                    lambda it, context: [
-                        (it[0], (it[1], other)) for other in context(side).get(it[0], [])
-                    ]
-                )
-                .to_scollection()
-            )
-
-        return composed(self, "hash_join", build)
+        return _look_up(self, "hash_join", rhs, "multi_map", partial(_joined, ()))
 
     def hash_left_outer_join(
-        self: "LookingVerbs[tuple[K, V]]",
-        rhs: "SCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
-    ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
+        self: Keyed[K, V], rhs: "Pairs[K, W] | SideInput[Mapping[K, list[W]]]"
+    ) -> "Pairs[K, tuple[V, W | None]]":
         """As `hash_join`; a value whose key the other side does not have comes with None.
 
         Source: Scio ``hashLeftOuterJoin``.
         """
-
-        def build(
-            given: "SCollection[tuple[K, V]]",
-        ) -> "SCollection[tuple[K, tuple[V, W | None]]]":
-            side = _multi_map(given, rhs)
-            return (
-                given.with_side_inputs(side)
-                .flat_map(
-                    lambda it, context: [
-                        (it[0], (it[1], other)) for other in context(side).get(it[0], [None])
-                    ]
-                )
-                .to_scollection()
-            )
-
-        return composed(self, "hash_left_outer_join", build)
+        return _look_up(self, "hash_left_outer_join", rhs, "multi_map", partial(_joined, (None,)))
 
     def hash_full_outer_join(
-        self: "LookingVerbs[tuple[K, V]]",
-        rhs: "SCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
-    ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
+        self: Keyed[K, V], rhs: "Pairs[K, W] | SideInput[Mapping[K, list[W]]]"
+    ) -> "Pairs[K, tuple[V | None, W | None]]":
         """As `hash_left_outer_join`; what no element has looked up comes with None as well.
 
         That is known only when all elements of the window have been seen: it comes out with the
@@ -307,81 +267,97 @@ class LookingVerbs(Verbs[T_co]):
         Source: Scio ``hashFullOuterJoin``.
         """
 
-        def build(
-            given: "SCollection[tuple[K, V]]",
-        ) -> "SCollection[tuple[K, tuple[V | None, W | None]]]":
-            side = _multi_map(given, rhs)
-            ours: SCollection[Any] = here(given).hash_left_outer_join(side)
+        def rest(
+            looked_up_keys: frozenset[K], small: Mapping[K, list[W]]
+        ) -> list[tuple[K, tuple[None, W]]]:
+            unseen = (key for key in small if key not in looked_up_keys)
+            return [(key, (None, value)) for key in unseen for value in small[key]]
+
+        def build(pcoll: "Pairs[K, V]") -> "Pairs[K, tuple[V | None, W | None]]":
+            side = _side_input(pcoll, rhs, "multi_map")
+            left: SCollection[Any] = here(pcoll).hash_left_outer_join(side)
             nothing: frozenset[Any] = frozenset()
-            known = looked_up(given, side).aggregate(nothing, union, union)
-            theirs: SCollection[Any] = (
-                known.with_side_inputs(side)
-                .flat_map(
-                    lambda keys, context: [
-                        (key, (None, other))
-                        for key, values in context(side).items()
-                        if key not in keys
-                        for other in values
-                    ]
-                )
-                .to_scollection()
+            known = looked_up(pcoll, side).aggregate(nothing, union, union)
+            right = known.with_side_inputs(side).flat_map(
+                lambda keys, context: rest(keys, context(side))
             )
-            return joined([ours, cast(Verbs[Any], rewindowed(theirs, ours.windowing))], "union")
+            in_windows = rewindowed(right.to_scollection(), left.windowing)
+            return joined([left, cast(Verbs[Any], in_windows)], "union")
 
         return composed(self, "hash_full_outer_join", build)
 
     def hash_intersect_by_key(
-        self: "LookingVerbs[tuple[K, V]]", rhs: "SCollection[K] | SideInput[Set[K]]"
-    ) -> "SCollection[tuple[K, V]]":
+        self: Keyed[K, V], rhs: "SCollection[K] | SideInput[Set[K]]"
+    ) -> "Pairs[K, V]":
         """The pairs whose key a small collection has. Source: Scio ``hashIntersectByKey``."""
-
-        def build(given: "SCollection[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
-            side = _set(given, rhs)
-            seeing = given.with_side_inputs(side)
-            return seeing.filter(lambda it, context: it[0] in context(side)).to_scollection()
-
-        return composed(self, "hash_intersect_by_key", build)
+        return _look_up(
+            self,
+            "hash_intersect_by_key",
+            rhs,
+            "set_singleton",
+            lambda pair, keys: pair[0] in keys,
+            by="filter",
+        )
 
     def hash_subtract_by_key(
-        self: "LookingVerbs[tuple[K, V]]", rhs: "SCollection[K] | SideInput[Set[K]]"
-    ) -> "SCollection[tuple[K, V]]":
+        self: Keyed[K, V], rhs: "SCollection[K] | SideInput[Set[K]]"
+    ) -> "Pairs[K, V]":
         """The pairs whose key a small collection has not. Source: Scio ``hashSubtractByKey``."""
-
-        def build(given: "SCollection[tuple[K, V]]") -> "SCollection[tuple[K, V]]":
-            side = _set(given, rhs)
-            seeing = given.with_side_inputs(side)
-            return seeing.filter(lambda it, context: it[0] not in context(side)).to_scollection()
-
-        return composed(self, "hash_subtract_by_key", build)
-
-
-def _reified(
-    given: Verbs[T], verb: str, side: "Callable[[SCollection[T]], SideInput[U]]"
-) -> "SCollection[U]":
-    def build(it: "SCollection[T]") -> "SCollection[U]":
-        once = cast("SCollection[None]", it.pipeline | "Once" >> Create([None]))
-        return once.reify_side_input_as_values(side(it.with_global_window())).values()
-
-    return composed(given, verb, build)
-
-
-def _multi_map(
-    given: Verbs[Any], side: "SCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]"
-) -> "SideInput[Mapping[K, list[W]]]":
-    if isinstance(side, Verbs):
-        return here(side).as_multi_map_side_input()
-    return _checked(given, side)
-
-
-def _set(given: Verbs[Any], side: "SCollection[K] | SideInput[Set[K]]") -> "SideInput[Set[K]]":
-    if isinstance(side, Verbs):
-        return here(side).as_set_singleton_side_input()
-    return _checked(given, side)
-
-
-def _checked(given: Verbs[Any], side: Any) -> "SideInput[Any]":
-    if not isinstance(side, SideInput):
-        raise PipelineError(
-            f"{here(given).pipeline.label!r} needs another collection or a side input, got {side!r}"
+        return _look_up(
+            self,
+            "hash_subtract_by_key",
+            rhs,
+            "set_singleton",
+            lambda pair, keys: pair[0] not in keys,
+            by="filter",
         )
-    return side
+
+
+View = Literal["list", "iterable", "set_singleton", "map", "multi_map"]
+"""``as_<view>_side_input`` makes a side input of a collection."""
+
+
+def _side_input(pcoll: Verbs[Any], small: Any, view: View) -> "SideInput[Any]":
+    """The small collection as this view, unless it is a side input already."""
+    if isinstance(small, Verbs):
+        side_input: SideInput[Any] = getattr(small, f"as_{view}_side_input")()
+        return side_input
+    if not isinstance(small, SideInput):
+        label = here(pcoll).pipeline.label
+        raise PipelineError(f"{label!r} needs another collection or a side input, got {small!r}")
+    return small
+
+
+def _look_up(
+    pcoll: Verbs[Any],
+    verb: str,
+    small: Any,
+    view: View,
+    look: Callable[[Any, Any], Any],
+    by: Literal["flat_map", "map", "filter"] = "flat_map",
+) -> Any:
+    """What a function makes of each element and the contents of a small collection."""
+
+    def build(inside: "SCollection[Any]") -> "SCollection[Any]":
+        side = _side_input(inside, small, view)
+        apply = getattr(inside.with_side_inputs(side), by)
+        seen: SCollection[Any] = apply(
+            lambda element, context: look(element, context(side))
+        ).to_scollection()
+        return seen
+
+    return composed(pcoll, verb, build)
+
+
+def _joined(missing: Sequence[None], pair: tuple[Any, Any], small: Mapping[Any, Any]) -> list[Any]:
+    key, value = pair
+    return [(key, (value, other_value)) for other_value in small.get(key, missing)]
+
+
+def _reified(pcoll: Verbs[Any], view: View) -> Any:
+    def build(inside: "SCollection[Any]") -> "SCollection[Any]":
+        once = cast("SCollection[None]", inside.pipeline | "Once" >> Create([None]))
+        side = _side_input(inside, inside.with_global_window(), view)
+        return once.reify_side_input_as_values(side).values()
+
+    return composed(pcoll, f"reify_as_{view}_in_global_window", build)

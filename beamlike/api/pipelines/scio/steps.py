@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")
+C = TypeVar("C")
 K = TypeVar("K")
 V = TypeVar("V")
+W = TypeVar("W")
+X = TypeVar("X")
+Y = TypeVar("Y")
 
 
 class Verbs(Generic[T_co]):
@@ -31,6 +35,10 @@ class Verbs(Generic[T_co]):
     """The name that `with_name` set for the next verb."""
     next_fanout: Any = None
     """The fanout of what the next verb combines: a number, or a function from a key to it."""
+
+
+Keyed = Verbs[tuple[K, V]]
+"""A collection of pairs of key and value."""
 
 
 def here(given: Verbs[T]) -> "SCollection[T]":

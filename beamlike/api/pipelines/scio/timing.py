@@ -5,7 +5,7 @@ Source: Scio ``SCollection``, the group ``window``.
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
@@ -15,7 +15,20 @@ from beamlike.api.pipelines.scio.dofns import (
     WithTimestampedValue,
     WithWindow,
 )
-from beamlike.api.pipelines.scio.steps import Verbs, checked, done, full_name, here, made, stepped
+from beamlike.api.pipelines.scio.steps import (
+    K,
+    Keyed,
+    T,
+    T_co,
+    V,
+    Verbs,
+    checked,
+    done,
+    full_name,
+    here,
+    made,
+    stepped,
+)
 from beamlike.api.pipelines.scio.windowed import WindowedSCollection
 from beamlike.api.pipelines.times import WithTimestamps
 from beamlike.api.pipelines.windowing import WindowInto
@@ -36,12 +49,7 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import Window
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import SCollection
-
-T_co = TypeVar("T_co", covariant=True)
-T = TypeVar("T")
-K = TypeVar("K")
-V = TypeVar("V")
+    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
 
 
 @attrs.frozen
@@ -200,21 +208,19 @@ class TimingVerbs(Verbs[T_co]):
         """
         return _windowed(self, "window_by_years", lambda: CalendarYears(number), options)
 
-    def with_timestamp(self) -> "SCollection[tuple[T_co, int]]":
+    def with_timestamp(self) -> "Pairs[T_co, int]":
         """Each element with its event time (ms). Source: Scio ``withTimestamp``."""
         return done(self, "with_timestamp", WithTimestamp())
 
-    def with_pane_info(self) -> "SCollection[tuple[T_co, PaneInfo]]":
+    def with_pane_info(self) -> "Pairs[T_co, PaneInfo]":
         """Each element with the pane that it came in. Source: Scio ``withPaneInfo``."""
         return done(self, "with_pane_info", WithPaneInfo())
 
-    def with_window(self) -> "SCollection[tuple[T_co, Window]]":
+    def with_window(self) -> "Pairs[T_co, Window]":
         """Each element with its window, once for each of them. Source: Scio ``withWindow``."""
         return done(self, "with_window", WithWindow())
 
-    def with_timestamped_values(
-        self: "TimingVerbs[tuple[K, V]]",
-    ) -> "SCollection[tuple[K, tuple[V, int]]]":
+    def with_timestamped_values(self: Keyed[K, V]) -> "Pairs[K, tuple[V, int]]":
         """Pairs, each value with its event time (ms). Source: Scio ``withTimestampedValues``."""
         return done(self, "with_timestamped_values", WithTimestampedValue())
 
