@@ -25,7 +25,8 @@ def made_of_columns(called: Callable[..., Any], bundle: Bundle) -> ColumnBundle 
     if called is with_no_key:
         return bundle.with_column(PairsColumn((), bundle.column))
     if isinstance(called, attrgetter | itemgetter):
-        _, names = called.__reduce__()[:2]  # type: ignore[misc]
+        reduced: Any = called.__reduce__()  # no other attribute has the names
+        names = reduced[1]
         pick: Callable[[Any], Column | None] = getattr(bundle.column, "picked", _none)
         picked = pick(names[0]) if len(names) == 1 and isinstance(names[0], str) else None
         return None if picked is None else bundle.with_column(picked)

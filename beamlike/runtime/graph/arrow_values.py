@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.columnar.arrays import Ints
 from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.column_bundle import ColumnBundle, OneKey, PairsColumn, listed
 
@@ -74,20 +73,18 @@ def _is_of(array: pa.Array, dtype: pa.DataType) -> bool:
     )
 
 
-def times_and_windows(bundle: Bundle) -> tuple[Ints, Spans]:
+def times_and_windows(bundle: Bundle) -> tuple[Any, Spans]:
     """The event times (ms) of elements, and the windows that they are in, one each, as arrays."""
     parts = bundle.parts()
-    times = [np.asarray(_times(part), np.int64) for part in parts]
     spans = [_bounds(part) for part in parts]
-    starts, ends = ([np.asarray(pair[side], np.int64) for pair in spans] for side in (0, 1))
-    none: list[Any] = [np.zeros(0, np.int64)]
-    joined = (np.concatenate(arrays or none) for arrays in (times, starts, ends))
-    moments, *bounds = joined
-    return moments, Spans(*bounds)  # type: ignore[arg-type] (lists of numbers, as arrays)
+    times = [part.times if isinstance(part, ColumnBundle) else part.timestamps for part in parts]
+    starts, ends = ([pair[side] for pair in spans] for side in (0, 1))
+    moments, first, last = (_joined(arrays) for arrays in (times, starts, ends))
+    return moments, Spans(first, last)
 
 
-def _times(part: Bundle) -> Sequence[int]:
-    return part.times if isinstance(part, ColumnBundle) else part.timestamps  # type: ignore[no-any-return]
+def _joined(arrays: Sequence[Any]) -> Any:
+    return np.concatenate([np.asarray(it, np.int64) for it in arrays]) if arrays else np.arange(0)
 
 
 def _bounds(part: Bundle) -> tuple[Any, Any]:

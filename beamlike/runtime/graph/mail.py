@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
-from beamlike.model.column_bundle import JoinedBundle
-from beamlike.model.panes import PaneInfo, numbered_panes
+from beamlike.model.column_bundle import ColumnBundle, JoinedBundle
+from beamlike.model.panes import NO_FIRING, PaneInfo, numbered_panes
 from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.clock import Delivered
 from beamlike.runtime.envelope import (
@@ -261,6 +261,8 @@ def _bundle(columns: _Columns) -> Bundle:
     values, timestamps, spans, numbers, panes = columns
     windows: WindowsOfEach
     if isinstance(spans, np.ndarray):
+        if panes == [NO_FIRING]:
+            return ColumnBundle(values, timestamps, (spans[:, 0], spans[:, 1]))
         windows = Spans(*spans.T.tolist())
     else:
         windows = [tuple(window_of(*span) for span in each) for each in spans]
