@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, TransformError
@@ -15,12 +17,15 @@ from beamlike.hosts.spark.graph.frames import clock_of
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader, RowColumns
 from beamlike.hosts.spark.graph.stages import fused_stage
 from beamlike.model.bundle import Bundle, Spans, Windowed
+from beamlike.model.coders import Coders
 from beamlike.model.column_bundle import ColumnBundle, JoinedBundle
 from beamlike.model.combine import Max, Min, Sum
 from beamlike.model.graph import ReadNode
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.envelope import is_lifted
+from beamlike.runtime.graph.keyed import key_blobs, text_blobs
+from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 
@@ -203,3 +208,13 @@ def test_joined_bundles_are_one_bundle_and_leave_their_parts_alone() -> None:
     assert joined.values == [1, 2, 3, 4]
     assert isinstance(joined.windows, Spans)
     assert (len(joined), len(first), len(second)) == (4, 2, 1)
+
+
+@given(texts=st.lists(st.text(st.characters(codec="utf-8") | st.sampled_from('"\\\n\x7f é'))))
+def test_texts_have_the_same_bytes_alone_and_together(texts: list[str]) -> None:
+    assert list(key_blobs(texts, Coders())) == [key_bytes(text) for text in texts]
+
+
+def test_plain_texts_are_made_bytes_together() -> None:
+    assert text_blobs(["", "user 1", "a'b"]) == [b'"s"', b'"suser 1"', b'"sa\'b"']
+    assert [text_blobs([text]) for text in ("\n", "\x7f", '"', "\\", "é")] == [None] * 5
