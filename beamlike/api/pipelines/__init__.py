@@ -8,8 +8,8 @@ line, for the code that builds one; options of a block), `runners`, `beams_own` 
 SDK has), `result` (what a run raises and returns) and `metrics` (what it reports), `variables`
 (what type checkers infer), `hints` (what transforms take and make), `eager` (transforms of plain
 lists). Then how elements are worked on: `params` (what functions ask for), `batch_types` (batches
-of elements), `dofn` (functions over elements), `calling` (plain functions as such), `doing` (how
-they are called), `element_batches` (functions over batches), `contexts` (what they are given beside
+of elements), `dofn` (functions over elements), `calling` (plain functions as such),
+`column_functions` (those that take a column), `doing` (how they are called), `element_batches` (functions over batches), `contexts` (what they are given beside
 the element), `views` (side inputs that these are given), `userstate` (the states and timers that
 functions declare), `stateful_doing` (how such functions are called), `combinefn` (Beam's combine
 functions), `combine_fns` (the built-in ones), `combine_types` (what they take and make), `grouping`

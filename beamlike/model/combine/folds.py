@@ -75,6 +75,7 @@ class Sum(CombineFn):
     """
 
     scio_operation: ClassVar[str | None] = "sumByKey"
+    whole_numbers_fold: ClassVar[str | None] = "sum"
 
     def create(self) -> Any:
         return 0
@@ -129,6 +130,7 @@ class Min(ExactMerge):
     """
 
     scio_operation = "minByKey"
+    whole_numbers_fold = "min"
 
     def create(self) -> Any:
         return None
@@ -153,6 +155,7 @@ class Max(ExactMerge):
     """
 
     scio_operation = "maxByKey"
+    whole_numbers_fold = "max"
 
     def create(self) -> Any:
         return None
