@@ -23,8 +23,8 @@ pass), `stages` (one stage in memory, and what comes out of one element), `folds
 that they need), `frames` (what all of them share over a DataFrame), then the dialects. Kafka
 Streams: `kafka`, with `kafka_windows`, `kafka_table`, `kafka_store`, `kafka_suppress` and
 `kafka_driver`. Flink: `flink`, with `flink_triggers`, `flink_evictors`, `flink_words` and
-`flink_harness`. Apex: `apex`, with `apex_options`, `apex_accumulations` and `apex_run`. Akka:
-`akka`.
+`flink_operator`. Apex: `apex`, with `apex_options`, `apex_accumulations`, `apex_operator` and
+`apex_run`. Akka: `akka`.
 
 What a dialect decides, and how this package writes it
     ========================================  ====================================================
