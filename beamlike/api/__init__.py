@@ -1,7 +1,7 @@
 """What users call. Everything here stands on the hosts and decides nothing about panes.
 
-Shared by all: `arguments` (checks of what is passed), `warning` (warnings that point at the user's
-line), `user_timers` (timers as functions see them), `pickle_coder` (values of any kind as bytes),
+Shared by all: `arguments` (checks of what is passed, and warnings that point at the user's line),
+`user_timers` (timers as functions see them), `pickle_coder` (values of any kind as bytes),
 `marked_methods` (what decorators note on methods), `function_rows` (rows as functions are given
 them), `dofn_rows` (functions of Beam over such rows).
 

@@ -68,7 +68,7 @@ HERE: Final[Mapping[str, str]] = {
     "typehints.decorators": f"{_P}.hints.declared TypeCheckError=beamlike.errors:TypeCheckError",
     "typehints.native_type_compatibility": f"convert_to_beam_type={_P}.hints.forms:normal "
     f"convert_to_beam_types={_P}.hints.forms:normal_all",
-    "typehints.trivial_inference": f"instance_to_type={_P}.hints.values:type_of",
+    "typehints.trivial_inference": f"instance_to_type={_P}.hints.forms:type_of",
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
         for name in (
@@ -78,8 +78,8 @@ HERE: Final[Mapping[str, str]] = {
     )
     + f" KV={_P}.types:KV Generator={_P}.types:Generator "
     f"TypeVariable=typing:TypeVar normalize={_P}.hints.forms:normal "
-    f"bind_type_variables={_P}.hints.consistency:filled "
-    f"match_type_variables={_P}.hints.consistency:matched {_P}.hints.consistency "
+    f"bind_type_variables={_P}.hints.wanted:filled "
+    f"match_type_variables={_P}.hints.wanted:matched {_P}.hints.wanted "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",

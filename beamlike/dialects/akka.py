@@ -48,8 +48,7 @@ from beamlike.machine.events import Pane
 from beamlike.model import aggregates
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode, OnTimeBehavior, option, whole_number
+from beamlike.model.options import AccumulationMode, OnTimeBehavior, by_name, option, whole_number
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms

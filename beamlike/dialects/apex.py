@@ -81,8 +81,7 @@ from beamlike.dialects.frames import (
 )
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import Count, Max, Min, Sum
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode, LateCheck
+from beamlike.model.options import AccumulationMode, LateCheck, by_name
 from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:

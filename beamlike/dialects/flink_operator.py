@@ -34,8 +34,13 @@ from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode, ClosingBehavior, LateCheck, OnTimeBehavior
+from beamlike.model.options import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    by_name,
+)
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import (
     MAX_TIMESTAMP,

@@ -11,7 +11,7 @@ import attrs
 from beamlike.dialects.arguments import check_key
 from beamlike.dialects.rows import Bounds
 from beamlike.errors import WindowError, WindowingError
-from beamlike.model.keyword_errors import by_name
+from beamlike.model.options import by_name
 from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 
 _KEY = 'the key of the sessions, such as "joe"'

@@ -28,8 +28,7 @@ from beamlike.errors import ColumnError, StateError, UnsupportedError, Windowing
 from beamlike.extras import needs
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.combine.base import Around
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode
+from beamlike.model.options import AccumulationMode, by_name
 from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:

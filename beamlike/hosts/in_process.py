@@ -21,7 +21,6 @@ from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
-from beamlike.runtime.graph.folding import folds_parts
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import (
@@ -33,6 +32,7 @@ from beamlike.runtime.graph.outputs import (
 )
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.scripts import Step, steps_of
+from beamlike.runtime.graph.staged import folds_parts
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 
 Wait = Callable[[int], int]

@@ -20,7 +20,7 @@ _TAKES_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
 IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _TAKES_ZONE else {}
 """What makes Arrow types of Spark's in UTC. PySpark 4.3 requires a zone; before that it was UTC.
 
-Rows arrive in the zone of the session: see `beamlike.runtime.canonical`.
+Rows arrive in the zone of the session: see `beamlike.runtime.row_metadata`.
 """
 
 

@@ -9,6 +9,5 @@ is grouped), `lifting` (doing so), `ungrouped` (what the three after it share), 
 machine that only assigns windows, and the smallest one), `userstate` (a function with states and
 timers), `side_input` (a main input that looks into a windowed side input), `clocks` (where the
 watermarks of a stage with several inputs come from, and where its own stands), `key_clock` (the
-watermark of a key that has one of its own), `jumps` (when the rows of a source move one so far that
-what follows is too late).
+watermark of a key that has one of its own).
 """

@@ -9,17 +9,17 @@ one's own), `interval_triggers`, `extra_triggers` (those that Beam does not have
 and `window_text` (read back), `rescaled` and `rescaled_functions` (what users wrote for
 milliseconds, where a query counts finer), `panes` (what one firing is called), `combine` (how
 elements become a pane's value), `aggregates` (the same for the columns of a DataFrame). All of it
-together: `options` (choices among a few, numbers that count), `keyword_errors` (arguments that
-there are not), `readable` (what ``help`` shows), `fingerprint` (what saved state belongs to),
-`validation` (parts that do not go together), `strategy_parts`, `strategy`, `strategy_arguments`
-(what calls are given of it) and `presets` (parts often wanted together). What follows from a
-strategy: `continuation` (the triggers of later stages), `compatible` (what may be flattened),
-`side_inputs` (which window a main input looks into), `trigger_analysis` (what a trigger can and
-cannot do), `report` (the same in sentences), `repetition` (panes that hold the same elements),
-`pane_times` (panes that hide when their elements were). What functions of users may change:
-`copies`. And whole pipelines: `coders` (values as bytes), `number_coders`, `bundle` (elements that
-travel together), `state_specs` (the states and timers of a function), `stateful` (a function that
-has some), `graph` (many strategies in one).
+together: `options` (choices among a few, numbers that count, arguments by name), `readable` (what
+``help`` shows), `fingerprint` (what saved state belongs to), `validation` (parts that do not go
+together), `strategy_parts`, `strategy`, `strategy_arguments` (what calls are given of it) and
+`presets` (parts often wanted together). What follows from a strategy: `continuation` (the triggers
+of later stages), `compatible` (what may be flattened), `side_inputs` (which window a main input
+looks into), `trigger_analysis` (what a trigger can and cannot do), `report` (the same in
+sentences), `repetition` (panes that hold the same elements), `pane_times` (panes that hide when
+their elements were). What functions of users may change: `copies`. And whole pipelines: `coders`
+(values as bytes), `number_coders`, `bundle` (elements that travel together), `state_specs` (the
+states and timers of a function), `stateful` (a function that has some), `graph` (many strategies in
+one).
 
 How the values behave is the business of `beamlike.machine`.
 """

@@ -17,7 +17,6 @@ import attrs
 from beamlike.errors import UnsafeTriggerError, WindowingError
 from beamlike.model.continuation import continuation
 from beamlike.model.fingerprint import SPELLING, Spelling
-from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import (
     USUAL,
     AccumulationMode,
@@ -32,6 +31,7 @@ from beamlike.model.options import (
     TimestampCombinerLike,
     Unchanged,
     UnchangedLike,
+    by_name,
     option,
 )
 from beamlike.model.readable import Readable
@@ -385,6 +385,16 @@ class WindowingStrategy(metaclass=Readable):
     def end_of_global_window(self) -> int:
         """The last instant of the global window, in its ticks."""
         return self.resolution.end_of_global_window
+
+    @property
+    def longest_wait(self) -> int | None:
+        """How many ticks after its event time an element may be too late at the earliest.
+
+        None if that is not known: in the global window none is ever too late, and a window function
+        of the user's does not have to say how long its windows are.
+        """
+        longest = self.window_fn.longest_own_window
+        return None if longest is None else longest + self.allowed_lateness
 
     @property
     def judges_after_merging(self) -> bool:

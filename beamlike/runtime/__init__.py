@@ -5,30 +5,29 @@ gives out effects or rows; between two steps its state is saved as bytes in a st
 
 Read in this order. Scripts: `script` (the steps of a test, and the record of a run), `memory` (the
 reference machine runs it, key by key), `by_clock` (scripts of elements with both of their times).
-The data: `columns` (accumulators as Arrow columns), `typed` (values of Python in them), `checked`
+The data: `columns` (accumulators and values of Python as Arrow columns), `checked`
 (combine functions that say which element is too much, and a user's own), `named_rows` (rows for
 functions of users), `operation` (what a stage does, and how its values lie among columns),
 `failing` (which share of calls fails), `options` (what it can be given besides its windows),
 `changes` (what may differ at the next start), `plan` (what a worker knows, and the aggregation of a
 grouping), `look_up` (a main input that looks into a side input), `per_key` (a function with states
-and timers over rows), `values` (which value a window function is given), `row_metadata` (the hidden
-column of rows between stages), `json_rows` (dropped rows as JSON), `output` (panes and drops as
-rows), `session_identity` (what names a session in rows), `store` (saved state), `logs` (what shards
-log), `jumps` (whether rows make a watermark jump), `canonical` (the types of rows from outside),
-`arrivals` (elements out of tables, also combined ones), `lift` (rows that are combined before they
-reach their shard).
+and timers over rows), `row_values` (what window functions and aggregates read of rows),
+`row_metadata` (the hidden column of rows between stages, and the types of rows from outside),
+`json_rows` (dropped rows as JSON), `output` (panes and drops as rows), `session_identity` (what
+names a session in rows), `store` (saved state), `logs` (what shards log, also that a watermark
+jumps), `envelope` (what goes from one operator to the next, and elements out of it), `lift` (rows
+that are combined before they reach their shard).
 
 From the columns of a frame to a plan: `sql_types` (Arrow types by their names in SQL, and what
 Arrow does not say of a column), `ddl` (types from their text), `frame_columns` (columns by name,
-checked), `key_types` (types whose values are compared as SQL compares them), `aggregate_parts`
-(what each aggregate needs), `corrections` (and where rows withdraw others), `binding` (the plan),
+checked, and types whose values are compared as SQL compares them), `corrections` (what aggregates
+need where rows withdraw others), `binding` (what each aggregate needs, and the plan),
 `pane_conditions` (which panes a condition leaves).
 
-The work, by either machine: `clock` (where the clocks of a shard stand), `end_events` (which rows
-end their session), `shard` (one shard's step, key by key), `key_numbers` (keys as numbers),
-`part_folds` (aggregates as folds over columns), `column_output` (panes in columns), `column_shard`
-(one shard's step, all keys at once), `stepping` (which of the two, and why), `tally` (what a shard
-counts), `envelope` (what goes from one operator to the next), `packing` (rows as such), `fanout`
+The work, by either machine: `clock` (where the clocks of a shard stand, and what a jump of them
+is), `shard` (one shard's step, key by key), `column_shard` (one shard's step, all keys at once),
+`stepping` (which of the two, and why), `tally` (what a shard counts), `packing` (rows as
+envelopes), `fanout`
 (groups that combine the rows of hot keys before), `work` (what an operator does with what it is
 sent). Whole pipelines of Python functions are in `graph`.
 """

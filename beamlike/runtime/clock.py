@@ -1,11 +1,25 @@
-"""Where the clocks of a group of Spark stand: a shard, or a group of the fanout before it."""
+"""Where the clocks of a group of Spark stand: a shard, or a group of the fanout before it.
+
+A watermark trails the greatest event time of its source, so one row from a wrong clock can carry
+it past rows that are still to come. No rule knows such a row from the first one after a pause. A
+jump is what both have in common: the event times leave out a stretch so long that a row in the
+place of the last one before it would be dropped from now on. That is a stretch longer than the
+delay of the watermark, a window and the allowed lateness together. A backlog whose rows lie side by
+side does not jump, however much of it is read at once.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 import attrs
 
-from beamlike.machine.clocks import HostWatermark, InputState, WatermarkUpdate
+from beamlike.machine.clocks import (
+    HostWatermark,
+    InputState,
+    SourceClock,
+    WatermarkUpdate,
+    believed,
+)
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
@@ -112,3 +126,71 @@ class Clock:
         inputs = tuple(map(InputState.from_json, saved["inputs"]))
         # Older layouts lack it: the next step sets it.
         return cls(saved["watermark"], saved["clock"], inputs, saved.get("side"))
+
+
+Stretch = tuple[int, int]
+
+
+@attrs.frozen
+class Delivered:
+    """The event times of some rows of a source.
+
+    Args:
+        source: The position of the source among the inputs, or its number.
+        stretches: Where they lie (ms): from the first to the last of rows without a large gap.
+        last: The row with the greatest event time, in words.
+    """
+
+    source: int
+    stretches: Sequence[Stretch]
+    last: str
+
+
+@attrs.frozen
+class Jump:
+    """The watermark goes from ``before``, where it would be without the rows after the gap, to
+    ``after``, because of the row ``last``; both count ``resolution``."""
+
+    before: int
+    after: int
+    last: str
+    resolution: Resolution = MILLISECONDS
+
+    @property
+    def size(self) -> int:
+        """How far it goes (ms)."""
+        return self.resolution.to_ms(self.after - self.before)
+
+    def __str__(self) -> str:
+        show = self.resolution.show_instant
+        return f"from {show(self.before)} to {show(self.after)} by {self.last}"
+
+    @property
+    def describe(self) -> str:
+        """The jump as a line of a log."""
+        return f"the watermark jumps {MILLISECONDS.show_duration(self.size)}, {self}"
+
+
+def jump_over(
+    source: SourceClock, delivered: Iterable[Delivered], known: int, clock: int, wait: int
+) -> Jump | None:
+    """The jump that the rows of one micro-batch make the watermark of their source do, if any.
+
+    Args:
+        source: Of which source.
+        delivered: Its rows.
+        known: Its greatest event time before them (ms).
+        clock: Processing time (ms).
+        wait: See `WindowingStrategy.longest_wait`.
+    """
+    rows = list(delivered)
+    top = known
+    for start, end in sorted(stretch for it in rows for stretch in it.stretches):
+        start, end = (believed(bound, source, clock) for bound in (start, end))
+        if start - top > source.delay + wait:
+            last = max(rows, key=lambda it: it.stretches[-1][-1])
+            greatest = believed(last.stretches[-1][-1], source, clock)
+            before, after = top - source.delay, greatest - source.delay
+            return Jump(before, after, last.last, source.resolution)
+        top = max(top, end)
+    return None

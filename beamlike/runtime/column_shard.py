@@ -17,18 +17,23 @@ import pyarrow as pa
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, Merges, Panes, State
-from beamlike.machine.columnar.next_timers import next_timers
+from beamlike.machine.columnar.rules import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock
-from beamlike.runtime.end_events import in_columns
 from beamlike.runtime.failing import Failing
-from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
-from beamlike.runtime.part_folds import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.column_state import ColumnState, saved_withdrawn_at, withdrawn_at
+from beamlike.runtime.row_values import arrivals_of, fold_of_part, in_columns, lifted_arrivals_of
+from beamlike.runtime.store.blobs import below, in_one
+from beamlike.runtime.store.column_state import (
+    UNKNOWN,
+    ColumnState,
+    Numbered,
+    number_keys,
+    saved_withdrawn_at,
+    withdrawn_at,
+)
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages, Rows
-from beamlike.runtime.store.room import below, in_one
 from beamlike.runtime.store.state import with_bucket
 from beamlike.runtime.store.stores import Store
 

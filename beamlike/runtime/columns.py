@@ -18,7 +18,8 @@ import pyarrow as pa
 from beamlike.errors import CombineError
 from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.equality import is_same
-from beamlike.model.combine import Stamped
+from beamlike.model import combine
+from beamlike.model.combine import CombineFn, Stamped
 from beamlike.safe_text import USER_RAISED, problem_of, safe_repr
 
 
@@ -294,3 +295,53 @@ def _pickled(accumulator: Any) -> bytes:
             f"next micro-batch: {problem_of(error)}; let the function keep plain values"
         ) from error
     return pickled
+
+
+ARROW: Final[Mapping[type, pa.DataType]] = {
+    int: pa.int64(),
+    float: pa.float64(),
+    str: pa.string(),
+    bool: pa.bool_(),
+}
+"""Types whose values come back from Arrow as they were."""
+_NUMBER: Final = ARROW[int]
+
+
+def as_column(values: Sequence[Any]) -> pa.Array | None:
+    """The values as an Arrow array, if they are all of one plain type and fit; else None."""
+    kinds = set(map(type, values))
+    kind = ARROW.get(kinds.pop()) if len(kinds) == 1 else None
+    if kind is None:
+        return None
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowException, OverflowError, UnicodeError):  # too large, or no Unicode
+        return None
+
+
+def columns_of(fn: CombineFn, kind: pa.DataType) -> tuple[AccumulatorColumns, pa.DataType] | None:
+    """How a function's accumulators are saved over values of a type, and the type of its results.
+
+    None if it is a function of a user's own, or is not exact over this type.
+    """
+    if pa.types.is_boolean(kind):
+        return None
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    match fn:
+        case combine.Count():
+            return PlainColumn(_NUMBER), _NUMBER
+        case combine.Collect():
+            return ListColumn(kind), pa.list_(kind)
+        case combine.CollectSet():
+            return ListColumn(kind), pa.list_(kind)
+        case combine.CountDistinct():
+            return ListColumn(kind), _NUMBER
+        case combine.Sum() if is_number:
+            return PlainColumn(kind), kind
+        case combine.Mean() if is_number:
+            return MeanColumns(), pa.float64()
+        case combine.Min() | combine.Max():
+            return PlainColumn(kind), kind
+        case combine.First() | combine.Latest():
+            return StampedColumns(kind), kind
+    return None

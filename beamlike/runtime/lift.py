@@ -1,6 +1,6 @@
 """Rows combined before they reach their shard, by the machine that steps the plan's shards.
 
-The result is a table of combined elements, see `beamlike.runtime.arrivals`, with the ``hash``
+The result is a table of combined elements, see `beamlike.runtime.envelope`, with the ``hash``
 of each key in place of a bucket.
 """
 
@@ -13,18 +13,18 @@ import pyarrow as pa
 from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.assign import Bundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.columns import LiftedArrivals
-from beamlike.machine.columnar.incoming import Bundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Item, Lifted
-from beamlike.runtime.arrivals import arriving, is_lifted
-from beamlike.runtime.column_output import keyed_drops
-from beamlike.runtime.key_numbers import Numbered, number_keys
-from beamlike.runtime.part_folds import arrivals_of, fold_of_part, lifted_arrivals_of
+from beamlike.runtime.envelope import arriving, is_lifted
+from beamlike.runtime.output import keyed_drops
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_values import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.stepping import ONE_BY_ONE, choose_machine
+from beamlike.runtime.store.blobs import in_one
+from beamlike.runtime.store.column_state import Numbered, number_keys
 from beamlike.runtime.store.index import Index
-from beamlike.runtime.store.room import in_one
 from beamlike.runtime.store.state import Key
 from beamlike.runtime.store.stores import Store
 

@@ -3,7 +3,7 @@
 A blob is a batch of one kind, see `beamlike.runtime.envelope`: elements of a shard, or of a group
 of the fanout; rows that were dropped here or before, which are finished; and for all shards the
 watermark updates of the inputs. The first shard is also sent how many rows there were, and which
-event times were delivered: see `beamlike.machine.jumps`.
+event times were delivered: see `beamlike.runtime.clock`.
 
 An empty blob carries nothing and only triggers a step of its shard: every shard takes part in every
 micro-batch, so that all of them see every watermark and every clock.
@@ -25,28 +25,30 @@ from beamlike.machine.columnar.assign import assign as assign_windows
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.jumps import Delivered
 from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.arrivals import TIMES, by_shard, coarser, elements_in
-from beamlike.runtime.canonical import canonical
+from beamlike.runtime.clock import Delivered
 from beamlike.runtime.envelope import (
+    TIMES,
     Envelope,
     Kind,
     Order,
+    by_shard,
     clock_table,
     clocks_in,
+    coarser,
     delivered_in,
     delivered_table,
+    elements_in,
     sealed,
     updates_in,
     updates_table,
 )
-from beamlike.runtime.jumps import delivered_rows
 from beamlike.runtime.lift import Lifter, lifter_of
+from beamlike.runtime.logs import delivered_rows
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_MARKS
+from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_MARKS, canonical
 from beamlike.runtime.store.state import Key
 
 EMPTY = b""

@@ -245,6 +245,11 @@ class Plan:
         of_rows = self.resolution if self.of_rows is None else self.of_rows
         return self.resolution.micros // of_rows.micros
 
+    @cached_property
+    def longest_wait(self) -> int | None:
+        """See `WindowingStrategy.longest_wait`."""
+        return self.strategy.longest_wait
+
     def in_resolution(self, resolution: Resolution) -> "Plan":
         """The same plan, all of its times in the ticks of a resolution.
 

@@ -34,8 +34,8 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_correction, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
-from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.envelope import arriving
 from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.index import Index, ShardStatus
@@ -66,14 +66,16 @@ class Shard:
 
     Args:
         plan: Their plan.
+        logged: Which failures were logged, each once; a host may share it among its tasks.
         checks: Whether each element is refused alone that makes an aggregate more than its columns
             hold. Otherwise all of the step is.
     """
 
-    def __init__(self, plan: Plan, *, checks: bool = False) -> None:
+    def __init__(
+        self, plan: Plan, logged: set[Hashable] | None = None, *, checks: bool = False
+    ) -> None:
         self.plan = plan
-        self.logged: set[Hashable] = set()
-        """Which failures were logged, each once; a host may share it among its tasks."""
+        self._logged: set[Hashable] = set() if logged is None else logged
         self.machine = plan.checking_machine if checks else plan.machine
         self.layout = StateLayout(plan)
         self._schema = with_bucket(self.layout.schema)
@@ -189,7 +191,7 @@ class Shard:
         if not failed and index.failing == Failing():
             return effects
         for _, drop in failed:
-            log_failure(self.plan.name, drop, self.logged)
+            log_failure(self.plan.name, drop, self._logged)
         items = (it for keys in bundles.values() for of_key in keys.values() for it in of_key)
         index.failing = index.failing.after(
             sum(map(size_of, items)),

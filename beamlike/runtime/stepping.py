@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Final, TypeVar
 
 import attrs
@@ -17,21 +18,17 @@ from beamlike.errors import (
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.model.graph import ReadNode, StatefulNode, ways_back
-from beamlike.runtime.column_output import (
-    ColumnOutput,
-    keyed_merges,
-)
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.key_numbers import can_number
 from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all
 from beamlike.runtime.options import MachineName
-from beamlike.runtime.output import OutputTable
+from beamlike.runtime.output import ColumnOutput, keyed_merges
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedMerge, Shard
+from beamlike.runtime.store.blobs import in_blobs, in_room, overfull
+from beamlike.runtime.store.column_state import can_number
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.recording import Recorder
-from beamlike.runtime.store.room import in_blobs, in_room, overfull
 from beamlike.runtime.store.state import StateLayout, with_bucket
 from beamlike.runtime.store.stores import Store, Trial
 
@@ -60,16 +57,22 @@ class Stepper:
     def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
         self.plan = plan
         self.columns, self._output = in_columns, ColumnOutput(plan)
-        self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
-        self._checking = Shard(plan, checks=True)
-        self.share_logged(set())
+        self._logged = set[Hashable]()
         self._recorder = Recorder(plan, plan.record) if plan.record else None
         self._passes = 1
         """How many the last step by the columnar machine took."""
 
     def share_logged(self, logged: set[Hashable]) -> None:
-        """Have failures logged once by all steppers that share a set."""
-        self._logged = self._key_by_key.logged = self._checking.logged = logged
+        """Have failures logged once by all steppers that share a set; before the first step."""
+        self._logged = logged
+
+    @cached_property
+    def _key_by_key(self) -> Shard:
+        return Shard(self.plan, self._logged)
+
+    @cached_property
+    def _checking(self) -> Shard:
+        return Shard(self.plan, self._logged, checks=True)
 
     def step(
         self,
@@ -105,8 +108,10 @@ class Stepper:
         def by_key(keys: Shard, trial: Store) -> _Out:
             out = keys.step(trial, arrivals, updates, clock)
             report = self._report(shard, out.output_watermark)
-            silent = not out.effects and report is None
-            tables = [] if silent else [*in_blobs(self._rows.build(out.effects, report))]
+            tables = []
+            if out.effects or report is not None:
+                rows = self._output.one_by_one.build(out.effects, report)
+                tables = [*in_blobs(rows)]
             if logs_all():
                 self._log(out.merges)
             return tables, out.status

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.machine.events import Drop, DropReason
-from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import show_instant
+from beamlike.runtime.clock import Jump
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, MARKS
 from beamlike.runtime.store.index import ShardStatus

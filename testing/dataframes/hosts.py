@@ -225,7 +225,7 @@ class SparkRun(QueryRun):
             self._query = self._writer.start()
 
     def _writer_of(self, out: Any) -> Any:
-        from beamlike.runtime.canonical import canonical
+        from beamlike.runtime.row_metadata import canonical
 
         def keep(batch: Any, _: int) -> None:
             self._came.append(canonical(batch.toArrow()))

@@ -315,7 +315,7 @@ class QueryTest:
 
     def _elements(self, name: str, rows: Sequence[Row]) -> list[tuple[Any, Element]]:
         """Rows as a timeline shows them, if they have the key and a time that can be read."""
-        from beamlike.hosts.local.tables.sources import event_times
+        from beamlike.hosts.local.tables.query import event_times
 
         shape, schema = self._shape, self._schemas[name]
         sources = [it for it in self._run.described.sources if name in it.inputs]

@@ -11,14 +11,14 @@ import attrs
 import pyarrow as pa
 
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
-from beamlike.hosts.local.tables.query import PackedTable, output_of
+from beamlike.hosts.local.tables.query import PackedTable, output_of, works_of
 from beamlike.hosts.local.tables.verbs import TableFrames
 from beamlike.machine.clocks import HostWatermark
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.stores import DictStore
-from beamlike.runtime.work import FanoutWork, ShardWork, known_watermark
+from beamlike.runtime.work import known_watermark
 from beamlike.testing.dataframes.described import Described
 
 
@@ -84,7 +84,7 @@ class Stage:
     def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
         self.plan, self._inputs = plan, inputs
         self.state = state or _State()
-        self._works = ShardWork(plan), FanoutWork(plan)
+        self._works = works_of(plan)
 
     def table(self, batch: MicroBatch) -> pa.Table:
         """Everything that comes out in a micro-batch, with the hidden column."""

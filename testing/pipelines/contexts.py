@@ -8,13 +8,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from unittest import SkipTest
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.warning import warn_of_hint
 from beamlike.errors import BeamlikeError, PipelineError
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.pipelines.checks import Checks

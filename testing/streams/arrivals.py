@@ -80,7 +80,7 @@ def arrivals_from_dataframe(
 def _rows(frame: Any) -> Iterable[Mapping[str, Any]]:
     """The rows of whatever kind of frame it is, with plain values."""
     if hasattr(frame, "toArrow"):  # of Spark; its own rows have times without a zone
-        from beamlike.runtime.canonical import canonical
+        from beamlike.runtime.row_metadata import canonical
 
         frame = canonical(frame.toArrow())
     for method, arguments in (("to_pylist", ()), ("to_dicts", ()), ("to_dict", ("records",))):

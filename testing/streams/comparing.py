@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.errors import TestStreamError
-from beamlike.model.keyword_errors import argument_meant
+from beamlike.model.options import argument_meant
 from beamlike.model.strategy_parts import StrategyParts
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing.streams.finished import FinishedTestStream

@@ -13,8 +13,7 @@ from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import ReadNode
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import option
+from beamlike.model.options import by_name, option
 from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import check_alone, strategy_of_call

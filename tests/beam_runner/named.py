@@ -9,11 +9,13 @@ from typing import Final
 NAMED: Final[dict[str, tuple[str, ...]]] = {
     "The last pane of a window comes out as it expires, as in Beam Java.": (
         "TriggerPipelineTest::test_after_count",
-        "TriggerPipelineTest::test_multiple_accumulating_firings",
         "LeaderBoardTest::test_leader_board_users",
     ),
+    "The on-time pane comes out also if it is empty, as in Beam Java.": (
+        "TriggerPipelineTest::test_repeatedly_after_processing_time",
+    ),
     "Beam's proto has no output time of that kind, so no portable runner has it.": (
-        "test_timestamp_combiner_custom_timestamping_earliest_1",
+        "TestStreamTranscriptTest::test_timestamp_combiner_custom_timestamping_earliest_1",
     ),
     "Times are microseconds here, and milliseconds in what the test expects; and an on-time pane "
     "after which none can follow is the last.": (

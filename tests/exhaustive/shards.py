@@ -18,9 +18,9 @@ from beamlike.machine.events import Element
 from beamlike.model.combine import Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.column_output import drops_of_step
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.output import drops_of_step
 from beamlike.runtime.plan import Part, Plan, PlanOptions
 from beamlike.runtime.shard import KeyedEffect, Shard
 from beamlike.runtime.stepping import Choice, Stepper, choose_machine, stepper_of
@@ -72,7 +72,7 @@ def _plan_of(strategy: WindowingStrategy) -> Plan:
 
 
 def _table_of(elements: Sequence[tuple[int, Element]]) -> pa.Table:
-    """Elements that arrive together, see `beamlike.runtime.arrivals`."""
+    """Elements that arrive together, see `beamlike.runtime.envelope`."""
     number = pa.int64()
     return pa.table(
         {

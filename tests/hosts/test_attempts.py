@@ -21,7 +21,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store.blobs import pack_blob
-from beamlike.runtime.store.order import in_order
+from beamlike.runtime.store.pages import in_order
 from beamlike.runtime.store.stores import DictStore
 from tests.support.machines.rows_of_plans import PARTS, VALUES, rows_of
 from tests.support.machines.shard_of_numbers import Limit, Worker

@@ -14,8 +14,8 @@ from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
 from beamlike.runtime.look_up import LookUp
 from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.row_values import reading
 from beamlike.runtime.stepping import choose_machine, plan_text, stepper_of
-from beamlike.runtime.values import reading
 from tests.support.machines.rows_of_plans import PARTS, VALUES
 
 NUMBER = pa.int64()

@@ -28,11 +28,10 @@ from beamlike.model.triggers import (
     Trigger,
 )
 from beamlike.runtime.column_shard import ColumnShard
-from beamlike.runtime.key_numbers import number_keys
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.shard import Shard
-from beamlike.runtime.store.column_state import ColumnState
+from beamlike.runtime.store.column_state import ColumnState, number_keys
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.state import StateLayout, with_bucket

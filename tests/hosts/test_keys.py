@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from beamlike.runtime.key_numbers import UNKNOWN, can_number, number_keys
+from beamlike.runtime.store.column_state import UNKNOWN, can_number, number_keys
 from beamlike.runtime.store.state import key_tuples
 
 NAN = float("nan")

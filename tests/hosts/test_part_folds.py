@@ -21,8 +21,8 @@ from beamlike.model.combine import Collect, CombineFn, Sum
 from beamlike.model.combine.isolated import isolated
 from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import PickledColumn, PlainColumn
-from beamlike.runtime.part_folds import fold_of_part, inputs_of_part
 from beamlike.runtime.plan import Part
+from beamlike.runtime.row_values import fold_of_part, inputs_of_part
 from tests.support.examples import examples
 from tests.support.machines.every_aggregate import bind, every_aggregate
 

@@ -138,3 +138,34 @@ def test_a_spark_that_would_take_the_backlog_at_once_gets_no_ticks() -> None:
     ]
     for spark in fit:
         check_available_now(spark)
+
+
+def test_beside_a_session_of_spark_connect_it_says_what_to_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
+
+    with pytest.raises(EnvironmentProblem) as problem:
+        local_session()
+
+    assert str(problem.value) == (
+        "local_session starts Spark in this process, which has a session of Spark Connect; use "
+        "that one, SparkSession.builder.getOrCreate(), or start another process"
+    )
+
+
+@pytest.mark.spark
+def test_a_session_that_runs_takes_settings_of_a_query_and_refuses_those_of_its_start(
+    spark: Any,
+) -> None:
+    setting = "spark.sql.session.timeZone"
+    zone = spark.conf.get(setting)
+
+    assert local_session(conf={setting: zone}).conf.get(setting) == zone
+    with pytest.raises(EnvironmentProblem) as problem:
+        local_session(packages=["org.example:connector:1.0"])
+
+    assert str(problem.value) == (
+        "local_session: Spark runs already, with spark.jars.packages = None, and takes "
+        "'org.example:connector:1.0' only as it starts; stop the session before, spark.stop()"
+    )

@@ -13,6 +13,7 @@ import beamlike as bl
 from beamlike.errors import ColumnError
 from beamlike.hosts.landing import jdbc
 from beamlike.hosts.landing.writer import Upserting
+from beamlike.tables import Iceberg, SparkTable
 from tests.support.landing.changes import SCHEMA, Row, batch, gone, lost, put
 from tests.support.landing.places import Place, places
 
@@ -208,3 +209,30 @@ def test_what_cannot_land_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ColumnError, match="dead_letters needs the rows that were dropped"):
         bl.upsert_into(target, "user", dead_letters="lost")(without, 0)
     assert isinstance(bl.upsert_into(target, "user"), Upserting)
+
+
+def test_a_catalog_that_pyiceberg_lacks_is_refused_before_any_row() -> None:
+    with pytest.raises(ColumnError) as problem:
+        bl.upsert_into(Iceberg("lake", "web.visits", {"type": "hadoop"}), "user")
+
+    assert str(problem.value) == (
+        "tables.Iceberg: PyIceberg has no catalog of type 'hadoop'; write through Spark, with "
+        "tables.SparkTable('lake.web.visits'), or use a catalog of another type, such as "
+        '"rest", "sql", "hive" or "glue"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        (SparkTable(""), "table must be the name of a table, got ''"),
+        (
+            SparkTable("visits", using="delta'"),
+            'using must be the name of a format such as "delta" or "iceberg", got "delta\'"',
+        ),
+    ],
+)
+def test_a_table_of_spark_needs_a_name_and_a_format(table: SparkTable, text: str) -> None:
+    with pytest.raises(ColumnError) as problem:
+        bl.upsert_into(table, "user")
+    assert str(problem.value) == text

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beamlike.machine.clocks import SourceClock
-from beamlike.machine.jumps import Delivered, Jump, jump_over, longest_wait
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -18,7 +17,8 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 from beamlike.model.windows import Window
-from beamlike.runtime.jumps import delivered_by
+from beamlike.runtime.clock import Delivered, Jump, jump_over
+from beamlike.runtime.logs import delivered_by
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -65,7 +65,7 @@ def test_a_row_waits_for_its_window_and_for_the_allowed_lateness(
     windows: WindowFn, longest: int | None
 ) -> None:
     strategy = WindowingStrategy(windows, allowed_lateness=7)
-    assert longest_wait(strategy) == (None if longest is None else longest + 7)
+    assert strategy.longest_wait == (None if longest is None else longest + 7)
 
 
 @given(

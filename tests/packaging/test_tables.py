@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 
 import beamlike as bl
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
-from beamlike.hosts.local.tables.values import usual_table
+from beamlike.hosts.local.tables.frame import usual_table
 from beamlike.hosts.pyspark_types import spark_schema
 from beamlike.testing import QueryTest
 from tests.support.zones import session_zone

@@ -29,7 +29,7 @@ from beamlike.model.strategy import (
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
-from beamlike.runtime.arrivals import is_lifted
+from beamlike.runtime.envelope import is_lifted
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.stage import Stage

@@ -6,13 +6,13 @@ import pytest
 
 from beamlike.errors import StateError
 from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
-from beamlike.machine.jumps import Jump
 from beamlike.model.combine import Sum
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.clock import Jump
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.wire import Wire

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pytest
 
-from beamlike.runtime.canonical import canonical
+from beamlike.runtime.row_metadata import canonical
 
 BERLIN = pa.timestamp("us", "Europe/Berlin")
 IN_UTC = pa.timestamp("us", "UTC")

@@ -209,7 +209,7 @@ def keys_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Na
     Raises:
         ColumnError: As `columns_of`; or the type of a column cannot be a key.
     """
-    from beamlike.runtime.key_types import check_key
+    from beamlike.runtime.frame_columns import check_key
 
     names = columns_of(streams, given, argument)
     for name, own in names.items():

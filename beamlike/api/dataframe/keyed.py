@@ -13,17 +13,17 @@ from beamlike.api.arguments import (
     column_names,
     counted,
     positive_duration,
+    warn_of_numbers,
 )
 from beamlike.api.dataframe.declared import TIMES
 from beamlike.api.dataframe.inputs import Inputs, Reject, own_columns, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
 from beamlike.api.dataframe.stage import given_columns, run_stage, stage_name
-from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import is_struct_type
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.graph import StatefulParDoNode
-from beamlike.model.keyword_errors import by_name
+from beamlike.model.options import by_name
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 

@@ -14,6 +14,7 @@ from beamlike.api.arguments import (
     column_names,
     counted,
     positive_duration,
+    warn_of_numbers,
 )
 from beamlike.api.dataframe.flatten import check_streams
 from beamlike.api.dataframe.inputs import (
@@ -33,13 +34,11 @@ from beamlike.api.dataframe.stage import (
     stage_name,
 )
 from beamlike.api.dataframe.stream import Stream
-from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.frames import RowType
 from beamlike.model.aggregates import collect
 from beamlike.model.graph import Edge, FlattenNode, SideInputNode
-from beamlike.model.keyword_errors import by_name
-from beamlike.model.options import AccumulationMode
+from beamlike.model.options import AccumulationMode, by_name
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError

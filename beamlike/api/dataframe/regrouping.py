@@ -5,8 +5,8 @@ Rows that withdraw others are taken back by aggregates, see `beamlike.model.comb
 
 from collections.abc import Mapping
 
+from beamlike.api.arguments import warn_user
 from beamlike.api.dataframe.inputs import RETRACTION, Inputs
-from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.graph import GroupNode, Node, ways_back

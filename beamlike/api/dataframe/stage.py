@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, get_args
 
 import attrs
 
-from beamlike.api.arguments import check_choice, check_name, checked_share, counted
+from beamlike.api.arguments import check_choice, check_name, checked_share, counted, warn_user
 from beamlike.api.dataframe.inputs import Inputs, Rows
 from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
-from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.step import Grouping
@@ -327,7 +326,7 @@ def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
     Raises:
         UnsupportedError: A trigger that looks at values, and no columns.
     """
-    from beamlike.runtime.values import Picked
+    from beamlike.runtime.row_values import Picked
 
     looking = [node for node in trigger.walk() if _reads_values(node)]
     if looking and not at:
@@ -344,7 +343,7 @@ def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
     Raises:
         UnsupportedError: A gap or an end that depends on the element, and no columns.
     """
-    from beamlike.runtime.values import Picked, no_value, reading
+    from beamlike.runtime.row_values import Picked, no_value, reading
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     asks_for_end = isinstance(window_fn, Sessions) and window_fn.ends_with is not None

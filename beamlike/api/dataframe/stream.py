@@ -21,19 +21,19 @@ from beamlike.api.arguments import (
     check_watermark,
     column_names,
     positive_duration,
+    warn_of_numbers,
 )
 from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_rejected
 from beamlike.api.dataframe.key_clocks import key_clock_of
 from beamlike.api.dataframe.keyed import KeyedSteps
 from beamlike.api.dataframe.regrouping import warn_of_times
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
-from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
 from beamlike.machine.clocks import Idle, SourceClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.graph import Edge, ReadNode, WindowNode
-from beamlike.model.keyword_errors import by_name
+from beamlike.model.options import by_name
 from beamlike.model.readable import Readable
 from beamlike.model.resolution import ResolutionLike, resolution_of
 from beamlike.model.strategy import WindowingStrategy

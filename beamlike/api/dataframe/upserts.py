@@ -46,8 +46,8 @@ def upsert_into(
     repartition the rows on the way, or their order is lost.
 
     Args:
-        target: The table: `beamlike.tables.SQLite`, ``DuckDB``, ``Postgres``, ``Delta`` or
-            ``Iceberg``.
+        target: The table: `beamlike.tables.SQLite`, ``DuckDB``, ``Postgres``, ``JDBC``,
+            ``Delta``, ``Iceberg`` or ``SparkTable``.
         key: The columns of the rows that the grouping has as its key.
         dead_letters: The table for rows that were dropped, beside the target: the query then has
             to emit them, as `Stream.everything` or ``windowed(..., output="all")`` does.

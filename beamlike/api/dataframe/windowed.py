@@ -13,16 +13,16 @@ from beamlike.api.arguments import (
     check_watermark,
     column_names,
     positive_duration,
+    warn_of_numbers,
 )
 from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_rejected
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
-from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.graph import Edge, ReadNode, WindowNode
-from beamlike.model.keyword_errors import by_name
+from beamlike.model.options import by_name
 from beamlike.model.resolution import ResolutionLike, resolution_of
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_arguments import strategy_of_call

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import cloudpickle
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
-from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError
 from beamlike.model.options import whole_number
 

@@ -6,9 +6,9 @@ Source: Beam Python ``CombineFn.default_type_hints``.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from beamlike.api.pipelines.hints.consistency import is_consistent_with
 from beamlike.api.pipelines.hints.declared import WithTypeHints, annotations_of, get_type_hints
 from beamlike.api.pipelines.hints.forms import T, form, item_of, shown
+from beamlike.api.pipelines.hints.wanted import is_consistent_with
 from beamlike.errors import TypeCheckError
 from beamlike.model import combine
 from beamlike.model.combine.steps import in_steps

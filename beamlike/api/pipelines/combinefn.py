@@ -11,9 +11,9 @@ from typing import Any, Final, Generic
 
 import attrs
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.hints.declared import WithTypeHints
 from beamlike.api.pipelines.variables import In, R
-from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps

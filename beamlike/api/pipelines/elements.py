@@ -6,21 +6,21 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, cast, overload
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.calling import Calling, Filtering, Made
 from beamlike.api.pipelines.dofn import Located, Timestamped
-from beamlike.api.pipelines.hints.values import union_of
+from beamlike.api.pipelines.hints.declared import answer_type, declared_type
+from beamlike.api.pipelines.hints.forms import union_of
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
-from beamlike.api.pipelines.types import answer_type, declared_type
 from beamlike.api.pipelines.variables import In, K, R, T
-from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.graph.created import CreatedElements
+from beamlike.runtime.graph.scripts import CreatedElements
 from beamlike.runtime.script import Arrive
 
 __all__ = ["Create", "Filter", "FlatMap", "Impulse", "Map"]

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from beamlike.api.arguments import warn_user
+from beamlike.api.pipelines.hints.declared import declared_type, value_type
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.types import declared_type, value_type
-from beamlike.api.warning import warn_user
 from beamlike.errors import (
     PipelineError,
     RepeatedElementsWarning,

@@ -9,13 +9,7 @@ from typing import Any, ClassVar, Literal
 import attrs
 
 from beamlike.errors import PipelineError
-from beamlike.runtime.graph.metrics import (
-    DistributionData,
-    MetricKey,
-    MetricName,
-    Recorder,
-    record,
-)
+from beamlike.runtime.graph.metrics import DistributionData, MetricKey, MetricName, Recorder, record
 
 __all__ = [
     "Counter",

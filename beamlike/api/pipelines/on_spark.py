@@ -7,8 +7,7 @@ import attrs
 
 from beamlike.api.arguments import counted
 from beamlike.api.pipelines.keeping import Kept
-from beamlike.api.pipelines.raised import with_own_types
-from beamlike.api.pipelines.result import PipelineResult, PipelineState
+from beamlike.api.pipelines.result import PipelineResult, PipelineState, with_own_types
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising

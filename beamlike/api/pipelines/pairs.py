@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, Generic, Protocol, overload
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.hints import forms
-from beamlike.api.pipelines.hints.values import type_of
+from beamlike.api.pipelines.hints.forms import type_of
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
-from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError, PipelineTypeError
 
 __all__ = [

@@ -3,7 +3,7 @@
 from types import CodeType
 from typing import Any, Final
 
-from beamlike.api.warning import warn_user
+from beamlike.api.arguments import warn_user
 from beamlike.errors import UnwiseStrategyWarning
 from beamlike.model.graph import (
     Edge,

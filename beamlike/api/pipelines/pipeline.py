@@ -18,13 +18,11 @@ from beamlike.api.pipelines.options import (
     host_of_environment,
 )
 from beamlike.api.pipelines.python.reading import Length, in_millis
-from beamlike.api.pipelines.raised import with_own_types
-from beamlike.api.pipelines.result import PipelineResult, PipelineState
+from beamlike.api.pipelines.result import PipelineResult, PipelineState, with_own_types
 from beamlike.api.pipelines.runners import DirectRunner, PipelineRunner, SparkRunner
 from beamlike.api.pipelines.running import Built, run_on
 from beamlike.api.pipelines.transform import Applied, KeepsElements, PTransform
-from beamlike.api.pipelines.transform_names import TransformTree
-from beamlike.api.pipelines.type_checks import check_given, type_made
+from beamlike.api.pipelines.transform_tree import TransformTree, check_given, type_made
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.coders import keys_by

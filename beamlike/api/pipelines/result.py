@@ -1,13 +1,19 @@
 """What `Pipeline.run` returns.
 
+What a function of the user's raised, a pipeline raises with its own type, too. So
+``except ValueError`` around a pipeline finds the ``ValueError`` of a function, as in Beam.
+
 Source: Beam Python ``runner.PipelineResult`` and ``PipelineState``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
 from typing import ClassVar
 
 from beamlike.api.pipelines.metrics import MetricResults
 from beamlike.api.pipelines.scio.results import ScioResult
+from beamlike.errors import TransformError, because_of
 from beamlike.model.graph import Edge
 from beamlike.model.time import DurationLike
 from beamlike.runtime.graph.outputs import DroppedElement, OutputElement, PipelineRun
@@ -84,3 +90,29 @@ class PipelineResult(ScioResult):
 
     def __repr__(self) -> str:
         return f"<PipelineResult {self.state}>"
+
+
+@contextmanager
+def with_own_types() -> Iterator[None]:
+    """A `TransformError` that is raised in the block becomes one of its cause's type as well."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except TransformError as error:
+        cause = error.__cause__
+        kind = None if cause is None else _of_both(type(cause))  # type: ignore[arg-type]
+        if kind is None:
+            raise
+        raise because_of(kind(error.label, error.problem, error.place), cause) from cause
+
+
+@cache
+def _of_both(kind: type[BaseException]) -> type[TransformError] | None:
+    if issubclass(TransformError, kind) or not issubclass(kind, Exception):
+        return None
+    try:
+        made = type("TransformError", (TransformError, kind), {"__module__": __name__})
+        made("label", "problem", "place")
+    except TypeError:  # Python has no class that is both
+        return None
+    return made

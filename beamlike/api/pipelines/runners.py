@@ -6,10 +6,10 @@ Source: Beam Python ``runners``.
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
+from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.options import Host, PipelineOptions, host_of
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.warning import warn_of_hint
 from beamlike.errors import PipelineError
 
 __all__ = [

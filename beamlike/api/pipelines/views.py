@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import attrs
 
 from beamlike.api.pipelines.grouping import grouped
-from beamlike.api.pipelines.hints.forms import form
-from beamlike.api.pipelines.hints.values import type_of
+from beamlike.api.pipelines.hints.forms import form, type_of
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, WindowingError

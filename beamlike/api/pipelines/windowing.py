@@ -6,14 +6,14 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from beamlike.api.arguments import warn_user
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.hints.declared import declared_type
 from beamlike.api.pipelines.pane_times import warn_of_times
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, rewindowed
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.types import declared_type
 from beamlike.api.pipelines.variables import T
-from beamlike.api.warning import warn_user
 from beamlike.errors import (
     BeamlikeError,
     PipelineError,

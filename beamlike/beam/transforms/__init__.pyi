@@ -19,7 +19,7 @@ from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
 from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
-from beamlike.api.pipelines.hints.values import type_of as _instance_to_type
+from beamlike.api.pipelines.hints.forms import type_of as _instance_to_type
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import Keys as Keys
 from beamlike.api.pipelines.pairs import KvSwap as KvSwap

@@ -3,7 +3,7 @@
 from beamlike.api.pipelines.hints.declared import IOTypeHints as IOTypeHints
 from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
 from beamlike.api.pipelines.hints.declared import get_type_hints as get_type_hints
-from beamlike.api.pipelines.hints.values import type_of as _instance_to_type
+from beamlike.api.pipelines.hints.forms import type_of as _instance_to_type
 from beamlike.api.pipelines.outputs import DoOutputs as _DoOutputsTuple
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.python.windowing import Windowing as Windowing

@@ -2,7 +2,7 @@
 
 from typing import Any as Any
 
-from beamlike.api.pipelines.hints.values import type_of as _instance_to_type
+from beamlike.api.pipelines.hints.forms import type_of as _instance_to_type
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam.typehints import typehints as typehints
 

@@ -14,12 +14,12 @@ from typing import Tuple as Tuple
 from typing import TypeVar as _TypeVariable
 from typing import Union as Union
 
-from beamlike.api.pipelines.hints.consistency import filled as _bind_type_variables
-from beamlike.api.pipelines.hints.consistency import is_consistent_with as is_consistent_with
-from beamlike.api.pipelines.hints.consistency import matched as _match_type_variables
+from beamlike.api.pipelines.hints.declared import KV as KV
+from beamlike.api.pipelines.hints.declared import Generator as Generator
 from beamlike.api.pipelines.hints.forms import normal as _normalize
-from beamlike.api.pipelines.types import KV as KV
-from beamlike.api.pipelines.types import Generator as Generator
+from beamlike.api.pipelines.hints.wanted import filled as _bind_type_variables
+from beamlike.api.pipelines.hints.wanted import is_consistent_with as is_consistent_with
+from beamlike.api.pipelines.hints.wanted import matched as _match_type_variables
 from beamlike.errors import TypeCheckError as _CompositeTypeHintError
 from beamlike.errors import TypeCheckError as _SimpleTypeHintError
 

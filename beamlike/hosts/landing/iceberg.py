@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
+from beamlike.errors import ColumnError
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
 from beamlike.hosts.landing.target import (
@@ -57,6 +58,12 @@ class Iceberg(Target):
         """See `Target.check`."""
         needs("a table of Iceberg", "iceberg")
         check_name("table", self.table)
+        if str(self.properties.get("type", "")).lower() == "hadoop":
+            raise ColumnError(
+                "tables.Iceberg: PyIceberg has no catalog of type 'hadoop'; write through Spark, "
+                f"with tables.SparkTable({self.catalog + '.' + self.table!r}), or use a catalog of "
+                'another type, such as "rest", "sql", "hive" or "glue"'
+            )
 
     def unlandable(self, batch: Batch) -> Mapping[int, str]:
         """See `Target.unlandable`: PyIceberg makes null lists and maps of structs empty."""

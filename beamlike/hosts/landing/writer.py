@@ -72,7 +72,7 @@ class Upserting(metaclass=Readable):
             StateError: The table has a later micro-batch; another writer of the same name wrote
                 this one; the query has no id, and the writer no name.
         """
-        from beamlike.runtime.canonical import canonical
+        from beamlike.runtime.row_metadata import canonical
 
         run = _Run.of(batch, self.name)
         run.check_first(self.target, number)

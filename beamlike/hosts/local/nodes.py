@@ -13,15 +13,13 @@ from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, Stage
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.resolution import Resolution
-from beamlike.runtime.graph.folding import is_before_all_windows
-from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
+from beamlike.runtime.graph.keyed import SeenKeys, key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.pane_elements import SeenKeys
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage, dealt_out
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
-from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.staged import StagedWorker, is_before_all_windows
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ _COMPILES_NOTHING: "dict[str, bool | float | int | str | None]" = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Spark interprets its plans. To compile them takes seconds in the first micro-batch."""
+_PACKAGES = "spark.jars.packages"
 SESSION_ZONE = "spark.sql.session.timeZone"
 SETTINGS: "dict[str, bool | float | int | str | None]" = {
     SESSION_ZONE: "UTC",
@@ -159,8 +161,28 @@ def _has_log() -> bool:
     return any(folder.glob("log4j2.*"))
 
 
+def _check_taken(spark: "SparkSession", wanted: Mapping[str, str]) -> None:
+    """Refuse settings that a session which ran already has not taken.
+
+    Raises:
+        EnvironmentProblem: It names them.
+    """
+    for name, value in wanted.items():
+        running = spark.conf.get(name, None)  # type: ignore[arg-type]
+        if running != value:
+            raise EnvironmentProblem(
+                f"local_session: Spark runs already, with {name} = {running!r}, and takes "
+                f"{value!r} only as it starts; stop the session before, spark.stop()"
+            )
+
+
 def local_session(
-    app_name: str = "beamlike", cores: int = 2, *, short_lived: bool = False
+    app_name: str = "beamlike",
+    cores: int = 2,
+    *,
+    short_lived: bool = False,
+    packages: Sequence[str] = (),
+    conf: Mapping[str, str] | None = None,
 ) -> "SparkSession":
     """A quiet local session with all that beamlike needs. Reuses one that runs already.
 
@@ -175,9 +197,13 @@ def local_session(
         cores: So many tasks run at a time.
         short_lived: For a session of a minute, such as that of a notebook or a test: Java and Spark
             compile less, so that it starts sooner, and is slower later.
+        packages: What Spark fetches by Maven before it starts, such as
+            ``"io.delta:delta-spark_4.2_2.13:4.4.0"``: the connector of a source or a table.
+        conf: Settings besides, such as those of a catalog. They go before those of beamlike.
 
     Raises:
-        EnvironmentProblem: Java or a suitable PySpark is missing.
+        EnvironmentProblem: Java or a suitable PySpark is missing; there is a session of Spark
+            Connect in this process; or one runs already that cannot take ``packages`` or ``conf``.
 
     For example::
 
@@ -186,6 +212,15 @@ def local_session(
     """
     check_environment()
     from pyspark.sql import SparkSession
+    from pyspark.sql.utils import is_remote
+
+    if is_remote():
+        raise EnvironmentProblem(
+            "local_session starts Spark in this process, which has a session of Spark Connect; use "
+            "that one, SparkSession.builder.getOrCreate(), or start another process"
+        )
+    if isinstance(packages, str):
+        packages = [packages]
 
     from beamlike.hosts.spark.worker_errors import show_reason_last
 
@@ -195,6 +230,8 @@ def local_session(
     running = SparkSession._instantiatedSession
     if running is not None and running._sc._jsc is not None:  # what getOrCreate then returns
         del settings[SESSION_ZONE]
+    wanted = {**({_PACKAGES: ",".join(packages)} if packages else {}), **(conf or {})}
+    settings |= wanted
     builder = SparkSession.builder.master(f"local[{cores}]").appName(app_name)
     java = [SHORT_LIVED] if short_lived else []
     if not _has_log():
@@ -211,6 +248,7 @@ def local_session(
     )
     spark.sparkContext.setLogLevel("ERROR")
     show_reason_last()
+    _check_taken(spark, wanted)
     if not _python_sources_end(spark.version):
         spark.conf.set(AVAILABLE_NOW_WRAPPER, "true")
     return spark

@@ -5,8 +5,8 @@ import pyarrow.compute as pc
 
 from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.model.resolution import Resolution
-from beamlike.runtime.arrivals import coarser
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.envelope import coarser
 
 _INSTANTS = ("start", "output_watermark", "element_hold")
 

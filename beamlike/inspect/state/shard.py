@@ -13,9 +13,9 @@ from beamlike.errors import StateError
 from beamlike.inspect.state.in_milliseconds import clock_in_ms, in_ms, rows_in_ms
 from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER
-from beamlike.runtime.arrivals import coarser
 from beamlike.runtime.changes import LAYOUTS, read_layouts, resolution_in
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.envelope import coarser
 from beamlike.runtime.store.blobs import unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, deadlines, digests_of_keys, open_index
 from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks

@@ -1,10 +1,130 @@
-"""The inputs and outputs of a columnar machine, in columns."""
+"""What the columnar machine is given, remembers and gives out, in columns.
+
+It remembers a row for each window of each key. The columns are the fields of the reference
+machine's `WindowState` and `KeyState`, whose cards say what each holds, what happens to it when
+windows merge, and when it is cleared.
+"""
+
+from collections.abc import Sequence
+from typing import Self
 
 import attrs
+import numpy as np
 
-from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.machine.columnar.folds import Accumulators, Values
-from beamlike.machine.columnar.table import Table
+from beamlike.machine.columnar.arrays import Bools, Ints, Lists, Picked, nothing
+from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
+from beamlike.machine.columnar.leaves import Nodes, Trigger
+
+NO_PANE = -1
+"""In ``timing``: no pane was emitted yet. Else the position in `TIMINGS`."""
+
+TIMINGS = ("EARLY", "ON_TIME", "LATE")
+
+
+@attrs.frozen(eq=False)
+class UnretractedPanes:
+    """Panes that were emitted and not yet withdrawn, in rows; ``values`` as in `Panes`."""
+
+    start: Ints
+    end: Ints
+    values: tuple[Values, ...]
+    timestamp: Ints
+    timing: Ints
+    index: Ints
+    nonspeculative: Ints
+    is_last: Bools
+    session_start: Ints
+    session_end: Ints
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @classmethod
+    def none(cls, folds: Sequence[Fold]) -> Self:
+        """A record without rows."""
+        no, never = nothing(0), np.zeros(0, np.bool_)
+        values = tuple(fold.extract(fold.create(0)) for fold in shown(folds))
+        return cls(no, no, values, no, no, no, no, never, no, no)
+
+
+@attrs.frozen
+class Keeps:
+    """Which columns a table has besides those that every strategy needs."""
+
+    unretracted_panes: bool
+    processing_timers: bool
+    size: bool
+
+
+@attrs.frozen(eq=False)
+class Table:
+    """Windows in rows. ``key`` is the number of a key; the caller knows which is which.
+
+    ``unretracted_panes`` holds lists of `Picked` `UnretractedPanes`, in retracting mode only.
+    ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
+    timer matters although its trigger no longer waits for it; else the timers of a window are its
+    triggers' targets that the clock has not passed. ``size`` is there only if the window
+    function needs how many elements a window holds.
+    """
+
+    key: Ints
+    start: Ints
+    end: Ints
+    trigger: Nodes
+    accumulators: tuple[Accumulators, ...]
+    new_elements: Ints
+    hold: Ints
+    end_timer_set: Bools
+    timing: Ints
+    index: Ints
+    nonspeculative: Ints
+    unretracted_panes: Lists | None = None
+    processing_timers: Lists | None = None
+    size: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @classmethod
+    def of_new_windows(
+        cls,
+        key: Ints,
+        start: Ints,
+        end: Ints,
+        trigger: Trigger,
+        folds: Sequence[Fold],
+        keeps: Keeps,
+    ) -> Self:
+        """Windows without elements, as at their start."""
+        count = len(key)
+        return cls(
+            key,
+            start,
+            end,
+            trigger.start(count),
+            tuple(fold.create(count) for fold in folds),
+            new_elements=np.zeros(count, np.int64),
+            hold=nothing(count),
+            end_timer_set=np.zeros(count, np.bool_),
+            timing=np.full(count, NO_PANE, np.int64),
+            index=nothing(count),
+            nonspeculative=nothing(count),
+            unretracted_panes=Lists.empty(count, Picked.all_of(UnretractedPanes.none(folds)))
+            if keeps.unretracted_panes
+            else None,
+            processing_timers=Lists.empty(count, nothing(0)) if keeps.processing_timers else None,
+            size=np.zeros(count, np.int64) if keeps.size else None,
+        )
+
+    @property
+    def closed(self) -> Bools:
+        """The trigger finished: the window only waits for its expiry and accepts nothing."""
+        return self.trigger.finished
+
+    @property
+    def last(self) -> Ints:
+        """The last instant of each window (ms)."""
+        return self.end - 1
 
 
 @attrs.frozen(eq=False)

@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Any
 
 from beamlike.machine.columnar.arrays import NOTHING
-from beamlike.machine.columnar.columns import Drops, Merges, Panes
-from beamlike.machine.columnar.table import TIMINGS
+from beamlike.machine.columnar.columns import TIMINGS, Drops, Merges, Panes
 from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import IntervalWindow, Window, window_of

@@ -20,12 +20,18 @@ from beamlike.machine.columnar.arrays import (
     put,
     take,
 )
-from beamlike.machine.columnar.columns import Panes, State
+from beamlike.machine.columnar.columns import (
+    NO_PANE,
+    TIMINGS,
+    Panes,
+    State,
+    Table,
+    UnretractedPanes,
+)
 from beamlike.machine.columnar.folds import Values
-from beamlike.machine.columnar.nodes import Nodes
+from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.session_ids import FiringOrder, sessions_of
-from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table, UnretractedPanes
 from beamlike.machine.equality import is_same
 from beamlike.model.options import ClosingBehavior, OnTimeBehavior, Unchanged
 

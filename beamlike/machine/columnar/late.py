@@ -5,13 +5,19 @@ from typing import assert_never
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints, keep, nothing
-from beamlike.machine.columnar.columns import Drops, State
-from beamlike.machine.columnar.incoming import Incoming
-from beamlike.machine.columnar.order import among, count_before
+from beamlike.machine.columnar.arrays import (
+    NEVER,
+    NOTHING,
+    Ints,
+    among,
+    count_before,
+    keep,
+    nothing,
+)
+from beamlike.machine.columnar.assign import Incoming
+from beamlike.machine.columnar.columns import Drops, State, Table
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.sweep import Sweep
-from beamlike.machine.columnar.table import Table
 from beamlike.model.options import LateCheck
 
 
@@ -57,7 +63,7 @@ def split_expired_after_merging(
     rules: Rules, state: State, incoming: Incoming, home: Ints, home_end: Ints
 ) -> tuple[Incoming, Ints, list[Drops]]:
     """The elements whose merged window is live, their windows, and the drops of the others."""
-    if not rules.strategy.judges_after_merging:
+    if not rules.judges_after_merging:
         return incoming, home, []
     missed = missed_by(state.watermark, rules.expiry(home_end[home]))
     late = missed > 0

@@ -1,13 +1,129 @@
-"""Triggers without children, over columns: the rules of the reference machine's `leaves`.
+"""Triggers over columns: the state of a trigger's node for many windows at once, and the leaves.
 
-The rules are the same as there, once for all windows.
+A `Nodes` is to a column what `TriggerState` is to one window. Every operation covers all of its
+windows; where only some are concerned, a mask says which. Leaves are triggers without children;
+their rules are those of the reference machine's `leaves`, once for all windows.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Self
+
+import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, least
-from beamlike.machine.columnar.nodes import Nodes, Now, Parts, Trigger
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, least, nothing
 from beamlike.model import triggers as spec
+
+
+@attrs.frozen(eq=False)
+class Nodes:
+    """One node of the trigger tree, a row for each window. ``value`` is None if it keeps none."""
+
+    finished: Bools
+    value: Ints | None
+    subs: tuple["Nodes", ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.finished)
+
+    def finish(self) -> Self:
+        """Fired for the last time, with nothing left to remember."""
+        return type(self)(np.ones(len(self), np.bool_), _nothing(self.value), self.subs)
+
+    def with_finished(self, finished: Bools, subs: tuple["Nodes", ...]) -> Self:
+        """These finished bits, these children and no value."""
+        return type(self)(finished, _nothing(self.value), subs)
+
+    def cleared(self) -> Self:
+        """Counts and targets forgotten all the way down; what is finished stays finished."""
+        subs = tuple(sub.cleared() for sub in self.subs)
+        return type(self)(self.finished, _nothing(self.value), subs)
+
+    def restarted(self) -> Self:
+        """As at the start, all the way down."""
+        subs = tuple(sub.restarted() for sub in self.subs)
+        return type(self)(np.zeros(len(self), np.bool_), _nothing(self.value), subs)
+
+    def walk(self) -> Iterator["Nodes"]:
+        """This node and all below it, parents before children."""
+        yield self
+        for sub in self.subs:
+            yield from sub.walk()
+
+
+def _nothing(value: Ints | None) -> Ints | None:
+    return None if value is None else nothing(len(value))
+
+
+@attrs.frozen(eq=False)
+class Now:
+    """All that a trigger may use in a decision: which windows are over, and processing time
+    (ms)."""
+
+    end_reached: Bools
+    clock: int
+
+
+@attrs.frozen(eq=False)
+class Parts:
+    """The live windows that merge, those of one result next to each other.
+
+    ``first`` is for each result the row of its first part. Every result has at least one.
+    """
+
+    nodes: Nodes
+    first: Ints
+
+    def sub(self, at: int) -> "Parts":
+        """The same of a child."""
+        return Parts(self.nodes.subs[at], self.first)
+
+    def all_finished(self) -> Bools:
+        """For each result, whether all of its parts are."""
+        return np.logical_and.reduceat(self.nodes.finished, self.first)
+
+    def any_finished(self) -> Bools:
+        """For each result, whether any of its parts is."""
+        return np.logical_or.reduceat(self.nodes.finished, self.first)
+
+
+class Trigger(ABC):
+    """A trigger in action over columns; the counterpart of the reference's ``Running``."""
+
+    keeps_value: ClassVar[bool] = False
+    is_timed: ClassVar[bool] = False
+    """Whether its values are processing times that it waits for (ms)."""
+
+    def __init__(self, subs: Sequence["Trigger"] = (), merging: bool = False) -> None:
+        self.subs = tuple(subs)
+        self.merging = merging
+
+    def start(self, count: int) -> Nodes:
+        """The state of so many new windows."""
+        value = nothing(count) if self.keeps_value else None
+        subs = tuple(sub.start(count) for sub in self.subs)
+        return Nodes(np.zeros(count, np.bool_), value, subs)
+
+    @abstractmethod
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+        """``counts`` elements of one bundle were added to the windows that are ``on``."""
+
+    @abstractmethod
+    def ready(self, state: Nodes, now: Now) -> Bools:
+        """Which windows are to fire now. Does not look at the node's own finished bit."""
+
+    @abstractmethod
+    def fired(self, state: Nodes, now: Now) -> Nodes:
+        """The state of each window, had its pane been emitted."""
+
+    @abstractmethod
+    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
+        """The state in the merged windows; ``own`` is what they had before, fresh if nothing."""
+
+    def needs_end_of_window_timer(self, state: Nodes) -> Bools:
+        """Where an element that comes now makes it wait for the end of the window."""
+        return np.zeros(len(state), np.bool_)
 
 
 class _AtEnd(Trigger):

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from beamlike.machine.columnar.adding import TargetWindows, find_target_windows
 from beamlike.machine.columnar.arrays import NOTHING, Ints
+from beamlike.machine.columnar.assign import Bundle, Incoming
 from beamlike.machine.columnar.columns import Drops, LiftedArrivals, State
 from beamlike.machine.columnar.folds import Fold
-from beamlike.machine.columnar.incoming import Bundle, Incoming
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.columnar.target_windows import TargetWindows, find_target_windows
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.options import LateCheck
 from beamlike.model.strategy import WindowingStrategy

@@ -6,10 +6,9 @@ import attrs
 import numpy as np
 
 from beamlike.machine.columnar.arrays import NOTHING, Ints, Lists, least, take
-from beamlike.machine.columnar.columns import State
-from beamlike.machine.columnar.nodes import Parts
+from beamlike.machine.columnar.columns import State, Table
+from beamlike.machine.columnar.leaves import Parts
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.columnar.table import Table
 from beamlike.model.options import TimestampCombiner
 
 

@@ -1,4 +1,4 @@
-"""The rules of one grouping, as all parts of a step need them."""
+"""The rules of one grouping, as all parts of a step need them, and the timers that follow."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -8,15 +8,13 @@ import attrs
 import numpy as np
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.arrays import Ints, Lists
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints, Lists, order_of, starts_of_runs
 from beamlike.machine.columnar.assign import check_assignable
-from beamlike.machine.columnar.columns import State
+from beamlike.machine.columnar.columns import Keeps, State, Table
+from beamlike.machine.columnar.composites import run_trigger
 from beamlike.machine.columnar.folds import Fold, shown
-from beamlike.machine.columnar.nodes import Nodes, Now, Trigger
-from beamlike.machine.columnar.order import order_of, starts_of_runs
+from beamlike.machine.columnar.leaves import Nodes, Now, Trigger
 from beamlike.machine.columnar.sweep import Sweep
-from beamlike.machine.columnar.table import Keeps, Table
-from beamlike.machine.columnar.triggers import run_trigger
 from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -47,6 +45,7 @@ class Rules:
         sessions = window_fn if strategy.is_merging and isinstance(window_fn, Sessions) else None
         self.sweep = Sweep(sessions) if sessions else None
         self.retained_for = strategy.retained_for
+        self.judges_after_merging = strategy.judges_after_merging
         self.keeps = Keeps(
             unretracted_panes=strategy.accumulation is AccumulationMode.RETRACTING,
             processing_timers=minds_stale_processing_timers(strategy.trigger),
@@ -129,3 +128,25 @@ def _walk(trigger: Trigger) -> Iterator[Trigger]:
     yield trigger
     for sub in trigger.subs:
         yield from _walk(sub)
+
+
+def next_timers(rules: Rules, state: State) -> tuple[Ints, Ints]:
+    """For each window, the event time and the processing time (ms) that have to be passed before
+    anything changes; `NEVER` if none will."""
+    table = state.table
+    event = rules.expiry(table.end)
+    if rules.retained_for:
+        event = np.where(event < state.watermark, rules.forgotten(table.end), event)
+    event = np.where(table.end_timer_set, np.minimum(event, table.last), event)
+    timer = np.full(len(table), NEVER, np.int64)
+    if table.processing_timers is not None:
+        waits = table.processing_timers.lengths > 0
+        if waits.any():
+            timer[waits] = np.minimum.reduceat(
+                table.processing_timers.items, table.processing_timers.first[waits]
+            )
+        return event, timer
+    for target in rules.targets(table.trigger):
+        waits = (target != NOTHING) & (target >= state.clock)
+        timer = np.where(waits, np.minimum(timer, target), timer)
+    return event, timer

@@ -3,10 +3,9 @@
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.machine.columnar.order import among, order_of_windows
+from beamlike.machine.columnar.arrays import Bools, Ints, among, order_of_windows
+from beamlike.machine.columnar.columns import Table, UnretractedPanes
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.columnar.table import Table, UnretractedPanes
 
 _Name = tuple[int, int]
 

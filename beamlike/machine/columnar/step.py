@@ -10,18 +10,24 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.adding import apply_bundle
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, concat, keep, take
-from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State
+from beamlike.machine.columnar.adding import apply_bundle, find_target_windows
+from beamlike.machine.columnar.arrays import (
+    NOTHING,
+    Bools,
+    Ints,
+    Lists,
+    concat,
+    keep,
+    order_of_windows,
+    take,
+)
+from beamlike.machine.columnar.assign import Bundle, LiftedBundle, PlainBundle
+from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State, Table
 from beamlike.machine.columnar.emission import fire
 from beamlike.machine.columnar.folds import Fold
-from beamlike.machine.columnar.incoming import Bundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.late import split_expired
-from beamlike.machine.columnar.order import order_of_windows
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.session_ids import FiringOrder
-from beamlike.machine.columnar.table import Table
-from beamlike.machine.columnar.target_windows import find_target_windows
 from beamlike.machine.liftable import check_lifted
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of

@@ -6,12 +6,15 @@ Source: Beam Java, ``MergeOverlappingIntervalWindows``; the bounds are those of 
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, within
-from beamlike.machine.columnar.order import (
+from beamlike.machine.columnar.arrays import (
+    NOTHING,
+    Bools,
+    Ints,
     greatest_so_far,
     order_of,
     order_of_windows,
     starts_of_runs,
+    within,
 )
 from beamlike.model.session_merging import ENDED
 from beamlike.model.sessions import Sessions

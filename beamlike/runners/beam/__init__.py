@@ -4,13 +4,14 @@ Read in this order: `sdk` (what of Beam is not public), `times`, `windows`, `str
 Beam as those of the graph), `keys`, `elements` (elements in both forms), `metrics`, `restrictions`,
 `steps` (functions as Beam's worker calls them), `stage`, `combines`, `stateful`, `splittable`,
 `side_inputs`, `sources` (the nodes of the graph), `transforms` (beamlike's own words), `frames`,
-`collections` and `translation` (a pipeline as nodes), `errors`, `options`, `on_spark`, `runner`.
+`collections` and `translation` (a pipeline as nodes), `errors`, `options`, `on_spark`, `runner`, `data_frame`.
 """
 
 from beamlike.extras import needs
 
 needs("BeamlikeRunner", "beam")
 
+from beamlike.runners.beam.data_frame import to_data_frame  # noqa: E402
 from beamlike.runners.beam.options import BeamlikeOptions  # noqa: E402
 from beamlike.runners.beam.runner import BeamlikeRunner  # noqa: E402
 from beamlike.runners.beam.transforms import (  # noqa: E402
@@ -27,4 +28,5 @@ __all__ = [
     "StrategyOptions",
     "UpsertInto",
     "WriteRows",
+    "to_data_frame",
 ]

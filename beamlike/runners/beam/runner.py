@@ -1,6 +1,7 @@
 """The runner, and what a run leaves behind."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from apache_beam.options.pipeline_options import SetupOptions
@@ -15,8 +16,8 @@ from beamlike.runners.beam.options import BeamlikeOptions
 from beamlike.runners.beam.sdk import (
     PipelineResult,
     PipelineRunner,
-    PipelineVisitor,
     pipeline_proto,
+    transforms_of,
     with_packed_combiners,
 )
 from beamlike.runners.beam.times import UNIT
@@ -31,19 +32,6 @@ def wait_until(instant: int) -> int:
     return now
 
 
-class _ByLabel(PipelineVisitor):  # type: ignore[misc]
-    """The transforms of a pipeline by their full labels."""
-
-    def __init__(self) -> None:
-        self.transforms: dict[str, Any] = {}
-
-    def visit_transform(self, transform_node: Any) -> None:
-        self.transforms[transform_node.full_label] = transform_node.transform
-
-    def enter_composite_transform(self, transform_node: Any) -> None:
-        self.visit_transform(transform_node)
-
-
 class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
     """Runs pipelines of the Beam SDK on beamlike: in this process, or on Spark.
 
@@ -56,14 +44,13 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
         self._host, self._is_drain = host, is_drain
 
     def run_pipeline(self, pipeline: Any, options: Any) -> PipelineResult:
-        visitor = _ByLabel()
-        pipeline.visit(visitor)
-        return self._run(pipeline_proto(pipeline, options), visitor.transforms, options)
+        proto, _ = pipeline_proto(pipeline, options)
+        return self._run(proto, transforms_of(pipeline), options)
 
     def run_portable_pipeline(self, pipeline: Any, options: Any) -> PipelineResult:
         return self._run(pipeline, {}, options)
 
-    def _run(self, pipeline: Any, transforms: dict[str, Any], options: Any) -> PipelineResult:
+    def _run(self, pipeline: Any, transforms: Mapping[str, Any], options: Any) -> PipelineResult:
         chosen = options.view_as(BeamlikeOptions)
         host = self._host or chosen.beamlike_host
         packed = with_packed_combiners(pipeline)

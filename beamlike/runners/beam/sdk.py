@@ -57,7 +57,6 @@ __all__ = [
     "PipelineResult",
     "PipelineRunner",
     "PipelineState",
-    "PipelineVisitor",
     "SideInputData",
     "StateSampler",
     "Urn",
@@ -75,6 +74,7 @@ __all__ = [
     "proto",
     "set_current_tracker",
     "side_inputs_of",
+    "transforms_of",
     "windowed_value",
 ]
 
@@ -96,19 +96,44 @@ class Urn:
     PYTHON: Final = frozenset((python_urns.EMBEDDED_PYTHON,))
 
 
-def pipeline_proto(pipeline: Any, options: Any) -> Any:
+def pipeline_proto(pipeline: Any, options: Any) -> tuple[Any, Any]:
     """A pipeline as its proto, with coders of keys that give equal keys equal bytes.
 
     Args:
         pipeline: The ``beam.Pipeline``.
         options: Its ``PipelineOptions``.
 
+    Returns:
+        The proto, and the ``PipelineContext`` that knows the names of collections in it.
+
     Raises:
         ValueError: A key has no deterministic coder, and the options ask for one.
     """
     deterministic = not options.view_as(TypeOptions).allow_non_deterministic_key_coders
     pipeline.visit(group_by_key_input_visitor(deterministic))
-    return pipeline.to_runner_api(default_environment=EmbeddedPythonEnvironment.default())
+    environment = EmbeddedPythonEnvironment.default()
+    proto, context = pipeline.to_runner_api(return_context=True, default_environment=environment)
+    return proto, context
+
+
+class _ByLabel(PipelineVisitor):  # type: ignore[misc]
+    """Collects the transforms of a pipeline by their full labels."""
+
+    def __init__(self) -> None:
+        self.transforms: dict[str, Any] = {}
+
+    def visit_transform(self, transform_node: Any) -> None:
+        self.transforms[transform_node.full_label] = transform_node.transform
+
+    def enter_composite_transform(self, transform_node: Any) -> None:
+        self.visit_transform(transform_node)
+
+
+def transforms_of(pipeline: Any) -> Mapping[str, Any]:
+    """The transforms of a ``beam.Pipeline`` by their full labels."""
+    visitor = _ByLabel()
+    pipeline.visit(visitor)
+    return visitor.transforms
 
 
 def with_packed_combiners(pipeline: Any) -> Any:

@@ -1,6 +1,7 @@
 """Windowing strategies of Beam as those of the graph: window functions, triggers, pane rules."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 import attrs
@@ -9,6 +10,7 @@ from apache_beam.utils.timestamp import Duration
 
 from beamlike.errors import UnsupportedError
 from beamlike.model import sessions, triggers, windowfns
+from beamlike.model.delays import AlignTo, Delay
 from beamlike.model.options import AccumulationMode, TimestampCombiner
 from beamlike.model.resolution import Span
 from beamlike.model.strategy import WindowingStrategy
@@ -132,8 +134,7 @@ def trigger_of(trigger: Any, label: str) -> triggers.Trigger:
             )
             return triggers.AfterWatermark(early, late)
         case "after_processing_time":
-            delays = (it.delay.delay_millis for it in fields.timestamp_transforms)
-            return triggers.AfterProcessingTime(sum(delays))
+            return triggers.AfterProcessingTime(*_moves(fields.timestamp_transforms))
         case "after_synchronized_processing_time":
             return triggers.AfterSynchronizedProcessingTime()
         case "element_count":
@@ -154,6 +155,23 @@ def trigger_of(trigger: Any, label: str) -> triggers.Trigger:
         case "never":
             return triggers.Never()
     raise UnsupportedError(f"{label!r}: the trigger {name or trigger!r} is not known")
+
+
+def _moves(transforms: Sequence[Any]) -> list[Delay | AlignTo]:
+    """How a trigger moves the processing time that it waits for.
+
+    Beam Python fires at that instant, and the graph after it: so it waits a tick less.
+    """
+    moves: list[Delay | AlignTo] = []
+    for number, transform in enumerate(transforms, 1):
+        if transform.WhichOneof("timestamp_transform") == "align_to":
+            align = transform.align_to
+            moves.append(AlignTo(align.period, align.offset))
+        elif transform.delay.delay_millis > 0:
+            is_last = number == len(transforms)
+            delay = timedelta(milliseconds=transform.delay.delay_millis)
+            moves.append(Delay(delay - timedelta(microseconds=1) if is_last else delay))
+    return moves
 
 
 @attrs.frozen(eq=False)

@@ -227,9 +227,20 @@ class Translation(Collections):
                 f"{label!r} writes rows of Spark, and the pipeline runs in this process; run it "
                 "with --beamlike_host=spark"
             )
-        rows = AsRows(label, self._form(source, label), with_panes=isinstance(ours, UpsertInto))
-        node = self._add(ParDoNode(f"{label}/Rows", (self._edge(source, label),), rows))
-        self.sinks.append(sink_of(label, ours, Edge(node)))
+        edge = self.rows(source, label, with_panes=isinstance(ours, UpsertInto))
+        self.sinks.append(sink_of(label, ours, edge))
+
+    def rows(self, collection: str, label: str, *, with_panes: bool = False) -> Edge:
+        """What brings the elements of a collection as values that rows are made of.
+
+        Args:
+            collection: Its name in the proto.
+            label: The transform that takes them.
+            with_panes: Whether a row has the window, the time and the pane of its element, too.
+        """
+        as_rows = AsRows(label, self._form(collection, label), with_panes=with_panes)
+        edge = self._edge(collection, label)
+        return Edge(self._add(ParDoNode(f"{label}/Rows", (edge,), as_rows)))
 
     def _strategy_options(self, transform: Any) -> None:
         (source,), (collection,) = transform.inputs.values(), transform.outputs.values()

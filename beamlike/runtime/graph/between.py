@@ -30,7 +30,7 @@ from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import dealt_out
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.worker import Worker
-from beamlike.runtime.store.room import check_message
+from beamlike.runtime.store.blobs import check_message
 
 
 @attrs.frozen

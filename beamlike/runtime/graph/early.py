@@ -19,8 +19,7 @@ from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.arrivals import by_shard
-from beamlike.runtime.envelope import Reached
+from beamlike.runtime.envelope import Reached, by_shard
 from beamlike.runtime.graph.keyed import as_noted, hashes_of, keyed_table
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.stage import HeldValues, Stage, plan_of

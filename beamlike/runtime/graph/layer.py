@@ -17,7 +17,6 @@ from beamlike.machine.clocks import (
     StageClock,
     WatermarkUpdate,
 )
-from beamlike.machine.jumps import Jump, longest_wait
 from beamlike.model.graph import (
     GroupNode,
     Node,
@@ -25,6 +24,7 @@ from beamlike.model.graph import (
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.clock import Jump
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.keyed import noted_of
 from beamlike.runtime.graph.layers import Layers
@@ -36,16 +36,16 @@ from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import ShardTrace
-from beamlike.runtime.jumps import jump_of_stage
 from beamlike.runtime.logs import (
+    jump_of_stage,
     log_effects,
     log_jump,
     log_merges,
     logs_all,
     logs_drops,
 )
+from beamlike.runtime.store.blobs import in_room
 from beamlike.runtime.store.index import ShardStatus
-from beamlike.runtime.store.room import in_room
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import Tally
 from beamlike.runtime.work import HostSays, Stores, Work
@@ -229,7 +229,7 @@ class Layer:
 
     def _jump(self, at: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
-        wait = longest_wait(_windowing(self.layers.nodes[at]))
+        wait = _windowing(self.layers.nodes[at]).longest_wait
         if wait is None:
             return None
         own = (it for it in received.delivered if it.source in placed.origins)

@@ -25,7 +25,7 @@ from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.store.room import check_message
+from beamlike.runtime.store.blobs import check_message
 
 _PARTS: Final = ("nodes", "wanted", "clocks", "wire")
 

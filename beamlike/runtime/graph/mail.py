@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.events import Drop
-from beamlike.machine.jumps import Delivered
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.panes import PaneInfo, numbered_panes
 from beamlike.model.windows import bounds, window_of
+from beamlike.runtime.clock import Delivered
 from beamlike.runtime.envelope import (
     Envelope,
     Kind,

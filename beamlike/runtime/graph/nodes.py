@@ -27,9 +27,9 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
-from beamlike.runtime.graph.created import in_parts
 from beamlike.runtime.graph.functions import FunctionWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
+from beamlike.runtime.graph.scripts import in_parts
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.staged import GroupingWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire

@@ -20,6 +20,7 @@ from beamlike.model.graph import Edge, GroupNode, ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.columns import as_column, columns_of
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import plan_of
@@ -28,7 +29,6 @@ from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep
 from beamlike.runtime.store.state import StateLayout
-from beamlike.runtime.typed import as_column, columns_of
 
 Stage = WindowingStrategy | WindowFn | Machine
 """What a scenario is for. A bare window function only assigns windows and groups nothing."""

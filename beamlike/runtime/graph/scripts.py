@@ -4,12 +4,14 @@ Sources that end by themselves come first, each in one step. Those that report a
 turns, one event each; Beam does not define which of several comes first.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.events import AdvanceClock
+from beamlike.machine.events import AdvanceClock, Element
+from beamlike.model.bundle import BUNDLE_SIZE
 from beamlike.model.graph import Node, ReadNode
 from beamlike.runtime.script import Script, ScriptStep
 
@@ -61,3 +63,35 @@ def _script_of(source: ReadNode) -> Script:
             "the pipeline on Spark, or give it elements with Create or a test stream"
         )
     return source.origin
+
+
+@attrs.frozen(eq=False)
+class CreatedElements(Sequence[tuple[Hashable, Element]]):
+    """Elements for `beamlike.runtime.script.Arrive`, without a key.
+
+    Args:
+        values: What they are made of.
+        element_of: Makes one of them.
+    """
+
+    values: Sequence[Any]
+    element_of: Callable[[Any], Element]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[tuple[Hashable, Element]]:
+        return ((None, self.element_of(value)) for value in self.values)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return CreatedElements(self.values[index], self.element_of)
+        return None, self.element_of(self.values[index])
+
+
+def in_parts(
+    elements: Sequence[tuple[Hashable, Element]],
+) -> Iterator[Sequence[tuple[Hashable, Element]]]:
+    """Elements that arrive together, in parts as they go through a pipeline."""
+    for start in range(0, len(elements), BUNDLE_SIZE):
+        yield elements[start : start + BUNDLE_SIZE]

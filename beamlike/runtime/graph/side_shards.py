@@ -262,7 +262,7 @@ def _time(element: Element) -> dict[str, Any]:
 
 
 def _machine_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """What a machine takes, as `beamlike.runtime.arrivals` reads it."""
+    """What a machine takes, as `beamlike.runtime.envelope` reads it."""
     number = pa.int64()
     return pa.table(
         {

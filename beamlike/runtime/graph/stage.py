@@ -18,27 +18,32 @@ from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulP
 from beamlike.model.options import MAX_FAILURES
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
-from beamlike.runtime.arrivals import elements_of
 from beamlike.runtime.changes import strategy_words, unnumbered
-from beamlike.runtime.column_output import drops_of_step, key_names, keyed_merges
 from beamlike.runtime.column_shard import ARRIVAL, ColumnShard, Pass
-from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
-from beamlike.runtime.graph.keyed import read_values, together
+from beamlike.runtime.columns import ARROW, AccumulatorColumns, PickledColumn, columns_of
+from beamlike.runtime.envelope import elements_of
+from beamlike.runtime.graph.keyed import (
+    NumberedKeys,
+    SeenKeys,
+    bundle_of,
+    each_pane,
+    read_values,
+    together,
+)
 from beamlike.runtime.graph.keys import key_of
-from beamlike.runtime.graph.pane_elements import NumberedKeys, SeenKeys, bundle_of, each_pane
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.lift import Lifter, combine_the_rest, lifter_of
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import STAGE
+from beamlike.runtime.output import drops_of_step, key_names, keyed_merges
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
-from beamlike.runtime.typed import ARROW, columns_of
 
 Read = Callable[[Iterable[Any]], Iterable[Any]]
 

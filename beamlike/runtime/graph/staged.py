@@ -18,17 +18,40 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
+from beamlike.model.combine import Collect
 from beamlike.model.copies import own_copy
-from beamlike.model.graph import MAIN, GroupNode, StatefulParDoNode
+from beamlike.model.graph import MAIN, GroupNode, Node, StatefulParDoNode
+from beamlike.model.options import LateCheck
 from beamlike.model.resolution import Resolution
+from beamlike.model.trigger_analysis import fires_on_arrival
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow
-from beamlike.runtime.graph.folding import folds_parts, is_before_all_windows
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
 from beamlike.safe_text import USER_RAISED, problem_of
+
+
+def folds_parts(node: Node) -> bool:
+    """Whether parts of a step bring out the panes of the whole, as long as nothing can be late.
+
+    They do where only the watermark makes panes, and windows do not merge: the identity of a
+    session may depend on what comes together. A grouping that lists its values keeps them anyway,
+    and takes them at once.
+    """
+    if not isinstance(node, GroupNode):
+        return False
+    strategy, combine = node.strategy, node.combine
+    lists_values = isinstance(combine, Collect) or combine.evicts
+    if lists_values or strategy.is_merging or strategy.late_check is LateCheck.MERGED:
+        return False
+    return not (strategy.trigger.needs_clock or fires_on_arrival(strategy.trigger))
+
+
+def is_before_all_windows(watermark: int) -> bool:
+    """Whether no window can have ended: a source that ends by itself has this watermark (ms)."""
+    return any(watermark == each.earliest for each in Resolution)
 
 
 @attrs.frozen

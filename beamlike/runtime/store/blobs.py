@@ -1,16 +1,27 @@
-"""Blobs: Arrow tables as bytes, with a few words of JSON in front.
+"""Blobs: Arrow tables as bytes, with a few words of JSON in front, and how much fits into one.
 
 Rows cross the shuffle and are saved in state as blobs, because a call into Spark costs about the
 same for one row as for thousands.
+
+Arrow counts the bytes of texts and the items of lists in a column with 31 bits, and Java the bytes
+of a blob. That limits what a pass over a shard has in one column: of a key or a value among the
+rows of one micro-batch, and of a key or an aggregate among its windows. With more, the shard takes
+its keys in more passes. What fits in none is reported before Arrow, Spark or Java fail, and in
+their place where only Arrow detects it.
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
 
-from beamlike.errors import StateError
+from beamlike.errors import StateError, UnsupportedError
+from beamlike.runtime.plan import Plan
 
 _HEADER = b"beamlike"
 # Threads of its own would take the cores that Spark gave to other tasks.
@@ -83,3 +94,183 @@ def damaged(blob: bytes | pa.Buffer, why: str) -> str:
         f"a blob of {len(blob):,} bytes cannot be read: {why}; if it rested in a checkpoint, that "
         "is damaged: continue from a copy of it, or start with a new checkpointLocation"
     )
+
+
+MOST: Final = 2**31 - 1
+"""Bytes of text, or items of lists, of one column in one piece; bytes of a blob."""
+
+_BESIDES: Final = 2**20
+"""Bytes that a blob may have besides its columns."""
+
+_OVERFLOWS: Final = re.compile("overflow|cannot contain more than", re.IGNORECASE)
+"""What Arrow says where 31 bits are not enough."""
+
+
+class _OverfullError(UnsupportedError):
+    """A column does not fit in one piece. `in_room` says in which shard.
+
+    Attributes:
+        column: Its name, as the tables have it.
+        held: What it would hold, in words.
+    """
+
+    def __init__(self, column: str, held: str) -> None:
+        super().__init__(f"column {column!r} would hold {held}, {_AT_MOST}")
+        self.column, self.held = column, held
+
+
+_AT_MOST: Final = "and 2,147,483,647 is the most that fits in one piece there"
+
+
+def in_one(tables: Sequence[pa.Table]) -> pa.Table:
+    """Rows below each other, each column in one piece. Columns that some lack are null there.
+
+    Raises:
+        UnsupportedError: A column does not fit.
+    """
+    found = _overfull(tables)
+    if found is not None:
+        raise found
+    return pa.concat_tables(tables, promote_options="default").combine_chunks()
+
+
+def below(tables: Sequence[pa.Table]) -> pa.Table:
+    """Rows below each other, in one piece if they fit, else in as many as they are now."""
+    if len(tables) == 1:
+        return tables[0]
+    together = pa.concat_tables(tables, promote_options="default")
+    return together.combine_chunks() if _overfull(tables) is None else together
+
+
+def overfull(error: Exception) -> bool:
+    """Whether something did not fit in one piece: what Arrow says of it, or one of these checks."""
+    if isinstance(error, pa.ArrowInvalid | pa.ArrowCapacityError):
+        return _OVERFLOWS.search(str(error)) is not None
+    return isinstance(error, _OverfullError)
+
+
+def in_blobs(table: pa.Table) -> Iterator[pa.Table]:
+    """The rows in tables that fit in a blob each.
+
+    Raises:
+        UnsupportedError: A row does not.
+    """
+    if table.nbytes <= MOST - _BESIDES:
+        yield table
+    elif table.num_rows > 1:
+        half = table.num_rows // 2
+        yield from in_blobs(table.slice(0, half))
+        yield from in_blobs(table.slice(half))
+    else:
+        widest = max(table.column_names, key=lambda name: table.column(name).nbytes)
+        size = table.column(widest).nbytes
+        held = f"{size:,} of the {table.nbytes:,} bytes of a row of the output"
+        raise _OverfullError(widest, held)
+
+
+def check_message(message: bytes) -> None:
+    """Refuse what a pipeline sends at once, if it does not fit in one blob.
+
+    Raises:
+        UnsupportedError: It does not.
+    """
+    if len(message) > MOST - _BESIDES:
+        raise UnsupportedError(
+            "what a task of this pipeline sends on in one micro-batch takes "
+            f"{len(message):,} bytes, {_AT_MOST}. Let a micro-batch read less "
+            "(maxFilesPerTrigger, maxOffsetsPerTrigger), or use more shards, or shorter values"
+        )
+
+
+@contextmanager
+def in_room(
+    plan: Plan, shard: int | None, tables: Callable[[], Sequence[pa.Table]] = tuple
+) -> Iterator[None]:
+    """What does not fit inside the block is an error of this shard, with what to do.
+
+    Args:
+        plan: Whose shard it is.
+        shard: Its position; None if that is not known.
+        tables: What it works on, called where Arrow's own error does not name the column.
+
+    Raises:
+        UnsupportedError: Something does not fit.
+    """
+    try:
+        yield
+    except _OverfullError as error:
+        raise UnsupportedError(_words(plan, shard, error.column, error.held)) from None
+    except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
+        if not overfull(error):
+            raise
+        sizes = [(size, name, unit) for name, size, unit in _sizes(tables())]
+        size, widest, unit = max(sizes, default=(0, None, "bytes"))
+        held = f"more than the {size:,} {unit} that it has before this step"
+        raise UnsupportedError(_words(plan, shard, widest, held)) from error
+
+
+def _words(plan: Plan, shard: int | None, column: str | None, held: str) -> str:
+    which = "a shard" if shard is None else f"shard {shard}"
+    what = "a column" if column is None else _called(plan, column)
+    return (
+        f"{which} of the {plan.shards} of {plan.name!r} cannot hold what it is given: {what} would "
+        f"have {held}, {_AT_MOST}. Spread the keys over more shards, "
+        f"shards={2 * plan.shards}; a checkpoint stays with its number of shards, so a stream "
+        "needs a new checkpointLocation. Or give it less: shorter values, an aggregate that does "
+        "not keep each of them, windows that end sooner, fewer rows in a micro-batch"
+    )
+
+
+def _called(plan: Plan, column: str) -> str:
+    """What a user calls a column of rows or of state."""
+    for at, part in enumerate(plan.parts):
+        if column.startswith(f"acc{at}_{part.name}") or column == part.name:
+            return f"aggregate {part.name!r}"
+    for start, kind in (("key_", "key column"), ("value_", "column")):
+        if column.startswith(start):
+            return f"{kind} {column.removeprefix(start)!r}"
+    return f"column {column!r}"
+
+
+def _overfull(tables: Sequence[pa.Table]) -> _OverfullError | None:
+    # Where all columns together fit, which is nearly always, none is looked at.
+    if sum(table.nbytes for table in tables) * 8 <= MOST:
+        return None
+    for name, size, unit in _sizes(tables, beyond=MOST):
+        if size > MOST:
+            return _OverfullError(name, f"{size:,} {unit}")
+    return None
+
+
+def _sizes(tables: Sequence[pa.Table], beyond: int = 0) -> Iterator[tuple[str, int, str]]:
+    """What Arrow has to count in each column of some tables, below each other, with its unit.
+
+    Args:
+        tables: They need not have the same columns.
+        beyond: Columns that cannot have more are passed over, by what their memory says.
+    """
+    for name in dict.fromkeys(name for table in tables for name in table.column_names):
+        columns = [table.column(name) for table in tables if name in table.column_names]
+        # A bit is the least that an item takes, so memory says of most columns that they fit.
+        if sum(column.nbytes for column in columns) * 8 <= beyond:
+            continue
+        counted = [_counted(chunk) for column in columns for chunk in column.chunks]
+        for same in zip(*counted, strict=True):
+            yield name, sum(size for size, _ in same), same[0][1]
+
+
+def _counted(array: pa.Array) -> list[tuple[int, str]]:
+    """What Arrow counts in an array, for each text and each list in its type."""
+    kind = array.type
+    if pt.is_string(kind) or pt.is_binary(kind):
+        return [(pc.sum(pc.binary_length(array)).as_py() or 0, "bytes")]
+    if pt.is_map(kind):
+        start, end = (array.offsets[at].as_py() for at in (0, -1))
+        parts = (part.slice(start, end - start) for part in (array.keys, array.items))
+        return [(end - start, "entries"), *(it for part in parts for it in _counted(part))]
+    if pt.is_list(kind):
+        items = array.flatten()
+        return [(len(items), "items of lists"), *_counted(items)]
+    if pt.is_struct(kind):
+        return [counted for field in array.flatten() for counted in _counted(field)]
+    return []

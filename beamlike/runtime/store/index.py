@@ -130,10 +130,12 @@ class Index:
     @classmethod
     def _loaded(cls, plan: Plan, blob: bytes) -> "Index":
         table, header = open_index(blob)
-        counted = resolution_in(header["plan"])
-        if counted.per_ms < plan.resolution.per_ms:
-            raise CountsOtherwise(counted)
-        changed = plan.check_identity(header["plan"])
+        changed = header["plan"] != plan.identity
+        if changed:
+            counted = resolution_in(header["plan"])
+            if counted.per_ms < plan.resolution.per_ms:
+                raise CountsOtherwise(counted)
+            changed = plan.check_identity(header["plan"])
         contents = Contents.from_json(header["contents"])
         if "side" not in table.column_names:
             # Older layouts lack it: every bucket is loaded once.

@@ -24,7 +24,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index
-from beamlike.runtime.store.order import in_order
+from beamlike.runtime.store.pages import in_order
 from beamlike.runtime.store.state import Key, key_tuples
 from beamlike.runtime.store.stores import Store
 

@@ -7,8 +7,10 @@ empty again: over many steps that costs about as much as the log itself. Where m
 every step, each step writes pages and nothing else. A log of many blobs, however short, ends too.
 
 The rows of a step are written by bucket, key and window, not as they came: a step that is made
-again, with its rows in another order, writes the same bytes, but for what depends on that order
-itself, such as lists and sums of floats.
+again, with its rows in another order (from as many tasks as there are cores then), writes the same
+bytes, but for what depends on that order itself, such as lists and sums of floats. A snapshot of
+the attempt that was lost may still lie under the changes of the one that counts, where Spark gives
+both the same names.
 
 Reading takes the pages and the log together. A worker that stepped the shard before remembers its
 rows. What it remembers has for its name a digest of the blobs that it was made from, and the index
@@ -27,12 +29,11 @@ from typing import Any, Final, Self
 import attrs
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
-from beamlike.runtime.store.order import in_order
-from beamlike.runtime.store.room import below
+from beamlike.runtime.store.blobs import below, damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.stores import Store
 
 PAGE: Final = 8 * 2**20
@@ -292,3 +293,51 @@ def _digest(*blobs: bytes) -> str:
 def _names(digest: str, count: int) -> list[str]:
     """What copies of so many blobs with this digest are called."""
     return [f"{digest}-{place}" for place in range(count)]
+
+
+MOST: Final = 2**30
+"""Bytes of rows that are put in order, at most: Arrow takes no more of a column in one piece."""
+
+_PLACE: Final = ("bucket", "end", "start")
+_KEY: Final = "key_"
+
+
+def in_order(rows: pa.Table) -> pa.Table:
+    """The rows by bucket, key and window, of which no two have the same."""
+    if rows.num_rows < 2 or rows.nbytes > MOST:
+        return rows
+    columns = [rows.column(name) for name in _PLACE if name in rows.column_names]
+    keys = (name for name in rows.column_names if name.startswith(_KEY))
+    columns += [part for name in keys for part in _sortable(rows.column(name))]
+    if not columns:
+        return rows
+    names = [str(number) for number in range(len(columns))]
+    by = [(name, "ascending") for name in names]
+    return rows.take(pc.sort_indices(pa.table(columns, names), sort_keys=by))
+
+
+def _sortable(column: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
+    """Columns by which Arrow can sort, that differ where this one does."""
+    if pa.types.is_struct(column.type):
+        yield column.is_valid()
+        for place in range(column.type.num_fields):
+            yield from _sortable(pc.struct_field(column, [place]))
+    elif _has_order(column.type):
+        yield column
+    else:
+        yield pa.chunked_array([pa.array(map(_text, column), pa.string())])
+
+
+def _text(value: pa.Scalar) -> str | None:
+    try:
+        return str(value)
+    except (OverflowError, ValueError):  # a time that Python does not have: these stay as they came
+        return None
+
+
+def _has_order(dtype: pa.DataType) -> bool:
+    try:
+        pc.sort_indices(pa.array([], dtype))
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return False
+    return True

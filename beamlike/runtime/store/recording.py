@@ -25,13 +25,12 @@ import pyarrow as pa
 from beamlike.errors import StateError
 from beamlike.machine.clocks import SourceClock, WatermarkUpdate
 from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.runtime.arrivals import TIMES, coarser
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.envelope import TIMES, coarser
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.blobs import in_one, pack_blob, unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, Index
 from beamlike.runtime.store.key_clocks import KeyClocks
-from beamlike.runtime.store.room import in_one
 from beamlike.runtime.store.state import Key, key_tuples
 from beamlike.runtime.store.stores import Store
 

@@ -252,3 +252,29 @@ def test_functions_that_read_the_same_grouping_all_run(host: str) -> None:
         assert_that(sums, equal_to([3]), "sums")
         assert_that(counts, equal_to([2]), "counts")
         assert_that(grouped | beam.Keys(), equal_to(["k"]), "keys")
+
+
+def test_a_trigger_of_processing_time_fires_at_its_delay_as_in_beam_python(host: str) -> None:
+    stream = (
+        TestStream()
+        .advance_watermark_to(0)
+        .add_elements([("k", 1)])
+        .advance_processing_time(5)
+        .add_elements([("k", 2)])
+        .advance_processing_time(4.999)
+        .advance_watermark_to(10)
+        .advance_watermark_to_infinity()
+    )
+    with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
+        panes = (
+            p
+            | stream
+            | beam.WindowInto(
+                window.FixedWindows(10),
+                trigger=trigger.AfterWatermark(early=trigger.AfterProcessingTime(5)),
+                accumulation_mode=trigger.AccumulationMode.ACCUMULATING,
+            )
+            | beam.GroupByKey()
+            | beam.MapTuple(lambda key, values: sorted(values))
+        )
+        assert_that(panes, equal_to([[1], [1, 2]]))

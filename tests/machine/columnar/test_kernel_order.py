@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.order import (
+from beamlike.machine.columnar.arrays import (
+    Ints,
     among,
     count_before,
     greatest_so_far,

@@ -8,12 +8,20 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import NOTHING, Array, Ints
-from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, State
+from beamlike.machine.columnar.columns import (
+    NO_PANE,
+    TIMINGS,
+    Arrivals,
+    Drops,
+    LiftedArrivals,
+    State,
+    Table,
+    UnretractedPanes,
+)
 from beamlike.machine.columnar.effects import drops_of, panes_of
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
-from beamlike.machine.columnar.nodes import Nodes
+from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.columnar.step import ColumnarGrouping
-from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table, UnretractedPanes
 from beamlike.machine.events import AdvanceWatermark, Element, Item, Lifted, Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.step import Grouping

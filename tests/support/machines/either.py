@@ -24,10 +24,10 @@ from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import bounds
-from beamlike.runtime.arrivals import arriving
-from beamlike.runtime.column_output import drops_of_step, keyed_panes
 from beamlike.runtime.column_shard import ColumnShard, ColumnsStepped
+from beamlike.runtime.envelope import arriving
 from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.output import drops_of_step, keyed_panes
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive, Script
 from beamlike.runtime.shard import KeyedEffect, Shard

@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 from beamlike.hosts.pyspark_types import read_type, schema_of
 from beamlike.model import aggregates as make
 from beamlike.model.aggregates import Aggregate
-from beamlike.runtime.aggregate_parts import part_of
+from beamlike.runtime.binding import part_of
 from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.plan import Part
 

@@ -26,10 +26,10 @@ from beamlike.runtime.columns import (
     PlainColumn,
 )
 from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.row_values import reading
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.stores import DictStore
-from beamlike.runtime.values import reading
 from beamlike.testing.scenarios.files import AGGREGATIONS
 
 __all__ = ["DictStore", "micro_batches", "run_in_shard"]

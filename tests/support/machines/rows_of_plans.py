@@ -11,7 +11,6 @@ import pyarrow as pa
 from beamlike.machine.events import Element, Lifted
 from beamlike.model import combine
 from beamlike.model.windows import bounds
-from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.columns import (
     ListColumn,
     MeanColumns,
@@ -19,6 +18,7 @@ from beamlike.runtime.columns import (
     StampedColumns,
     TuplesColumn,
 )
+from beamlike.runtime.envelope import arriving
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store.state import Key

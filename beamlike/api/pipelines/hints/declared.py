@@ -1,16 +1,19 @@
 """Hints that are declared: by decorators, by annotations, by methods of a transform.
 
+Values of a declared type have columns. What is only inferred does not count for that, because saved
+state would change with it.
+
 Source: Beam Python ``typehints.decorators``.
 """
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self, TypeVar, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Self, TypeVar, cast, get_args, get_origin
 
 import attrs
 
-from beamlike.api.pipelines.hints.forms import checked, item_of, normal, shown
+from beamlike.api.pipelines.hints.forms import K, V, checked, form, item_of, normal, shown
 
 __all__ = [
     "IOTypeHints",
@@ -293,3 +296,49 @@ def _elements(collection: Any) -> Any:
     if not parts or getattr(origin, "__name__", "") != "PCollection":
         return None
     return None if isinstance(parts[0], TypeVar) else normal(parts[0])
+
+
+KV = form(tuple, K, V)
+"""A pair, as Beam Python's hints write it: ``KV[str, int]``."""
+
+
+class Generator:
+    """What a function that yields makes, as Beam Python's hints write it: ``Generator[int]``."""
+
+    def __class_getitem__(cls, kinds: Any) -> Any:
+        # Python has three parameters: what comes out, what is sent in, and what is returned.
+        made = kinds[0] if isinstance(kinds, tuple) else kinds
+        return form(Iterator, made)
+
+
+_COLUMNS: Final = (int, float, str)
+"""Types that have a column."""
+
+
+def answer_type(function: Callable[..., Any], *, lists: bool) -> Any:
+    """The type of the elements that a function makes; ``Any`` if nothing says it.
+
+    Args:
+        function: Its decorator counts, else the annotation of what it returns.
+        lists: Whether it returns several elements at once.
+    """
+    hints = get_type_hints(function).with_defaults(annotations_of(function))
+    made = hints.simple_output_type()
+    if made is None:
+        return Any
+    return item_of(made) if lists else made
+
+
+def declared_type(collection: Any) -> Any:
+    """The type of the elements of a collection; ``Any`` if no hint says it."""
+    return getattr(collection, "declared_type", Any)
+
+
+def value_type(pair: Any) -> type | None:
+    """The type of the values of pairs of this type, if it is one that has a column.
+
+    >>> value_type(tuple[str, int])
+    <class 'int'>
+    """
+    parts = get_args(pair) if get_origin(pair) is tuple else ()
+    return parts[1] if len(parts) == 2 and parts[1] in _COLUMNS else None

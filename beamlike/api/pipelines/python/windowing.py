@@ -5,21 +5,21 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 
 from typing import Any, Final, Never
 
+from beamlike.api.arguments import warn_user
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.window_fns import GlobalWindows, WindowFn
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
-from beamlike.api.warning import warn_user
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model import triggers, windowfns
-from beamlike.model.keyword_errors import argument_meant
 from beamlike.model.options import (
     AccumulationMode,
     AccumulationModeLike,
     ClosingBehaviorLike,
     OnTimeBehaviorLike,
     TimestampCombinerLike,
+    argument_meant,
 )
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy

@@ -6,9 +6,9 @@ Groupings are packed, stepped and unpacked by what does that in a query of Spark
 says in SQL, such as how a text is read as a time, is here done in Arrow, with the same results.
 Expressions of users are computed by the session of Spark that they were made in.
 
-Read in this order: `values` (columns in the types that queries know), `texts` (times and numbers as
-Spark reads and writes them), `frame` (the stand-in), `sources` (event times, and rows for the
-packer), `query` (groupings, and tables that are there at once), `verbs` (what becomes of rows).
+Read in this order: `texts` (times and numbers as Spark reads and writes them), `frame` (the
+stand-in, and columns in the types that queries know), `query` (event times, rows for the packer,
+groupings, and tables that are there at once), `verbs` (what becomes of rows).
 """
 
 from beamlike.extras import needs

@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 
 from beamlike.hosts.frames import Frames, How
 from beamlike.hosts.local.tables.frame import TableFrame, found
-from beamlike.hosts.local.tables.query import PackedTable, table_of
-from beamlike.hosts.local.tables.sources import packer_table, source_rows
+from beamlike.hosts.local.tables.query import PackedTable, packer_table, source_rows, table_of
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime import ddl

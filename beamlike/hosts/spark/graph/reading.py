@@ -21,14 +21,13 @@ from beamlike.model.graph import MAIN
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOWS
-from beamlike.runtime.canonical import canonical
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.wire import MADE_BY
-from beamlike.runtime.jumps import delivered_by
-from beamlike.runtime.logs import log_effects, logs_drops
+from beamlike.runtime.logs import delivered_by, log_effects, logs_drops
 from beamlike.runtime.packing import Batches
+from beamlike.runtime.row_metadata import canonical
 from beamlike.runtime.tally import Tally
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 

@@ -4,7 +4,7 @@ Each fold gives what its function in `beamlike.model.combine` gives, to the last
 windows of a bundle, and is saved in Arrow columns. Those that work on numbers and on whole Arrow
 columns have no loop over rows or windows; any other function runs in `Objects`.
 
-Read in this order: `base` (what a fold is), `buffers` (between Arrow and NumPy), `numbers` (counts,
+Read in this order: `base` (what a fold is, and between Arrow and NumPy), `numbers` (counts,
 sums of floats, means), `sums` (exact sums), `extremes` (least and greatest), `ordered` (lists, the
 first and the last), `distinct` (each value once), `corrected` (over rows of which some withdraw
 others), `objects` (everything else), `choice` (from a function to its fold).
@@ -16,8 +16,9 @@ from beamlike.machine.columnar.folds.base import (
     FunctionRaised,
     SavedForm,
     Values,
+    from_objects,
+    values_array,
 )
-from beamlike.machine.columnar.folds.buffers import from_objects, values_array
 from beamlike.machine.columnar.folds.choice import fold_of
 from beamlike.machine.columnar.folds.corrected import shown
 from beamlike.machine.columnar.folds.objects import Objects

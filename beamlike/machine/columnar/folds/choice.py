@@ -6,8 +6,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.folds.base import Fold, SavedForm
-from beamlike.machine.columnar.folds.buffers import numpy_type
+from beamlike.machine.columnar.folds.base import Fold, SavedForm, numpy_type
 from beamlike.machine.columnar.folds.corrected import NetCount, NetCountValues, NetWholeSum
 from beamlike.machine.columnar.folds.distinct import CollectSet, CountDistinct
 from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, ExtremeText

@@ -10,8 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
-from beamlike.machine.columnar.folds.buffers import number_values, present_in
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    Values,
+    number_values,
+    present_in,
+)
 from beamlike.machine.columnar.folds.numbers import Count
 from beamlike.machine.columnar.folds.sums import WholeSum
 

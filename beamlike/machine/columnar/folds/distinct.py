@@ -5,8 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Ints, Lists
-from beamlike.machine.columnar.folds.base import Accumulators, Values
-from beamlike.machine.columnar.folds.buffers import array_of, numbers_of
+from beamlike.machine.columnar.folds.base import Accumulators, Values, array_of, numbers_of
 from beamlike.machine.columnar.folds.ordered import Collect
 
 

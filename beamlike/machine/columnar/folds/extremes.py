@@ -8,8 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Array, Bools, Ints, choose, lengths_of
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
-from beamlike.machine.columnar.folds.buffers import (
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    Values,
     array_of,
     decimal_words,
     number_values,

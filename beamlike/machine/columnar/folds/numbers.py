@@ -6,8 +6,15 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Array, Ints, lengths_of
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
-from beamlike.machine.columnar.folds.buffers import array_of, number_values, numbers_of, present_in
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    Values,
+    array_of,
+    number_values,
+    numbers_of,
+    present_in,
+)
 
 
 def _count_present(values: Values, first: Ints, counts: Ints) -> Ints:

@@ -15,8 +15,10 @@ from beamlike.machine.columnar.arrays import (
     nothing,
     take,
 )
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
-from beamlike.machine.columnar.folds.buffers import (
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    Values,
     array_of,
     list_array,
     number_values,

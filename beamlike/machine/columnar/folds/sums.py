@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
-from beamlike.machine.columnar.folds.buffers import (
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    Values,
     array_of,
     decimal_words,
     fitted,

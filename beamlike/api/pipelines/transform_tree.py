@@ -1,17 +1,94 @@
-"""The types of what transforms are applied to and of what they make, as a pipeline is built.
+"""Transforms within transforms: their names in a pipeline, and the types of what they are given.
 
-Source: Beam Python ``Pipeline.apply``.
+Source: Beam Python ``pipeline.AppliedPTransform``, ``Pipeline.apply``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+import attrs
 
 from beamlike.api.pipelines.given import Collections, collections_in
 from beamlike.api.pipelines.hints.wanted import made_type, no_hint
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import PipelineOptions
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.transform_names import AppliedPTransform
+from beamlike.errors import PipelineError
+
+
+class LabelTakenError(PipelineError, RuntimeError):
+    """A pipeline has a transform of this name already."""
+
+
+@attrs.frozen
+class AppliedPTransform:
+    """A transform where it is applied.
+
+    Args:
+        transform: The transform; None at the top of a pipeline.
+        full_label: Its name with those of the transforms around it before it.
+    """
+
+    transform: PTransform[Any, Any] | None
+    full_label: str
+
+
+class TransformTree:
+    """The transforms of a pipeline under their names, as they are applied.
+
+    Attributes:
+        stack: The transforms that are being applied, the innermost last; first the root.
+        labels: The full names that are taken.
+    """
+
+    def __init__(self) -> None:
+        self.stack = [AppliedPTransform(None, "")]
+        self.labels: dict[str, None] = {}
+
+    @property
+    def label(self) -> str:
+        """The full name of the transform that is being applied."""
+        return self.stack[-1].full_label
+
+    def free_label(self, name: str) -> str:
+        """The name, with a number after it if a transform has it where one is being applied."""
+        label, number = name, 1
+        while self._full(label) in self.labels:
+            number += 1
+            label = f"{name}{number}"
+        return label
+
+    @contextmanager
+    def applying(self, transform: PTransform[Any, Any]) -> Iterator[None]:
+        """Take the name of a transform, and hold it while the transform is applied.
+
+        A transform that cannot be applied leaves nothing behind, also no name.
+
+        Raises:
+            LabelTakenError: Another transform has the name.
+        """
+        label = str(transform.label)
+        full = self._full(label)
+        known = len(self.labels)
+        if full in self.labels:
+            raise LabelTakenError(
+                f"a transform named {full!r} is in this pipeline already; give this one a name "
+                f'of its own: "another name" >> {transform.default_label().partition("(")[0]}(...)'
+            )
+        self.labels[full] = None
+        self.stack.append(AppliedPTransform(transform, full))
+        try:
+            yield
+        except BaseException:
+            while len(self.labels) > known:
+                self.labels.popitem()
+            raise
+        finally:
+            self.stack.pop()
+
+    def _full(self, label: str) -> str:
+        return f"{self.label}/{label}" if len(self.stack) > 1 else label
 
 
 def check_given(transform: PTransform[Any, Any], given: Any, options: PipelineOptions) -> None:
