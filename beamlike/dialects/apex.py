@@ -21,16 +21,6 @@ In the model: ``AfterWatermark`` with early and late counts and times, and a wat
 millisecond less than Apex's. Elements that Apex drops are dropped before the model sees them.
 `PerKey` of `apex_accumulations` says how conditions of all keys of a window are met.
 
-What Apex does and this does not
-    * It waits with what comes first to a window that is over, or is the first of its key there, for
-      the next watermark or for a late firing. Here that fires at once.
-    * It begins to count anew, and to wait, whenever a session grows. Here both go on.
-    * The first time of all counts from a millisecond before the first batch. Here it counts from
-      the batch; and beside a count, that of the global window from its first element.
-    * It takes sessions that come from an operator before apart by their keys. Here windows that
-      are inherited are the same if their bounds are.
-    * It fails where an operator without keys fires and holds nothing. Here nothing comes out.
-
 Source: Apex Malhar ``AbstractWindowedOperator``, ``KeyedWindowedOperatorImpl``,
 ``WindowedMergeOperatorImpl``.
 """
