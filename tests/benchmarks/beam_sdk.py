@@ -11,7 +11,6 @@ import argparse
 import statistics
 import sys
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, Final
 
 import apache_beam as beam
@@ -35,12 +34,9 @@ def _pair(row: Any) -> tuple[str, int]:
     return row.key, row.v
 
 
-def _row(
-    pair: tuple[str, int], window: Any = beam.DoFn.WindowParam
-) -> tuple[str, datetime, datetime, int]:
+def _row(pair: tuple[str, int], window: Any = beam.DoFn.WindowParam) -> tuple[str, Any, Any, int]:
     key, value = pair
-    start, end = window.start, window.end
-    return key, start.to_utc_datetime(has_tz=True), end.to_utc_datetime(has_tz=True), value
+    return key, window.start, window.end, value
 
 
 def sessions_by(combine: Any, name: str) -> Callable[[DataFrame], DataFrame]:

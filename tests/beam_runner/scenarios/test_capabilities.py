@@ -4,14 +4,12 @@
 Where the table means streams, a TestStream is played, or the source has no end of its own.
 """
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import apache_beam as beam
-import cloudpickle
 import pytest
 from apache_beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
 from apache_beam.io.watermark_estimators import ManualWatermarkEstimator
@@ -53,12 +51,6 @@ def windowed_lists(pcoll: Any, fn: Any, **options: Any) -> Any:
     """The values of each pane, in order."""
     windowed = pcoll | "Windows" >> beam.WindowInto(fn, **options)
     return windowed | beam.GroupByKey() | "Lists" >> beam.MapTuple(lambda key, vs: sorted(vs))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_main_program() -> None:
-    """The functions of this module travel with the pipelines: Spark's workers lack it."""
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 # -- what is being computed ------------------------------------------------------------------
