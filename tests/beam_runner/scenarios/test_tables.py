@@ -144,7 +144,8 @@ def test_whether_an_empty_last_pane_comes_out(
 ) -> None:
     """The sum of a last pane that discards and has nothing new is 0."""
     visits = Visits(spark, tmp_path)
-    visits.add(("ann", 1, "12:00:01"), ("bob", 2, "12:05:00"))
+    # The window of ann ends with the second, and its lateness with the third.
+    visits.add(("ann", 1, "12:00:01"), ("cat", 3, "12:01:30"), ("bob", 2, "12:05:00"))
     result = visits.run(
         window.FixedWindows(60),
         StrategyOptions(closing_behavior=closing),
