@@ -166,7 +166,8 @@ def page(passed: Mapping[str, Mapping[str, bool]]) -> str:
         f"The [table of capabilities]({SITE})",
         "of Apache Beam's site, with `BeamlikeRunner` beside its columns. A cell of ours is what a",
         f"scenario of `tests/beam_runner/scenarios/{SCENARIOS}` showed on that host, and *No*",
-        "where there is none; `python -m tests.beam_runner` writes the page. The site has no column of",
+        "where there is none; `python -m tests.beam_runner` writes the page. The site has no "
+        "column of",
         "Prism: *runs* and *skips* say what Beam's own tests of it do with the conformance of",
         "runners. On Spark a stream is meant, unless the site's row is about data that ends.",
         "",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.model.combine.base import CombineFn, ExactMerge
+from beamlike.model.combine.base import CombineFn, ExactMerge, WholeNumbersFold
 
 EXACT = Context(prec=76)
 """Decimals of SQL have up to 38 digits; Python's own 28 would round their sums."""
@@ -75,7 +75,7 @@ class Sum(CombineFn):
     """
 
     scio_operation: ClassVar[str | None] = "sumByKey"
-    whole_numbers_fold: ClassVar[str | None] = "sum"
+    whole_numbers_fold: ClassVar[WholeNumbersFold | None] = "sum"
 
     def create(self) -> Any:
         return 0
