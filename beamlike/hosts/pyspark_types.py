@@ -76,6 +76,14 @@ def spark_schema(schema: pa.Schema) -> T.StructType:
     )
 
 
+def frame_of(spark: Any, rows: pa.Table) -> Any:
+    """Rows of Arrow as a DataFrame: a time without a zone is a ``timestamp_ntz``.
+
+    PySpark before 4.3 makes a ``timestamp`` of it, in the zone of the session.
+    """
+    return spark.createDataFrame(rows, spark_schema(rows.schema))
+
+
 def _spark_type_of(field: pa.Field) -> T.DataType:
     text = sql_types.type_text(field)
     if text == sql_types.sql_text(field.type):

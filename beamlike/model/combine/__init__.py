@@ -46,7 +46,7 @@ and as hashes), `distinct` (each value once), `ranked` (by another column), `sam
 Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 """
 
-from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped
+from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped, WholeNumbersFold
 from beamlike.model.combine.distinct import CollectSet, CountDistinct
 from beamlike.model.combine.folds import Count, CountValues, Max, Mean, Min, Sum
 from beamlike.model.combine.ordered import (
@@ -87,4 +87,5 @@ __all__ = [
     "Top",
     "TopBy",
     "ValueAtExtreme",
+    "WholeNumbersFold",
 ]
