@@ -1,6 +1,6 @@
 """`to_data_frame`: a collection of a pipeline of Beam as a DataFrame of Spark."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beamlike.api.arguments import counted
 from beamlike.errors import UnsupportedError
