@@ -37,8 +37,8 @@ from beamlike.runtime.script import Arrive
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
-from beamlike.runtime.store.stores import DictStore
 from beamlike.runtime.store.pages import Contents
+from beamlike.runtime.store.stores import DictStore
 from beamlike.testing.scenarios.files import Scenario, load_transcripts
 from tests.conformance.beamlike_conformance.schema import FormatError, read_json
 from tests.conformance.beamlike_conformance.verdicts import read_results
