@@ -74,7 +74,10 @@ def pipeline_sessions_by(combine: Any) -> Query:
 
 
 def pipeline_globally(df: DataFrame) -> DataFrame:
-    """A column of the rows, the sum of all its numbers in each fixed window, and rows again."""
+    """A column of the rows, the sum of all its numbers in each fixed window, and rows again.
+
+    What a pipeline does not need it is not given, and all that has one key is in one shard.
+    """
     return _sums_of(beam.Map(attrgetter("v")))(df)
 
 
@@ -88,13 +91,13 @@ def _sums_of(numbers: Any) -> Query:
         pipeline = beam.Pipeline()
         sums = (
             pipeline
-            | beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
+            | beam.FromDataFrame(df.select("ts", "v"), timestamp="ts", watermark=DELAY)
             | "Value" >> numbers
             | beam.WindowInto(beam.FixedWindows(FIXED))
             | beam.CombineGlobally(sum).without_defaults()
             | "Row" >> beam.Map(_total)
         )
-        return beam.to_data_frame(sums, _TOTALS)
+        return beam.to_data_frame(sums, _TOTALS, shards=1)
 
     return query
 
