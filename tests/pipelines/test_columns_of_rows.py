@@ -218,3 +218,17 @@ def test_texts_have_the_same_bytes_alone_and_together(texts: list[str]) -> None:
 def test_plain_texts_are_made_bytes_together() -> None:
     assert text_blobs(["", "user 1", "a'b"]) == [b'"s"', b'"suser 1"', b'"sa\'b"']
     assert [text_blobs([text]) for text in ("\n", "\x7f", '"', "\\", "é")] == [None] * 5
+
+
+def test_elements_at_some_places_stay_columns() -> None:
+    picked = columns([3, 4, 5], None).at([2, 0, 0])
+
+    assert isinstance(picked, ColumnBundle)
+    assert elements(picked) == [
+        Windowed(5, 5000, (IntervalWindow(5000, 5500),), NO_FIRING),
+        *[Windowed(3, 3000, (IntervalWindow(3000, 3500),), NO_FIRING)] * 2,
+    ]
+    assert elements(columns([3, 4]).at([1], ["b"])) == [
+        Windowed("b", 4000, (GLOBAL_WINDOW,), NO_FIRING)
+    ]
+    assert elements(columns([3, 4]).at([])) == []
