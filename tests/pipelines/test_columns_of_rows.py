@@ -101,6 +101,51 @@ def test_a_getter_of_a_column_sends_what_a_function_of_rows_sends(
     assert [row["count"] for _, rows in by_column for row in rows] == [12, 5]
 
 
+class Longest(beam.CombineFn):
+    """The number with the most digits: a function that gets objects of Python."""
+
+    def create_accumulator(self) -> int:
+        return 0
+
+    def add_input(self, accumulator: int, element: int) -> int:
+        return max(accumulator, element, key=lambda number: number.bit_length())
+
+    def merge_accumulators(self, accumulators: Any) -> int:
+        return max(accumulators, key=lambda number: number.bit_length())
+
+    def extract_output(self, accumulator: int) -> int:
+        return accumulator
+
+
+@pytest.mark.parametrize("fn", [sorted, Longest(), beam.combiners.ToListCombineFn()], ids=str)
+@pytest.mark.parametrize("declared", [None, int])
+def test_functions_that_add_objects_get_those_of_a_column(fn: Any, declared: type | None) -> None:
+    def numbers(function: Any) -> Any:
+        made = beam.Map(function)
+        return made if declared is None else made.with_output_types(declared)
+
+    by_column = sent(total(numbers(attrgetter("v")), fn), batch([5, -7, 12] * 5))
+
+    assert by_column == sent(total(numbers(lambda row: row.v), fn), batch([5, -7, 12] * 5))
+
+
+def test_numbers_that_have_to_come_one_by_one_do() -> None:
+    at_earliest = beam.WindowInto(
+        beam.window.FixedWindows(10),
+        timestamp_combiner=beam.window.TimestampCombiner.OUTPUT_AT_EARLIEST,
+    )
+
+    def totals(numbers: Any) -> Any:
+        return lambda rows: (
+            rows | numbers | at_earliest | beam.CombineGlobally(sum).without_defaults()
+        )
+
+    by_column = sent(totals(beam.Map(attrgetter("v"))), batch([5, 7, 12]))
+
+    assert by_column == sent(totals(beam.Map(lambda row: row.v)), batch([5, 7, 12]))
+    assert [form for form, _ in by_column] == ["one by one"]
+
+
 @pytest.mark.parametrize("numbers", [[1, None, 3, 4, 5], [2**62, 2**62, 2**62, 2**62, 5]])
 def test_what_numpy_would_not_add_up_is_added_by_python(numbers: list[Any]) -> None:
     by_column = sent(total(beam.Map(attrgetter("v"))), batch(numbers))
