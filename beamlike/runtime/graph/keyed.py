@@ -24,8 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.columns import Panes
-from beamlike.machine.columnar.effects import infos_of, panes_of
+from beamlike.machine.columnar.columns import Panes, infos_of, panes_of
 from beamlike.machine.events import Pane
 from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coders
