@@ -20,7 +20,6 @@ from beamlike.model.bundle import Bundle, Spans, Windowed
 from beamlike.model.coders import Coders
 from beamlike.model.column_bundle import ColumnBundle, JoinedBundle
 from beamlike.model.combine import Max, Min, Sum
-from beamlike.model.graph import ReadNode
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.envelope import is_lifted
@@ -60,16 +59,16 @@ def sent(build: Callable[[Any], Any], *batches: pa.RecordBatch) -> list[tuple[st
     pipeline = beam.Pipeline()
     rows = pipeline | "Rows" >> beam.FromDataFrame(StreamOfRows(), timestamp="ts", watermark=0)
     layers = Layers.of([build(rows).edge.node], [], clock_of)
-    (source,) = (at for at, node in enumerate(layers.nodes) if isinstance(node, ReadNode))
+    (source,) = (number for number, node in enumerate(layers.nodes) if node in layers.sources)
     read = Reader(layers, source, "ts", True, None, None)
-    found: list[tuple[str, list[Any]]] = []
+    tables_sent: list[tuple[str, list[Any]]] = []
     for out in fused_stage(layers, 0, 2, 2, read)(iter(batches)):
         for tables in Mail.opened(out.column("blob").to_pylist()).tables.values():
-            found += (
+            tables_sent += (
                 ("combined" if is_lifted(table) else "one by one", table.to_pylist())
                 for table in tables
             )
-    return found
+    return tables_sent
 
 
 def total(numbers: Any, fn: Any = sum) -> Callable[[Any], Any]:
@@ -89,8 +88,8 @@ def test_a_getter_of_a_column_sends_what_a_function_of_rows_sends(
     fn: Any, getter: Any, declared: type | None
 ) -> None:
     def numbers(function: Any) -> Any:
-        made = beam.Map(function)
-        return made if declared is None else made.with_output_types(declared)
+        mapped = beam.Map(function)
+        return mapped if declared is None else mapped.with_output_types(declared)
 
     batches = batch([5, -7, 12] * 5), batch([]), batch([1, 2])
 
@@ -121,8 +120,8 @@ class Longest(beam.CombineFn):
 @pytest.mark.parametrize("declared", [None, int])
 def test_functions_that_add_objects_get_those_of_a_column(fn: Any, declared: type | None) -> None:
     def numbers(function: Any) -> Any:
-        made = beam.Map(function)
-        return made if declared is None else made.with_output_types(declared)
+        mapped = beam.Map(function)
+        return mapped if declared is None else mapped.with_output_types(declared)
 
     by_column = sent(total(numbers(attrgetter("v")), fn), batch([5, -7, 12] * 5))
 

@@ -39,7 +39,7 @@ def frame_of(
         wake_every_ms: How often a query that waits on processing time gets one without data.
 
     Raises:
-        PipelineError: It is no schema.
+        PipelineError: The schema is not one.
         UnsupportedError: Some sources are streams and others are not.
     """
     layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"

@@ -223,7 +223,7 @@ def output_stage(
             for number, (edge, show) in enumerate(shows):
                 if edge in left.bundles:
                     elements = left.bundles[edge].unpacked(layers.wire)
-                    rows += ((number, stream_of(show(it.values))) for it in elements.parts())
+                    rows += ((number, stream_of(show(part.values))) for part in elements.parts())
             for edge, _ in shows:
                 left.bundles.pop(edge, None)
             report = left.at_the_end(layers.wire)
