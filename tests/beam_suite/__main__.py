@@ -1,5 +1,8 @@
 """Run Beam's tests and programs on this package: ``python -m tests.beam_suite``.
 
+Each runs with Beam's own runner, with `BeamlikeRunner`, and with the pocket edition in place of
+Beam.
+
 What Beam itself makes of them is kept in the folder of ``--work``, so that it runs them once. A run
 that was interrupted goes on where it was.
 """
@@ -55,14 +58,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run(python, "beam", [it for it in units if "file" in it], work / f"beam-{version}-again.jsonl")
     local = options.host == "local"
     mine = work / ("beamlike.jsonl" if local else f"beamlike-{options.host}.jsonl")
+    ran = work / mine.name.replace("beamlike", "runner")
     if not (options.resume or options.table):
         forget(mine, units)
+        forget(ran, units)
     if not local:  # a program prints where its functions run, which is in another process
         units = [
             it | {"limit": 10 * it["limit"], "whole": 3600} for it in units if "file" not in it
         ]
     if not options.table:
         run(python, "beamlike", units, mine, options.host)
+        run(python, "runner", units, ran, options.host)
     real = stable(entries(kept), entries(work / f"beam-{version}-again.jsonl"))
     of_checkout = checkout_version(checkout) if checkout else ""
     done = entries(mine)
@@ -70,7 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         compared(units, real, done),
         [it["unit"] for it in units if it["unit"] not in done],
     )
-    table = text_of(found, version, of_checkout, options.host, options.only or "", left)
+    by_runner = compared(units, real, entries(ran))
+    table = text_of(found, version, of_checkout, options.host, options.only or "", left, by_runner)
     print(table)
     if not options.only or not local:  # Spark takes long: a part of the files says something, too
         (HERE / ("LATEST.md" if local else "SPARK.md")).write_text(table, encoding="utf-8")

@@ -3,8 +3,8 @@
 It is run by the Python of an environment that has Apache Beam, with a plan as JSON:
 ``probe.py PLAN OUTPUT``. It appends a line of JSON for each test and each program to the output.
 With ``"answers": "beamlike"`` imports of ``apache_beam`` get ``beamlike.beam``, except for tests,
-examples and the like, which come from the installed Beam; else all is Beam's own. ``"host"`` says
-where pipelines run then.
+examples and the like, which come from the installed Beam; else all is Beam's own, with ``"runner"``
+on `BeamlikeRunner`. ``"host"`` says where pipelines run then.
 """
 
 import atexit
@@ -113,6 +113,8 @@ def prepare(answers: str, host: str) -> None:
         importlib.import_module("apache_beam")
         importlib.import_module("apache_beam.runners.direct.direct_runner")
         importlib.import_module("apache_beam.testing.util")
+        if answers == "runner":
+            run_by_runner(host)
         return
     beam = Path(spec.origin).parent
     answer(beam)
@@ -129,6 +131,28 @@ def prepare(answers: str, host: str) -> None:
     os.environ[WORKERS] = str(beam)
     os.environ["PYTHONPATH"] = os.pathsep.join((str(shim.parent), str(ROOT)))
     os.environ["BEAMLIKE_HOST"] = host
+
+
+def run_by_runner(host: str) -> None:
+    """Let pipelines that name no runner run on `BeamlikeRunner`.
+
+    Args:
+        host: Where it runs them.
+    """
+    sys.path.insert(0, str(ROOT))
+    os.environ["PYTHONPATH"] = str(ROOT)
+    pipeline = importlib.import_module("apache_beam.pipeline").Pipeline
+    of_options = importlib.import_module("apache_beam.options.pipeline_options").StandardOptions
+    runner = importlib.import_module("beamlike.runners.beam").BeamlikeRunner
+    importlib.import_module("beamlike.hosts.local.nodes")
+    init = pipeline.__init__
+
+    def on_ours(self: Any, given: Any = None, options: Any = None, *args: Any, **more: Any) -> None:
+        given = more.pop("runner", given)
+        named = options is not None and options.view_as(of_options).runner
+        init(self, given or (None if named else runner(host)), options, *args, **more)
+
+    pipeline.__init__ = on_ours
 
 
 class _Late(BaseException):

@@ -1,4 +1,5 @@
-"""Programs of Beam with their command lines, run as they are: by Python, and by ``beamlike run``.
+"""Programs of Beam with their command lines, run as they are: by Python with Beam's own runner and
+with ``--runner=beamlike.BeamlikeRunner``, and by ``beamlike run``, the pocket edition.
 
 What they print, the files that they write and their exit status are compared. Where a program says
 nothing of the order of lines, or of what it chooses at random, neither does this.
@@ -79,6 +80,8 @@ def _in_out(path: str, given: str = "lines.txt", *more: str) -> Program:
     return Program(path, ("--input", f"IN/{given}", "--output", "OUT/out", *more))
 
 
+RUNNER: Final = "--runner=beamlike.BeamlikeRunner"
+
 PROGRAMS: Final = (
     _in_out("wordcount.py"),
     _in_out("wordcount_minimal.py"),
@@ -122,7 +125,7 @@ class Outcome:
 
 
 Row = Sequence[Any]
-"""The exit status of a program with Beam, and what differs here."""
+"""The exit status of a program with Beam, what differs by our runner, and in the pocket edition."""
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]+|beamlike-run-\w+|/tmp/\S+")
 
@@ -151,7 +154,7 @@ def run_program(
         ]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
         done = subprocess.run(
-            [*command, str(file), *(between if arguments else ()), *arguments],
+            [*command, str(file), *between, *arguments],
             cwd=out,
             env=environment,
             capture_output=True,
@@ -204,10 +207,13 @@ def write_programs(
             continue
         file = examples / program.path
         real = run_program(program, file, [str(python)], ())
-        mine = run_program(program, file, [sys.executable, "-m", "beamlike.cli", "run"], ("--",))
-        known[program.path] = [real.status, differences(program, real, mine)]
+        ran = run_program(program, file, [str(python)], (RUNNER,))
+        between = ("--",) if program.arguments else ()
+        mine = run_program(program, file, [sys.executable, "-m", "beamlike.cli", "run"], between)
+        found = [differences(program, real, other) for other in (ran, mine)]
+        known[program.path] = [real.status, *found]
         kept.write_text(json.dumps(known), encoding="utf-8")
-        print(program.path, known[program.path][1] or "same", file=sys.stderr)
+        print(program.path, *(it or "same" for it in found), file=sys.stderr)
     text = text_of([(it.path, known[it.path]) for it in PROGRAMS if it.path in known], version)
     if len(known) == len(PROGRAMS):
         target.write_text(text, encoding="utf-8")
@@ -216,19 +222,23 @@ def write_programs(
 
 def text_of(rows: Iterable[tuple[str, Row]], version: str) -> str:
     """The table, in Markdown. What fails with Beam itself does not count."""
-    counted = [(path, found) for path, (status, found) in rows if status == 0]
-    good = sum(not found for _, found in counted)
+    counted = [(path, *found) for path, (status, *found) in rows if status == 0]
+    by_runner, in_pocket = (sum(not row[place] for row in counted) for place in (1, 2))
     lines = [
         "# Programs of Apache Beam, as they are",
         "",
-        f"apache-beam {version}, each with its command line: by Python with Beam, and by",
-        "`beamlike run`. Compared are exit status, what is printed, and files with their lines.",
-        "Written by `python -m tests.beam_suite --programs`.",
+        f"apache-beam {version}, each with its command line: by Python with Beam, the same with",
+        f"`{RUNNER}`, and by `beamlike run`, the pocket edition. Compared are exit",
+        "status, what is printed, and files with their lines. Written by",
+        "`python -m tests.beam_suite --programs`.",
         "",
-        f"{good} of {len(counted)} programs do the same.",
+        f"{by_runner} of {len(counted)} programs do the same by the runner, and {in_pocket} in the",
+        "pocket edition.",
         "",
-        "| program | what differs |",
-        "|---|---|",
-        *(f"| {path} | {'; '.join(found).replace('|', '/')} |" for path, found in counted),
+        "| program | what differs by the runner | and in the pocket edition |",
+        "|---|---|---|",
     ]
+    for path, *found in counted:
+        cells = ("; ".join(it).replace("|", "/") for it in found)
+        lines.append(f"| {path} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

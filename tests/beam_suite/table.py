@@ -38,6 +38,11 @@ class Compared:
             elif not same(passes[name], mine):
                 self.failed[name] = "it printed something else"
 
+    @property
+    def good(self) -> int:
+        """How many of them pass."""
+        return len(self.counted) - len(self.failed)
+
 
 def same(real: Mapping[str, Any], mine: Mapping[str, Any]) -> bool:
     """Whether a program printed the same, if Beam prints the same twice."""
@@ -69,24 +74,27 @@ def text_of(
     host: str = "local",
     only: str = "",
     left: Sequence[str] = (),
+    by_runner: Sequence[Compared] = (),
 ) -> str:
     """The table, in Markdown.
 
     Args:
-        found: What is in it.
+        found: What is in it of the pocket edition.
         version: The version of Beam.
         learning: The version of the checkout with the katas and the Tour of Beam.
         host: Where pipelines ran.
         only: What the names of all files have in them; empty: all files are there.
         left: Files that did not run to their end.
+        by_runner: What Beam itself did with `BeamlikeRunner`; empty: it did not run.
     """
     command = "" if host == "local" else f" --host {host}"
     command += f" --only {only}" if only else ""
     lines = [
-        "# Tests and programs of Apache Beam, with beamlike in its place",
+        "# Tests and programs of Apache Beam on beamlike",
         "",
-        f"apache-beam {version}, host `{host}`. Counted is what passes with Beam itself, without a",
-        f"network. Written by `python -m tests.beam_suite{command}`.",
+        f"apache-beam {version}, host `{host}`: by `BeamlikeRunner`, and with the pocket edition,",
+        "`beamlike.beam`, in Beam's place. Counted is what passes with Beam's own runner, without",
+        f"a network. Written by `python -m tests.beam_suite{command}`.",
         "",
     ]
     if left:
@@ -100,21 +108,35 @@ def text_of(
             "",
         ]
     for kind, what in (("tests", "unit tests"), ("programs", "programs")):
-        of_kind = [it for it in found if it.kind == kind]
-        total = sum(len(it.counted) for it in of_kind)
-        good = total - sum(len(it.failed) for it in of_kind)
-        share = 100 * good / total if total else 0
-        lines.append(f"* {what}: {good} of {total} pass ({share:.1f} %)")
-    lines += ["", "| file | pass | of | internal |", "|---|---|---|---|"]
+        shares = {"the pocket edition": _share(found, kind)}
+        if by_runner:
+            shares = {"`BeamlikeRunner`": _share(by_runner, kind), **shares}
+        lines += [f"* {what}, {who}: {share}" for who, share in shares.items()]
+    of_unit = {it.unit: it for it in by_runner}
+    lines += ["", "| file | runner | pocket | of | internal |", "|---|---|---|---|---|"]
     for it in found:
         if it.counted or it.left_out:
-            good = len(it.counted) - len(it.failed)
             name = it.unit.removeprefix("apache_beam.")
-            lines.append(f"| {name} | {good} | {len(it.counted)} | {len(it.left_out) or ''} |")
-    return "\n".join([*lines, "", *_causes(found), "", *_reasons(found)]).rstrip() + "\n"
+            ran = of_unit.get(it.unit)
+            cells = (name, "" if ran is None else ran.good, it.good, len(it.counted))
+            lines.append(f"| {' | '.join(map(str, cells))} | {len(it.left_out) or ''} |")
+    if by_runner:
+        lines += ["", *_causes(by_runner, "with `BeamlikeRunner`")]
+    return (
+        "\n".join(
+            [*lines, "", *_causes(found, "of the pocket edition"), "", *_reasons(found)]
+        ).rstrip()
+        + "\n"
+    )
 
 
-def _causes(found: Iterable[Compared]) -> list[str]:
+def _share(found: Iterable[Compared], kind: str) -> str:
+    of_kind = [it for it in found if it.kind == kind]
+    total, good = sum(len(it.counted) for it in of_kind), sum(it.good for it in of_kind)
+    return f"{good} of {total} pass ({100 * good / total if total else 0:.1f} %)"
+
+
+def _causes(found: Iterable[Compared], whose: str) -> list[str]:
     causes: Counter[str] = Counter()
     example: dict[str, str] = {}
     for it in found:
@@ -122,7 +144,12 @@ def _causes(found: Iterable[Compared]) -> list[str]:
             group = grouped_cause(cause)
             causes[group] += 1
             example.setdefault(group, f"{it.unit.removeprefix('apache_beam.')} {name}".strip())
-    lines = ["## First causes of failure", "", "| blocked | cause | such as |", "|---|---|---|"]
+    lines = [
+        f"## First causes of failure, {whose}",
+        "",
+        "| blocked | cause | such as |",
+        "|---|---|---|",
+    ]
     for cause, number in causes.most_common():
         shown = cause.replace("|", "\\|").replace("`", "'")
         lines.append(f"| {number} | `{shown}` | {example[cause]} |")

@@ -52,12 +52,13 @@ def test_a_program_runs_in_a_folder_of_its_own(tmp_path: Path) -> None:
 
 
 def test_the_table_counts_what_runs_with_beam() -> None:
-    rows = [("one.py", [0, []]), ("two.py", [0, ["files"]]), ("broken.py", [1, []])]
-    assert text_of(rows, "2.77.0").splitlines()[6:] == [
-        "1 of 2 programs do the same.",
+    rows = [("one.py", [0, [], []]), ("two.py", [0, [], ["files"]]), ("broken.py", [1, [], []])]
+    assert text_of(rows, "2.77.0").splitlines()[7:] == [
+        "2 of 2 programs do the same by the runner, and 1 in the",
+        "pocket edition.",
         "",
-        "| program | what differs |",
-        "|---|---|",
-        "| one.py |  |",
-        "| two.py | files |",
+        "| program | what differs by the runner | and in the pocket edition |",
+        "|---|---|---|",
+        "| one.py |  |  |",
+        "| two.py |  | files |",
     ]

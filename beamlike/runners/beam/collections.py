@@ -63,6 +63,12 @@ class Collections:
         coder = self._components.pcollections[collection].coder_id
         return Keys.of(self._context.coders.get_by_id(coder))
 
+    def _value_coder(self, collection: str) -> Any:
+        """The coder of the values of a collection of pairs; None: its elements are not known to be
+        pairs."""
+        coder = self._context.coders.get_by_id(self._components.pcollections[collection].coder_id)
+        return coder.value_coder() if coder.is_kv_coder() else None
+
     def _form(self, collection: str, label: str, keys: Keys | None = None) -> Form:
         return Form(self.strategy(collection, label).windows, keys)
 
@@ -77,7 +83,7 @@ class Collections:
 
     def _edge(self, collection: str, label: str, keys: Keys | None = None) -> Edge:
         """What brings a collection, plain or with keys in the form of the graph."""
-        suffix = _KEYED if keys is not None else ""
+        suffix = "" if keys is None else f"{_KEYED}/{keys.takes.value}"
         known = self._edges.get((collection, suffix))
         if known is not None:
             return known

@@ -11,13 +11,15 @@ from typing import Any, Final
 import attrs
 
 from beamlike.model.bundle import Bundle, Spans, Windowed
-from beamlike.model.panes import NO_FIRING
+from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import bounds, window_of
 from beamlike.runners.beam.keys import Keys
 from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, windowed_value
 from beamlike.runners.beam.strategies import last_instant
 from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.windows import (
+    Assigning,
+    KnownWindows,
     ObjectWindows,
     Span,
     Windows,
@@ -62,7 +64,7 @@ class Form:
         return self._in_bounds(values, elements, spans)
 
     def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
-        known: dict[Span, list[Any]] = {}
+        known: dict[Span, KnownWindows] = {}
         times, panes = elements.timestamps, elements.panes
         is_exact = max(times, default=0) < UNIT.end_of_global_window
         pane, shown = NO_FIRING, PANE_INFO_UNKNOWN
@@ -72,7 +74,7 @@ class Form:
             span = start, end
             windows = known.get(span)
             if windows is None:
-                windows = known[span] = [self.windows.window(span)]
+                windows = known[span] = KnownWindows(self.windows.window(span), span)
             if of_element is not pane:
                 pane, shown = of_element, pane_to_beam(of_element)
             micros = time if is_exact else last_instant(self.windows, span, time)
@@ -104,6 +106,13 @@ class Form:
             windows = _decoded_window(objects, encoded)
             yield windowed_value(value, micros, windows, pane_to_beam(pane))
 
+    def plain(self, bundle: Bundle) -> Sequence[Any]:
+        """The values of a bundle's elements, as Beam has them."""
+        if self.keys is None and not self.windows.carries_object:
+            values: Sequence[Any] = bundle.values
+            return values
+        return [element.value for element in self.values(bundle)]
+
     # -- into the graph ----------------------------------------------------------------------
 
     def bundle(self, elements: Sequence[Any]) -> Bundle:
@@ -111,10 +120,7 @@ class Form:
         values = [element.value for element in elements]
         windows = [element.windows for element in elements]
         times = [element.timestamp_micros for element in elements]
-        panes = [element.pane_info for element in elements]
-        distinct_panes = dict(zip(map(id, panes), panes, strict=True))
-        by_pane = {number: pane_from_beam(it) for number, it in distinct_panes.items()}
-        shown = [*map(by_pane.__getitem__, map(id, panes))]
+        shown = _panes_of(elements)
         in_one = all(len(it) == 1 for it in windows)
         if isinstance(self.windows, ObjectWindows) or (self.keys is not None and not in_one):
             return self._by_window(values, times, windows, shown)
@@ -124,10 +130,26 @@ class Form:
             several = [tuple(window_of(*self._span(it)) for it in of_one) for of_one in windows]
             return Bundle(values, times, several, shown)
         distinct = dict(zip(map(id, windows), windows, strict=True))
-        spans = {number: self._span(it[0]) for number, it in distinct.items()}
+        spans = {
+            number: it.span if type(it) is KnownWindows else self._span(it[0])
+            for number, it in distinct.items()
+        }
         of_each = [*map(spans.__getitem__, map(id, windows))]
         starts, ends = [start for start, _ in of_each], [end for _, end in of_each]
         return Bundle(values, times, Spans(starts, ends), shown)
+
+    def assigned(self, elements: Sequence[Any], assigning: Assigning) -> Bundle:
+        """Windowed values of Beam as a bundle, in the windows that they are now put into."""
+        if not all(len(element.windows) == 1 for element in elements):
+            elements = [element for element in elements for _ in element.windows]
+        times = [element.timestamp_micros for element in elements]
+        spans = assigning.spans(times)
+        if spans is None:
+            return self.bundle([*map(assigning.one_by_one, elements)])
+        values = [element.value for element in elements]
+        if self.keys is not None:
+            values = self.keys.paired(values)
+        return Bundle(values, times, Spans(*spans), _panes_of(elements))
 
     def _by_window(
         self, values: list[Any], times: list[int], windows: list[Any], panes: list[Any]
@@ -166,6 +188,14 @@ class Form:
                 self._spans.clear()
             span = self._spans[window] = self.windows.span(window)
         return span
+
+
+def _panes_of(elements: Sequence[Any]) -> list[PaneInfo]:
+    """The panes of windowed values of Beam; few are different objects."""
+    panes = [element.pane_info for element in elements]
+    distinct = dict(zip(map(id, panes), panes, strict=True))
+    by_object = {number: pane_from_beam(it) for number, it in distinct.items()}
+    return [*map(by_object.__getitem__, map(id, panes))]
 
 
 @lru_cache(maxsize=_KEPT)

@@ -1,6 +1,7 @@
 """DataFrames at the edges of a pipeline: rows as elements, and elements as rows."""
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import apache_beam as beam
@@ -52,13 +53,15 @@ class AsRows(Do):
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         bundle, _ = bundle.one_window_each()
-        rows = [self._row(windowed) for windowed in self._takes.values(bundle)]
+        if self._with_panes:
+            rows = [self._row(windowed) for windowed in self._takes.values(bundle)]
+        else:
+            rows = [_plain(value) for value in self._takes.plain(bundle)]
         return [(MAIN, bundle.with_values(rows))]
 
     def _row(self, windowed: Any) -> Any:
+        """A row with the window, the time and the pane of its element."""
         value = _plain(windowed.value)
-        if not self._with_panes:
-            return value
         named = value._asdict() if hasattr(value, "_asdict") else value
         if not isinstance(named, Mapping):
             raise PipelineError(
@@ -83,16 +86,23 @@ class AsRows(Do):
         }
 
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_PLAIN: Final = frozenset((str, int, float, bool, bytes, type(None), datetime))
+
+
 def _plain(value: Any) -> Any:
     """A value as rows take it: instants of Beam's are datetimes, its rows mappings."""
+    cls = type(value)
+    if cls in _PLAIN:
+        return value
+    if cls is tuple or cls is list:
+        return cls([it if type(it) in _PLAIN else _plain(it) for it in value])
     if isinstance(value, Timestamp):
-        return value.to_utc_datetime(has_tz=True)
+        return _EPOCH + timedelta(microseconds=int(value.micros))
     if isinstance(value, beam.Row):
         return {name: _plain(part) for name, part in value.as_dict().items()}
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
-    if type(value) is tuple or type(value) is list:
-        return type(value)(map(_plain, value))
     return value
 
 

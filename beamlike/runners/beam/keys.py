@@ -1,6 +1,8 @@
 """Keys of Beam as those of the graph, and the coders of Beam."""
 
 from collections.abc import Sequence
+from enum import Enum
+from operator import index
 from typing import Any
 
 import attrs
@@ -44,6 +46,17 @@ class PickleCoder(Coder):
         return "pickles"
 
 
+class Values(Enum):
+    """What a grouping takes of the values of pairs."""
+
+    ANY = "any"
+    """The values, as they are or by their coder."""
+    WHOLE = "whole"
+    """Whole numbers, as Beam's coder of integers takes them."""
+    COUNTED = "counted"
+    """Nothing but that they are there."""
+
+
 @attrs.frozen
 class Keys:
     """Keys by their coder: texts and whole numbers as they are, all others as its bytes.
@@ -54,10 +67,12 @@ class Keys:
         coder: That of the keys.
         values: That of the values, where a user's own coder has to bring them to another process;
             None: they are pickled.
+        takes: What is taken of the values.
     """
 
     coder: Any
     values: Any = None
+    takes: Values = Values.ANY
 
     @classmethod
     def of(cls, coder: Any) -> "Keys":
@@ -81,6 +96,10 @@ class Keys:
     def paired(self, pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         """Pairs as a grouping takes them."""
         encode = self.encode
+        if self.takes is Values.COUNTED:
+            return [(encode(key), 0) for key, _ in pairs]
+        if self.takes is Values.WHOLE:
+            return [(encode(key), n if type(n) is int else index(n)) for key, n in pairs]
         if self.values is None:
             return [(encode(key), value) for key, value in pairs]
         encode_value = self.values.encode

@@ -1,7 +1,7 @@
 """The parts of an element that a splittable function is called for, and what is left of them."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -22,6 +22,7 @@ class Rest:
         micros: Its timestamp (us).
         windows: Its windows.
         pane: Its pane.
+        sides: The contents of its side inputs, as they were when it came.
     """
 
     value: Any
@@ -30,6 +31,7 @@ class Rest:
     micros: int
     windows: tuple[Any, ...]
     pane: Any
+    sides: Sequence[Sequence[Any]] = ()
 
     @property
     def sized(self) -> Any:
@@ -37,14 +39,14 @@ class Rest:
         value = (self.value, (self.restriction, self.estimator)), 1.0
         return windowed_value(value, self.micros, [*self.windows], pane_to_beam(self.pane))
 
-    @classmethod
-    def of_residual(cls, residual: Any) -> "Rest":
-        """What a call has left."""
+    def left_by(self, residual: Any) -> "Rest":
+        """What a call for this part has left."""
         windowed = residual.residual_value
         (value, (restriction, estimator)), _ = windowed.value
         pane = pane_from_beam(windowed.pane_info)
         micros = windowed.timestamp_micros
-        return cls(value, restriction, estimator, micros, tuple(windowed.windows), pane)
+        windows = tuple(windowed.windows)
+        return Rest(value, restriction, estimator, micros, windows, pane, self.sides)
 
 
 def delay_ms(residual: Any) -> int:
@@ -69,15 +71,20 @@ class Restrictions:
     signature: Any
     is_drain: bool
 
-    def parts(self, windowed: Any) -> Iterator[Rest]:
-        """The parts of an element before anything of it is done."""
+    def parts(self, windowed: Any, sides: Sequence[Sequence[Any]] = ()) -> Iterator[Rest]:
+        """The parts of an element before anything of it is done.
+
+        Args:
+            windowed: The element.
+            sides: The contents of its side inputs.
+        """
         provider = self.signature.get_restriction_provider()
         estimators = self.signature.get_watermark_estimator_provider()
         value, pane = windowed.value, pane_from_beam(windowed.pane_info)
         place = windowed.timestamp_micros, tuple(windowed.windows), pane
         for part in provider.split(value, provider.initial_restriction(value)):
             state = estimators.initial_estimator_state(value, part)
-            yield Rest(value, part, state, *place)
+            yield Rest(value, part, state, *place, sides)
 
     def left(self, rest: Rest) -> Rest | None:
         """What is to be done of a part now; None: nothing."""
@@ -114,5 +121,5 @@ def run_to_its_end(
             operation.finalize_bundle()
         for _, residual in deferred.delayed_applications:
             time.sleep(delay_ms(residual) / 1_000)
-            todo.append(Rest.of_residual(residual))
+            todo.append(rest.left_by(residual))
         deferred.delayed_applications.clear()

@@ -29,7 +29,14 @@ from apache_beam.runners.worker.statesampler import (
     get_current_tracker,
     set_current_tracker,
 )
-from apache_beam.transforms.core import CombineFn, DoFnInfo, Windowing
+from apache_beam.transforms import cy_combiners
+from apache_beam.transforms.core import (
+    CallableWrapperCombineFn,
+    CombineFn,
+    DoFnInfo,
+    NoSideInputsCallableWrapperCombineFn,
+    Windowing,
+)
 from apache_beam.transforms.environments import EmbeddedPythonEnvironment
 from apache_beam.transforms.sideinputs import default_window_mapping_fn, get_sideinput_index
 from apache_beam.transforms.userstate import Timer as FiredTimer
@@ -71,6 +78,7 @@ __all__ = [
     "pickler",
     "pickles",
     "pipeline_proto",
+    "plain_function_of",
     "proto",
     "set_current_tracker",
     "side_inputs_of",
@@ -156,6 +164,16 @@ def pickles(coder: Any) -> bool:
     own: str = type(coder).__module__
     parts: Iterable[Any] = coder._get_component_coders()
     return own.startswith("apache_beam.coders") and all(map(pickles, parts))
+
+
+_PLAIN: Final = (CallableWrapperCombineFn, NoSideInputsCallableWrapperCombineFn)
+
+
+def plain_function_of(fn: Any) -> Any:
+    """The function of all values that a combine function calls; None: it is of another kind."""
+    if type(fn) is cy_combiners.SumInt64Fn:
+        return sum
+    return fn._fn if type(fn) in _PLAIN else None
 
 
 def dofn_of(payload: Any) -> tuple[Any, tuple[Any, ...], Mapping[str, Any]]:

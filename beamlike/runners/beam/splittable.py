@@ -10,6 +10,7 @@ Source: Beam Java ``SplittableParDoViaKeyedWorkItems`` and
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, Final
 from zlib import crc32
 
@@ -60,8 +61,13 @@ class Splitting(Do):
 
     def run(self, bundle: Bundle) -> Iterator[tuple[str, Bundle]]:
         out = Bundle()
-        for windowed in self._takes.values(bundle):
-            for rest in self._restrictions.parts(windowed):
+        contents: Iterable[Any] = repeat(())
+        if self._step.sides:  # see `beamlike.runners.beam.stateful.Attaching`
+            bundle, _ = bundle.one_window_each()
+            contents = [sides for _, sides in bundle.values]
+            bundle = bundle.with_values([value for value, _ in bundle.values])
+        for windowed, sides in zip(self._takes.values(bundle), contents, strict=False):
+            for rest in self._restrictions.parts(windowed, sides):
                 out.append(Windowed(rest, rest.micros))
         if out:
             yield MAIN, out
@@ -137,7 +143,7 @@ class SplittableFn(BeamFn):
         residuals = self._called(rest)
         for residual in residuals:
             name = str(max(map(int, rests), default=-1) + 1)
-            rests[name] = Rest.of_residual(residual)
+            rests[name] = rest.left_by(residual)
             watermark = residual.current_watermark
             if watermark is not None:
                 hold = max(hold, ticks_of(watermark))
@@ -158,6 +164,8 @@ class SplittableFn(BeamFn):
         self._count, self._until = 0, time.monotonic() + LONGEST_CALL
         self._split: list[Any] = []
         deferred = self._open.deferred
+        for side, items in zip(self._open.sides, rest.sides, strict=True):
+            side.items = items
         with self._sampler:
             self._open.first.process(now.sized)
         residuals = [residual for _, residual in (*self._split, *deferred.delayed_applications)]

@@ -8,7 +8,9 @@ from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.runners.beam.elements import Form
 from beamlike.runners.beam.metrics import Sampler
+from beamlike.runners.beam.sdk import pickler
 from beamlike.runners.beam.steps import Opened, Opening, Step, opened
+from beamlike.runners.beam.windows import Assigning
 from beamlike.safe_text import USER_RAISED
 
 
@@ -29,12 +31,13 @@ class Stage(Opening, Do):
         self.label, self._takes, self._source = label, takes, source
         self.steps: list[Step] = []
         self._wanted: dict[str, tuple[str, Form]] = {}
+        self._reads: dict[str, tuple[str, Assigning | None]] = {}
         self._opened: Opened | None = None
         self._contents: Sequence[Sequence[Any]] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         # What was opened belongs to this process.
-        return {**vars(self), "_opened": None, "_contents": ()}
+        return {**vars(self), "_opened": None, "_contents": (), "_reads": {}}
 
     def output(self, collection: str, form: Form, suffix: str = "") -> str:
         """The tag under which a collection leaves it in a form."""
@@ -44,9 +47,28 @@ class Stage(Opening, Do):
 
     def setup(self) -> None:
         self._sampler = Sampler()
-        collections = dict.fromkeys(collection for collection, _ in self._wanted.values())
+        self._reads = {tag: self._read(collection) for tag, (collection, _) in self._wanted.items()}
+        kept = dict.fromkeys(collection for collection, _ in self._reads.values())
+        needed = {step.source for step in self.steps} | kept.keys()
+        steps = [
+            step
+            for step in self.steps
+            if step.assigns is None or needed.intersection(step.outputs.values())
+        ]
         with self._sampler:
-            self._opened = opened(self.steps, self._source, collections, self._sampler)
+            self._opened = opened(steps, self._source, kept, self._sampler)
+
+    def _read(self, collection: str) -> tuple[str, Assigning | None]:
+        """What is kept for a collection, and how that is windowed as it leaves.
+
+        The last window transform is done for many elements at once, where its function allows that.
+        """
+        for step in self.steps:
+            if step.assigns is not None and collection in step.outputs.values():
+                assigning = Assigning.of(pickler.loads(step.assigns))
+                if assigning is not None:
+                    return step.source, assigning
+        return collection, None
 
     def start_bundle(self) -> None:
         with self._sampler:
@@ -85,9 +107,14 @@ class Stage(Opening, Do):
     def _taken(self) -> Iterator[tuple[str, Bundle]]:
         """What came out since the last call."""
         outputs = self._open.outputs
-        for tag, (collection, form) in self._wanted.items():
-            if outputs[collection]:
-                yield tag, form.bundle(outputs[collection])
+        for tag, (collection, assigning) in self._reads.items():
+            elements = outputs[collection]
+            if elements:
+                _, form = self._wanted[tag]
+                if assigning is None:
+                    yield tag, form.bundle(elements)
+                else:
+                    yield tag, form.assigned(elements, assigning)
         for elements in outputs.values():
             elements.clear()
 

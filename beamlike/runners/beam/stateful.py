@@ -192,10 +192,6 @@ class BeamStatefulFn(BeamFn):
 
     # -- elements --------------------------------------------------------------------------------
 
-    def attaching(self) -> "Attaching":
-        """What gives each element the side inputs that it sees, before it comes."""
-        return Attaching(self._step.label)
-
     def _seen(self, value: Any) -> tuple[Any, Sequence[Any]]:
         """An element, and the side inputs that it sees."""
         if self._step.sides:

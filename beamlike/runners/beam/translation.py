@@ -7,8 +7,10 @@ functions with states are nodes of their own.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from beamlike.errors import UnsupportedError
-from beamlike.model.combine import Collect, CombineFn
+from beamlike.model.combine import Collect, CombineFn, Count, Sum
 from beamlike.model.graph import (
     Edge,
     FlattenNode,
@@ -20,9 +22,10 @@ from beamlike.model.graph import (
 )
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runners.beam.collections import Collections
-from beamlike.runners.beam.combines import Combining
+from beamlike.runners.beam.combines import Combining, adds_whole_numbers, counts
 from beamlike.runners.beam.elements import Form
 from beamlike.runners.beam.frames import AsRows, read_node, sink_of
+from beamlike.runners.beam.keys import Keys, Values
 from beamlike.runners.beam.sdk import CombineFn as BeamCombineFn
 from beamlike.runners.beam.sdk import (
     DoFnSignature,
@@ -36,7 +39,7 @@ from beamlike.runners.beam.side_inputs import check_sides, side_strategy
 from beamlike.runners.beam.sources import ended, impulse, test_stream
 from beamlike.runners.beam.splittable import SplittableFn, Splitting
 from beamlike.runners.beam.stage import OneKey, Stage, Untagged
-from beamlike.runners.beam.stateful import BeamStatefulFn
+from beamlike.runners.beam.stateful import Attaching, BeamStatefulFn
 from beamlike.runners.beam.steps import Step
 from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.transforms import Ours, UpsertInto
@@ -179,21 +182,32 @@ class Translation(Collections):
         self._comes_from(collection, edge, form)
 
     def _group_by_key(self, transform: Any) -> None:
-        self._group(transform, Collect())
+        (source,) = transform.inputs.values()
+        self._group(transform, Collect(), self._keys(source))
 
     def _combine(self, transform: Any) -> None:
         payload = proto.CombinePayload.FromString(transform.spec.payload)
         fn = BeamCombineFn.from_runner_api(payload.combine_fn, self._context)
-        (source,) = transform.inputs.values()
+        (source,), label = transform.inputs.values(), transform.unique_name
         keys = self._keys(source)
-        self._group(transform, Combining(fn, transform.unique_name, keys.values))
+        # What the graph computes in columns is computed there, with the same results.
+        if counts(fn):
+            keys = attrs.evolve(keys, takes=Values.COUNTED)
+            self._group(transform, Count(), keys, int)
+        elif adds_whole_numbers(fn, self._value_coder(source)):
+            keys = attrs.evolve(keys, takes=Values.WHOLE)
+            self._group(transform, Sum(), keys, int)
+        else:
+            self._group(transform, Combining(fn, label, keys.values), keys)
 
-    def _group(self, transform: Any, combine: CombineFn) -> None:
+    def _group(
+        self, transform: Any, combine: CombineFn, keys: Keys, value_type: type | None = None
+    ) -> None:
         (source,), (collection,) = transform.inputs.values(), transform.outputs.values()
         label = transform.unique_name
-        keys = self._keys(source)
         rules = self.strategy(source, label).rules
-        node = GroupNode(label, (self._edge(source, label, keys),), rules, combine)
+        edge = self._edge(source, label, keys)
+        node = GroupNode(label, (edge,), rules, combine, value_type)
         brought = keys if isinstance(combine, Collect) else keys.without_values
         form = self._form(collection, label, brought)
         self._comes_from(collection, Edge(self._add(node)), form)
@@ -287,7 +301,7 @@ class Translation(Collections):
             is_drain=self._is_drain,
         )
         if step.splits and self._saves(signature):
-            self._splittable(step, sides)
+            self._splittable(step, transform, sides)
         elif signature.is_stateful_dofn():
             self._stateful(step, transform, sides)
         elif sides:
@@ -332,7 +346,7 @@ class Translation(Collections):
         forms = {name: self._form(name, label) for name in step.outputs.values()}
         fn = BeamStatefulFn(step, keys, form, forms)
         if sides:
-            edge = Edge(self._look(step, transform, sides, fn.attaching()), step.label)
+            edge = Edge(self._look(step, transform, sides, Attaching(label)), step.label)
         rules = strategy.rules
         if strategy.is_merging:
             rules = rules._with(already_merged=True)
@@ -348,16 +362,14 @@ class Translation(Collections):
         """Whether what a splittable function leaves is saved, and not done at once."""
         return bool(signature.is_unbounded_per_element())
 
-    def _splittable(self, step: Step, sides: Sequence[tuple[str, Any]]) -> None:
+    def _splittable(self, step: Step, transform: Any, sides: Sequence[tuple[str, Any]]) -> None:
         """A node that saves what its function leaves."""
         label, source = step.label, step.source
+        edge = self._edge(source, label)
         if sides:
-            raise UnsupportedError(
-                f"{label!r} is a splittable function that has no end and looks into side inputs, "
-                "which BeamlikeRunner cannot do; look into them in a ParDo after it"
-            )
+            edge = Edge(self._look(step, transform, sides, Attaching(label)), label)
         splitting = Splitting(step, self._form(source, label))
-        parts = ParDoNode(f"{label}/Split", (self._edge(source, label),), splitting)
+        parts = ParDoNode(f"{label}/Split", (edge,), splitting)
         forms = {name: self._form(name, label) for name in step.outputs.values()}
         fn = SplittableFn(step, forms)
         edge = Edge(self._add(parts))

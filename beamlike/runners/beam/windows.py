@@ -6,18 +6,20 @@ the element as bytes, see `ObjectWindows`; their bounds in the graph then only s
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
 import attrs
+import numpy as np
 from apache_beam.transforms import window as beam_windows
+from apache_beam.utils.timestamp import Duration
 
 from beamlike.errors import UnsupportedError
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
 from beamlike.model.windows import GLOBAL_WINDOWS, bounds
-from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, PaneInfoTiming
+from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, PaneInfoTiming, windowed_value
 from beamlike.runners.beam.sdk import PaneInfo as BeamPane
 from beamlike.runners.beam.times import UNIT, timestamp_of
 
@@ -100,6 +102,57 @@ def _interval(start: int, end: int) -> Any:
     if (start, end) == GLOBAL:
         return beam_windows.GlobalWindow()
     return beam_windows.IntervalWindow(timestamp_of(start), timestamp_of(end))
+
+
+class KnownWindows(list[Any]):
+    """The only window of elements, with its bounds in the graph."""
+
+    __slots__ = ("span",)
+
+    def __init__(self, window: Any, span: Span) -> None:
+        super().__init__((window,))
+        self.span = span
+
+
+@attrs.frozen
+class Assigning:
+    """Fixed windows, or the sessions of single elements, for many elements at once.
+
+    Args:
+        fn: The window function of Beam's.
+        size: Of the windows (us).
+        offset: At which instant windows begin (us); None: with the element.
+    """
+
+    fn: Any
+    size: int
+    offset: int | None
+
+    @classmethod
+    def of(cls, fn: Any) -> "Assigning | None":
+        """That of a window function; None: it assigns windows one by one."""
+        if type(fn) is beam_windows.FixedWindows:
+            return cls(fn, int(fn.size.micros), int(fn.offset.micros))
+        if type(fn) is beam_windows.Sessions:
+            return cls(fn, int(Duration.of(fn.gap_size).micros), None)
+        return None
+
+    def spans(self, micros: Sequence[int]) -> tuple[list[int], list[int]] | None:
+        """Where the windows begin and end; None: some reach beyond an end of time."""
+        reach = self.size + abs(self.offset or 0)
+        if min(micros) - reach <= UNIT.earliest or max(micros) + reach >= UNIT.end_of_time:
+            return None
+        starts = np.array(micros, np.int64)
+        if self.offset is not None:
+            starts -= (starts - self.offset) % self.size
+        return starts.tolist(), (starts + self.size).tolist()
+
+    def one_by_one(self, element: Any) -> Any:
+        """An element in its windows, as Beam's function has them."""
+        instant, (before,) = timestamp_of(element.timestamp_micros), element.windows
+        context = beam_windows.WindowFn.AssignContext(instant, element.value, before)
+        windows = [*self.fn.assign(context)]
+        return windowed_value(element.value, element.timestamp_micros, windows, element.pane_info)
 
 
 @attrs.frozen

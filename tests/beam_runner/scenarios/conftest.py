@@ -1,8 +1,11 @@
-"""The hosts that each scenario runs on."""
+"""The hosts that each scenario runs on. What a scenario defines travels with its pipeline."""
 
 import os
+import sys
+from collections.abc import Iterator
 
 import pytest
+from apache_beam.internal.cloudpickle import cloudpickle
 
 HOSTS = os.environ.get("BEAMLIKE_BEAM_HOSTS", "local,memory").split(",")
 
@@ -11,3 +14,12 @@ HOSTS = os.environ.get("BEAMLIKE_BEAM_HOSTS", "local,memory").split(",")
 def host(request: pytest.FixtureRequest) -> str:
     """A host."""
     return str(request.param)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def travelling(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let classes and functions of the module travel by value: Spark's workers lack it."""
+    module = sys.modules[request.module.__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)

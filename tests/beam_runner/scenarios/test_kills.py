@@ -1,0 +1,94 @@
+"""Sources without an end on Spark, in a process that is killed twice."""
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.beam_runner.scenarios.source_job import END, add_lines
+
+JOB = Path(__file__).with_name("source_job.py")
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Those of the source, of the rows and of the checkpoint."""
+    log, out, checkpoint = (tmp_path / name for name in ("log", "out", "checkpoint"))
+    log.mkdir()
+    out.mkdir()
+    return log, out, checkpoint
+
+
+def rows_in(out: Path) -> list[tuple[Any, ...]]:
+    files = sorted(out.glob("*.json"), key=lambda path: int(path.stem))
+    return [tuple(row) for path in files for row in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def killed_after(command: list[str], enough: Callable[[], bool]) -> None:
+    """Run a job in a process of its own, and kill it when enough has come."""
+    running = subprocess.Popen(command)
+    until = time.time() + 120
+    while not enough() and time.time() < until and running.poll() is None:
+        time.sleep(0.2)
+    running.kill()
+    running.wait()
+    assert enough()
+
+
+def test_a_log_is_read_on_from_where_a_killed_reader_was(folders: tuple[Path, Path, Path]) -> None:
+    log, out, checkpoint = folders
+    command = [sys.executable, str(JOB), "log", str(log), str(out), str(checkpoint)]
+    expected: list[tuple[str, int, str, int]] = []
+
+    def add(partition: str, *records: tuple[int, str]) -> None:
+        offset = sum(1 for it in expected if it[0] == partition)
+        for place, (_, word) in enumerate(records, offset):
+            expected.append((partition, {"tea": 3, "milk": 2}[word], place, word))
+        add_lines(log, partition, *records)
+
+    def records() -> list[tuple[Any, ...]]:
+        return sorted(row for row in rows_in(out) if row[3] != "sum")
+
+    add("p0", (1, "tea"), (2, "milk"), (11, "tea"))
+    add("p1", (3, "milk"))
+    killed_after(command, lambda: len(records()) == 4)
+    add("p0", (12, "milk"), (25, "tea"))
+    add("p1", (14, "tea"), (26, "tea"))
+    killed_after(command, lambda: len(records()) == 8)
+    add("p1", (38, "milk"))
+    add_lines(log, "p0", END)
+    add_lines(log, "p1", END)
+    assert subprocess.run(command, check=False, timeout=200).returncode == 0
+    assert records() == sorted(expected)
+    sums = Counter({("tea", 0): 3, ("milk", 0): 4, ("tea", 10): 6, ("milk", 10): 2})
+    sums.update({("tea", 20): 6, ("milk", 30): 2})
+    found = [row for row in rows_in(out) if row[3] == "sum"]
+    assert sorted(found) == sorted((word, n, start, "sum") for (word, start), n in sums.items())
+
+
+def test_files_that_come_are_each_read_once_whatever_is_killed(
+    folders: tuple[Path, Path, Path],
+) -> None:
+    log, out, checkpoint = folders
+    command = [sys.executable, str(JOB), "files", str(log), str(out), str(checkpoint)]
+
+    def counts() -> dict[str, int]:
+        latest: dict[str, int] = {}
+        for word, n, _, _ in rows_in(out):
+            latest[word] = max(n, latest.get(word, 0))
+        return latest
+
+    add_lines(log, "a", (1, "tea"), (2, "milk"))
+    killed_after(command, lambda: counts() == {"tea": 1, "milk": 1})
+    add_lines(log, "b", (3, "tea"))
+    killed_after(command, lambda: counts() == {"tea": 2, "milk": 1})
+    add_lines(log, "c", (3, "tea"), (4, "salt"))
+    ended = subprocess.run([*command, "drain"], check=False, timeout=200)
+    assert ended.returncode == 0
+    assert counts() == {"tea": 3, "milk": 1, "salt": 1}
