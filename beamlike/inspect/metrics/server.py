@@ -15,7 +15,6 @@ from typing import Final
 from beamlike.inspect.http.allowed import AllowedHosts
 from beamlike.inspect.http.answering import Answering
 from beamlike.inspect.http.serving import HERE, Listening
-from beamlike.inspect.metrics.families import CONTENT_TYPE
 
 _LOGGER: Final = logging.getLogger("beamlike.metrics")
 _NAME: Final = "metrics server"
@@ -61,6 +60,8 @@ class MetricsServer:
 
 
 def _handler(text: Callable[[], str], hosts: AllowedHosts) -> type[Answering]:
+    from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
+
     refused: set[str] = set()
 
     class Handler(Answering):
@@ -68,7 +69,7 @@ def _handler(text: Callable[[], str], hosts: AllowedHosts) -> type[Answering]:
 
         def get(self, path: str) -> None:
             if path == _PATH:
-                self.answer(HTTPStatus.OK, CONTENT_TYPE, text().encode())
+                self.answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, text().encode())
             else:
                 self.say(HTTPStatus.NOT_FOUND)
 

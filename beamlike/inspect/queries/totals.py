@@ -8,12 +8,14 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.inspect.metrics.families import Family, Sample
 from beamlike.inspect.queries.progress import Counts, Progress
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
 
 QUERIES: Final = 100
 """Queries that are kept. Of those that have ended the one that ended first is forgotten first."""
@@ -118,8 +120,10 @@ class Totals:
 
     # -- metrics -------------------------------------------------------------------------
 
-    def families(self) -> list[Family]:
-        """All metrics as they are now."""
+    def collect(self) -> "list[CounterMetricFamily | GaugeMetricFamily]":
+        """All metrics that have a sample as they are now, for ``prometheus_client``."""
+        from prometheus_client import metrics_core
+
         with self._lock:
             queries = [
                 ({"query": query.name, "id": of}, query) for of, query in self._queries.items()
@@ -129,11 +133,12 @@ class Totals:
                 for labels, query in queries
                 for name, grouping in query.groupings.items()
             ]
-            return [
-                metric.family(things)
+            families = [
+                metric.family(metrics_core, things)
                 for metrics, things in ((_OF_QUERIES, queries), (_OF_GROUPINGS, groupings))
                 for metric in metrics
             ]
+            return [family for family in families if family.samples]
 
 
 def _usual_name(query: str) -> str:
@@ -147,31 +152,33 @@ _Number = int | float | None
 class _Metric:
     """A metric, and its number of a query, or of a query and a grouping; None for none.
 
-    With a ``label`` there are several, by what the label says.
+    A counter only grows, a gauge goes up and down. With a ``label`` there are several numbers, by
+    what the label says. The name ends in the unit, if there is one.
     """
 
-    kind: Literal["counter", "gauge"]
+    kind: str
     name: str
     help: str
     of: Callable[..., _Number | Mapping[str, _Number]]
     label: str = ""
     unit: str = ""
 
-    def family(self, things: Iterable[tuple[Any, ...]]) -> Family:
+    def family(self, kinds: Any, things: Iterable[tuple[Any, ...]]) -> Any:
         """Its numbers of all these, each of which comes after its labels."""
-        samples = [
-            Sample({**labels, self.label: which} if self.label else labels, number)
-            for labels, *thing in things
-            for which, number in self._numbers(self.of(*thing))
-            if number is not None
-        ]
-        return Family(self.name, self.kind, self.help, tuple(samples), self.unit)
+        found = [(labels, self.of(*thing)) for labels, *thing in things]
+        names = [*(found[0][0] if found else ()), *([self.label] if self.label else [])]
+        family = getattr(kinds, self.kind)(self.name, self.help, labels=names, unit=self.unit)
+        for labels, value in found:
+            numbers = value.items() if isinstance(value, Mapping) else [(None, value)]
+            for which, number in numbers:
+                if number is not None:
+                    more = [] if which is None else [which]
+                    family.add_metric([*labels.values(), *more], number)
+        return family
 
-    def _numbers(self, found: _Number | Mapping[str, _Number]) -> Iterable[tuple[str, _Number]]:
-        return found.items() if isinstance(found, Mapping) else [("", found)]
 
-
-_counter, _gauge = partial(_Metric, "counter"), partial(_Metric, "gauge")
+_counter = partial(_Metric, "CounterMetricFamily")
+_gauge = partial(_Metric, "GaugeMetricFamily")
 
 
 def _seconds(instant: int | None) -> float | None:
