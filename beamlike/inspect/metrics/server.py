@@ -24,7 +24,7 @@ _SHOWN: Final = 80
 _ADVICE: Final = "pass it in allowed_hosts= of metrics_listener if it is a name of this server"
 
 
-class MetricsServer:
+class MetricsServer(Listening):
     """Serves what a function returns, from when it is made until `close`.
 
     Args:
@@ -44,19 +44,14 @@ class MetricsServer:
         host: str = HERE,
         allowed_hosts: Iterable[str] = (),
     ) -> None:
-        self._listening = Listening(
+        super().__init__(
             lambda host: _handler(text, AllowedHosts.of_server(host, allowed_hosts)),
             port,
             host,
             _NAME,
             _LOGGER,
         )
-        self.port: int = self._listening.address[1]
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}{_PATH}"
-
-    def close(self) -> None:
-        """Release the port."""
-        self._listening.close()
+        self.url = self.url.removesuffix("/") + _PATH
 
 
 def _handler(text: Callable[[], str], hosts: AllowedHosts) -> type[Answering]:
