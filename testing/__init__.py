@@ -76,17 +76,14 @@ from beamlike.testing.assertions.values import (
 )
 from beamlike.testing.contracts.combine_fn import (
     CombineFnAssertionError,
-    broken_combine_fn_laws,
     check_combine_fn,
 )
 from beamlike.testing.contracts.trigger import (
     TriggerAssertionError,
-    broken_trigger_rules,
     check_trigger,
 )
 from beamlike.testing.contracts.window_fn import (
     WindowFnAssertionError,
-    broken_window_fn_rules,
     check_window_fn,
 )
 from beamlike.testing.dataframes.query import QueryTest
@@ -158,9 +155,6 @@ __all__ = [
     "as_test_stream",
     "assert_that",
     "be_empty",
-    "broken_combine_fn_laws",
-    "broken_trigger_rules",
-    "broken_window_fn_rules",
     "check_combine_fn",
     "check_trigger",
     "check_window_fn",

@@ -76,7 +76,7 @@ HERE: Final[Mapping[str, str]] = {
             *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
         )
     )
-    + f" KV={_P}.types:KV Generator={_P}.types:Generator "
+    + f" KV={_P}.hints.declared:KV Generator={_P}.hints.declared:Generator "
     f"TypeVariable=typing:TypeVar normalize={_P}.hints.forms:normal "
     f"bind_type_variables={_P}.hints.wanted:filled "
     f"match_type_variables={_P}.hints.wanted:matched {_P}.hints.wanted "

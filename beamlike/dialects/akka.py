@@ -265,11 +265,12 @@ class SessionWindow:
         rows = arriving(df, arrival, tick)
         from pyspark.sql import functions as F
 
-        from beamlike.hosts.spark.inputs import type_of
+        from beamlike.hosts.spark.inputs import as_json, type_of
 
         keys = column_names(key, "key")
         max_size, overflow = self.max_size, self.overflow_strategy.value
-        value_type = type_of(df, value, "value").simpleString()
+        dtype = type_of(df, value, "value")
+        value_type = dtype.simpleString()
         columns = [*keys, value]
         dropped_type = f"array<struct<value: {value_type}, at: bigint>>"
         result_type = f"struct<elements: array<{value_type}>, dropped: {dropped_type}>"
@@ -288,7 +289,7 @@ class SessionWindow:
             "value.dropped",
             lambda stamp: F.struct(
                 F.timestamp_millis(stamp["at"]).alias("at"),
-                F.to_json(F.struct(stamp["value"].alias(value))).alias("element"),
+                as_json({value: (stamp["value"], dtype)}).alias("element"),
             ),
         )
         session = F.struct(

@@ -21,22 +21,12 @@ In the model: ``AfterWatermark`` with early and late counts and times, and a wat
 millisecond less than Apex's. Elements that Apex drops are dropped before the model sees them.
 `PerKey` of `apex_accumulations` says how conditions of all keys of a window are met.
 
-What Apex does and this does not
-    * It waits with what comes first to a window that is over, or is the first of its key there, for
-      the next watermark or for a late firing. Here that fires at once.
-    * It begins to count anew, and to wait, whenever a session grows. Here both go on.
-    * The first time of all counts from a millisecond before the first batch. Here it counts from
-      the batch; and beside a count, that of the global window from its first element.
-    * It takes sessions that come from an operator before apart by their keys. Here windows that
-      are inherited are the same if their bounds are.
-    * It fails where an operator without keys fires and holds nothing. Here nothing comes out.
-
 Source: Apex Malhar ``AbstractWindowedOperator``, ``KeyedWindowedOperatorImpl``,
 ``WindowedMergeOperatorImpl``.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
 
 import attrs
 
@@ -51,7 +41,6 @@ from beamlike.dialects.apex_accumulations import (
     InnerJoin,
     InnerJoinOn,
     LeftOuterJoin,
-    PerKey,
     ReduceFn,
     RemoveDuplicates,
     RightOuterJoin,
@@ -59,6 +48,7 @@ from beamlike.dialects.apex_accumulations import (
     TopN,
     TopNByKey,
 )
+from beamlike.dialects.apex_operator import Extract, Operator, check_extractor
 from beamlike.dialects.apex_options import (
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
@@ -66,11 +56,8 @@ from beamlike.dialects.apex_options import (
     Storages,
     TriggerOption,
     WindowOption,
-    check_option,
-    strategy_of,
 )
 from beamlike.dialects.apex_run import MergeOperatorRun, OperatorRun
-from beamlike.dialects.arguments import check_combine, check_function, check_kind
 from beamlike.dialects.frames import (
     A_VALUE,
     GROUP_OPTIONS,
@@ -83,11 +70,9 @@ from beamlike.dialects.frames import (
     shown,
 )
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.model.combine import CombineFn, Count, Max, Min, Sum
+from beamlike.model.combine import Count, Max, Min, Sum
 from beamlike.model.options import AccumulationMode, LateCheck, by_name
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -125,27 +110,8 @@ __all__ = [
 ]
 
 
-Extract = Callable[[Any], int]
-"""From an element's value to its event time (ms)."""
-
-_GENERATORS = (FixedDiffEventTimeWatermarkGen, FixedDiffProcessingTimeWatermarkGen)
-
-
-def _trigger(trigger: TriggerOption | None) -> TriggerOption:
-    return TriggerOption() if trigger is None else trigger
-
-
-def _lateness(lateness: DurationLike | None) -> int | None:
-    return None if lateness is None else duration_ms(lateness, "allowed_lateness")
-
-
-def _extractor(_: object, field: "attrs.Attribute[Any]", function: object) -> None:
-    if function is not None:
-        check_function(field.name, function, "an element's value")
-
-
 @attrs.frozen
-class WindowedOperator:
+class WindowedOperator(Operator):
     """A windowed operator.
 
     Args:
@@ -169,82 +135,6 @@ class WindowedOperator:
         CombineError: The accumulation is no combine function, or an extractor no function.
         TimeError: The lateness cannot be read.
     """
-
-    window: WindowOption | None
-    accumulation: CombineFn
-    trigger: TriggerOption = attrs.field(default=None, converter=_trigger)
-    allowed_lateness: int | None = attrs.field(default=None, converter=_lateness, kw_only=True)
-    keyed: bool = attrs.field(default=False, kw_only=True)
-    timestamp_extractor: Extract | None = attrs.field(
-        default=None, validator=_extractor, kw_only=True
-    )
-    watermark_generator: (
-        FixedDiffEventTimeWatermarkGen | FixedDiffProcessingTimeWatermarkGen | None
-    ) = attrs.field(default=None, kw_only=True)
-    storages: Storages | None = attrs.field(default=None, kw_only=True)
-
-    def __attrs_post_init__(self) -> None:
-        window, generator, storages = self.window, self.watermark_generator, self.storages
-        if window is not None:
-            check_kind("window", window, WindowOption, 'WindowOption.time_windows("1 second")')
-        check_kind("trigger", self.trigger, TriggerOption, "TriggerOption.at_watermark()")
-        check_combine("accumulation", self.accumulation)
-        if generator is not None:
-            example = 'FixedDiffEventTimeWatermarkGen("10 seconds")'
-            check_kind("watermark_generator", generator, _GENERATORS, example)
-        check_option(window, self.trigger, keyed=self.keyed)
-        if storages is not None:
-            check_kind("storages", storages, Storages, "Storages.all_of(Storage.SPILLABLE)")
-            storages.check(self.trigger)
-
-    # -- in the words of the model -----------------------------------------------------------
-
-    @property
-    def strategy(self) -> WindowingStrategy:
-        """The windowing, for a watermark one millisecond less.
-
-        `run` leaves out the panes at the end of a window that no trigger asked for.
-        """
-        return strategy_of(self.window, self.trigger, self.allowed_lateness)
-
-    def strategy_in_batches(self, batch_interval: int) -> WindowingStrategy:
-        """The windowing where times are looked at when a batch ends, so often (ms)."""
-        return strategy_of(self.window, self.trigger, self.allowed_lateness, batch_interval)
-
-    @property
-    def holds_all_keys(self) -> bool:
-        """Whether one group holds all keys, because a condition is of all keys of a window: counts
-        and times of an operator with keys. Not in sessions, which are of one key each, and not if
-        every element fires and the other keys of its window have nothing new."""
-        trigger = self.trigger
-        if not self.keyed or self._in_sessions:
-            return False
-        counts = {trigger.early_count, trigger.late_count} - {None}
-        alone = trigger.mode is AccumulationMode.DISCARDING or trigger.only_updated
-        return bool(trigger.times) or (bool(counts) and not (alone and counts == {1}))
-
-    @property
-    def combine(self) -> CombineFn:
-        """The combine function of a group."""
-        return PerKey(self.accumulation) if self.holds_all_keys else self.accumulation
-
-    def group(self, key: Hashable) -> Hashable:
-        """The group of an element with this key."""
-        return None if self.holds_all_keys else key
-
-    def element(self, key: Hashable, value: Any) -> Any:
-        """An element of a group, with this key and value."""
-        return (key, value) if self.holds_all_keys else value
-
-    def by_key(self, group: Hashable, value: Any) -> Mapping[Any, Any]:
-        """The value of each key in what a group says."""
-        return value if self.holds_all_keys else {group: value}
-
-    @property
-    def _in_sessions(self) -> bool:
-        return self.window is not None and isinstance(self.window.window_fn, Sessions)
-
-    # -- in memory ---------------------------------------------------------------------------
 
     def run(self, batch_interval: DurationLike = 500) -> OperatorRun:
         """The operator in memory, to be fed element by element and batch by batch.
@@ -386,7 +276,7 @@ class WindowedMergeOperator(WindowedOperator):
     """
 
     timestamp_extractor2: Extract | None = attrs.field(
-        default=None, validator=_extractor, kw_only=True
+        default=None, validator=check_extractor, kw_only=True
     )
 
     def __attrs_post_init__(self) -> None:
@@ -397,6 +287,9 @@ class WindowedMergeOperator(WindowedOperator):
                 "one of them; give each stream its own with process_watermark and "
                 "process_watermark2"
             )
+
+    def extractor(self, stream: int | None) -> Extract | None:
+        return self.timestamp_extractor2 if stream == 2 else self.timestamp_extractor
 
     def run(self, batch_interval: DurationLike = 500) -> MergeOperatorRun:
         """As `WindowedOperator.run`."""

@@ -1,40 +1,8 @@
 """Apex's accumulations: how a window's elements become its value.
 
-Most are the combine functions of this package under Apex's names.
-
-=========================  =========================================================
-here                       Apex
-=========================  =========================================================
-`Sum`                      ``SumInt``, ``SumLong``, ``SumFloat``, ``SumDouble``
-`Count`, `Min`, `Max`      the same; of values by a comparator, ``TopN(1, by=...)``
-`Average`                  ``Average``, but for its ``merge``, which miscounts
-`Group`                    ``Group``
-`Sort`                     ``Sort``
-`TopN`, `TopNByKey`        the same
-`RemoveDuplicates`         the same
-`ReduceFn`, `FoldFn`       the same, with functions in place of subclasses
-`CompositeAccumulation`    the same, with each part's output in place of its state
-=========================  =========================================================
-
-Of two streams, where elements are ``(stream, value)`` with streams 1 and 2, as
-`WindowedMergeOperator` makes them:
-
-==================  ===============================  =====================================
-here                Apex                             its sides
-==================  ===============================  =====================================
-`CoGroup`           ``CoGroup``                      sets: an equal value counts once
-`InnerJoin`         ``InnerJoin``                    sets
-`InnerJoinOn`       ``PojoInnerJoin``                lists: every element counts
-`LeftOuterJoin`     ``PojoLeftOuterJoin``            lists
-`RightOuterJoin`    ``PojoRightOuterJoin``           lists
-`FullOuterJoin`     ``PojoFullOuterJoin``            lists
-==================  ===============================  =====================================
-
-In an operator with keys everything is of one key and window, so a join needs no key besides. It can
-have one: functions from a value to what both sides must share. Apex's joins of plain objects name
-the fields to compare and a class to fill, and emit one object for all pairs of a key, with the
-fields of the last one. Here every pair comes out, as a list of two, with None for a side that has
-nothing to match.
+Most are the combine functions of this package under Apex's names; a page of the documentation,
+"Other systems' windows", says which. Of two streams elements are ``(stream, value)`` with streams 1
+and 2, as `WindowedMergeOperator` makes them.
 
 An accumulation of your own is a `CombineFn`. It says nothing about retractions: a row that is
 withdrawn has the value that it had, whatever the accumulation. Apex computes a payload for it,

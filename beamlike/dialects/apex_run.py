@@ -1,11 +1,12 @@
 """An Apex operator in memory: elements and watermarks in, rows out, batch by batch."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 import cloudpickle
 
+from beamlike.dialects.apex_operator import Operator
 from beamlike.dialects.apex_options import (
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
@@ -23,9 +24,6 @@ from beamlike.model.time import InstantLike, event_time_ms, instant_ms, show_dur
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
 from beamlike.safe_text import USER_RAISED, problem_of
-
-if TYPE_CHECKING:
-    from beamlike.dialects.apex import WindowedMergeOperator, WindowedOperator
 
 GivenWindow = Bounds | str
 """A window as rows show it: its bounds (ms), or ``"global"``."""
@@ -145,7 +143,7 @@ class OperatorRun:
 
     streams: ClassVar[int] = 1
 
-    def __init__(self, operator: "WindowedOperator", batch_interval: int) -> None:
+    def __init__(self, operator: Operator, batch_interval: int) -> None:
         if operator.trigger.times and batch_interval < 2:
             raise WindowingError(
                 "firings by time need batches of 2 ms or more, got batch_interval=1 ms: the end of "
@@ -279,7 +277,7 @@ class OperatorRun:
         stream: int | None = None,
     ) -> list[Row]:
         operator, lateness = self._operator, self._operator.allowed_lateness
-        timestamp = _event_time(self._extractor(stream), value, given_timestamp)
+        timestamp = _event_time(operator.extractor(stream), value, given_timestamp)
         in_windows = None if operator.window is not None else given_windows(windows)
         self._latest = timestamp if self._latest is None else max(self._latest, timestamp)
         watermark = self._watermark
@@ -287,9 +285,6 @@ class OperatorRun:
             return [Row("dropped", key, value, None, timestamp, "element_behind_horizon")]
         element = operator.element(key, value if stream is None else (stream, value))
         return self._rows(self._stage.arrive(operator.group(key), element, timestamp, in_windows))
-
-    def _extractor(self, stream: int | None) -> Callable[[Any], int] | None:
-        return self._operator.timestamp_extractor
 
     def _rows(self, outputs: Sequence[Output]) -> list[Row]:
         operator = self._operator
@@ -319,7 +314,6 @@ class MergeOperatorRun(OperatorRun):
     """
 
     streams = 2
-    _operator: "WindowedMergeOperator"
 
     def process(
         self,
@@ -348,10 +342,6 @@ class MergeOperatorRun(OperatorRun):
             TimeError: The timestamp cannot be read.
         """
         self._stream_watermarks[1] = instant_ms(timestamp, "process_watermark2 timestamp")
-
-    def _extractor(self, stream: int | None) -> Callable[[Any], int] | None:
-        first, second = self._operator.timestamp_extractor, self._operator.timestamp_extractor2
-        return second if stream == 2 else first
 
 
 def _event_time(extract: Callable[[Any], int] | None, value: Any, timestamp: InstantLike) -> int:

@@ -33,10 +33,10 @@ import attrs
 
 from beamlike.dialects.arguments import check_function, check_kind
 from beamlike.dialects.folds import Fold
-from beamlike.dialects.kafka_driver import CachingDriver, Driver
+from beamlike.dialects.kafka_driver import UNNAMED, CachingDriver, Driver
 from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, SessionStore
 from beamlike.dialects.kafka_suppress import BufferConfig, Suppressed
-from beamlike.dialects.kafka_table import UNNAMED, KTable, open_store
+from beamlike.dialects.kafka_table import KTable, open_store
 from beamlike.dialects.kafka_windows import EmitStrategy, EmitStrategyLike, SessionWindows
 from beamlike.model.combine import Count
 from beamlike.model.options import option

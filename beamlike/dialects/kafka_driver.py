@@ -5,31 +5,121 @@ Source: Kafka Streams ``TopologyTestDriver``, ``KStreamSessionWindowAggregate``,
 """
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
-from beamlike.dialects.folds import Record
-from beamlike.dialects.kafka_store import SessionStore, key_bytes
-from beamlike.dialects.kafka_suppress import Buffer
+from beamlike.dialects.arguments import check_kind
+from beamlike.dialects.folds import Fold, Record
+from beamlike.dialects.kafka_store import Materialized, SessionStore, key_bytes
+from beamlike.dialects.kafka_suppress import Buffer, Suppressed
+from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
 from beamlike.dialects.rows import Bounds, Row
 from beamlike.dialects.stages import Stage
-from beamlike.errors import BufferFullError, TimeError, WindowingError
+from beamlike.errors import BufferFullError, TimeError, WindowError, WindowingError
 from beamlike.machine.events import Drop, Element
+from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import how_many
+from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior
 from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, InstantLike, event_time_ms
+from beamlike.model.triggers import AfterCount, Never, Repeatedly
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output, Run
 
-if TYPE_CHECKING:
-    from beamlike.dialects.kafka_table import KTable
+UNNAMED = Materialized("sessions")
+
+
+@attrs.frozen
+class TableParts:
+    """What a table is made of, and what follows for its driver."""
+
+    windows: SessionWindows
+    emit: EmitStrategy
+    combine: CombineFn
+    materialized: Materialized = UNNAMED
+    suppressed: Suppressed | None = None
+    old_values: bool = False
+    most_open: int | None = None
+    """So many sessions may wait for their final result; None: any number."""
+    is_suppressed: bool = False
+    """Whether it is `suppress` that makes results final. What it is fed with may be cached."""
+
+    def __attrs_post_init__(self) -> None:
+        check_kind("materialized", self.materialized, Materialized, 'Materialized.as_("visits")')
+        if self.retention == 0:
+            raise WindowError(
+                f"the session store {self.materialized.name!r} would keep nothing, because gap, "
+                "grace and retention are 0; give a retention of 1 ms or more, or leave "
+                "with_caching_disabled() out"
+            )
+
+    @property
+    def retention(self) -> int:
+        """How long the store keeps sessions in memory (ms)."""
+        return self.materialized.kept_for(self.windows.inactivity_gap, self.windows.grace)
+
+    @property
+    def strategy(self) -> WindowingStrategy:
+        """The windowing in the words of the model."""
+        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
+        return WindowingStrategy(
+            self._sessions,
+            Repeatedly(AfterCount(1)) if on_update else Never(),
+            AccumulationMode.RETRACTING if on_update else AccumulationMode.DISCARDING,
+            self.windows.grace - self._closes_before_its_end,
+            on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
+            late_check=LateCheck.MERGED,
+        )
+
+    @property
+    def _sessions(self) -> Sessions:
+        # Half open, and touching ones are one: the same sessions, which expire a millisecond
+        # earlier.
+        if self.hides_early and not self._closes_before_its_end:
+            return Sessions(self.windows.inactivity_gap, merge_touching=True)
+        return Sessions(self.windows.inactivity_gap + 1)
+
+    @property
+    def _closes_before_its_end(self) -> bool:
+        """Whether it is the lateness that is a millisecond less: no window lasts for 0 ms."""
+        return self.hides_early and self.windows.inactivity_gap == 0
+
+    @property
+    def streams(self) -> int:
+        """How many streams are aggregated together."""
+        return len(self.combine.adders) if isinstance(self.combine, Fold) else 1
+
+    @property
+    def closes_after(self) -> int:
+        """How long after its last record a session is closed (ms)."""
+        return self.windows.inactivity_gap + self.windows.grace
+
+    @property
+    def caches(self) -> bool:
+        """Whether there can be a record cache. Where results come on close there is none."""
+        return self.emit is EmitStrategy.ON_WINDOW_UPDATE or self.is_suppressed
+
+    @property
+    def retention_below(self) -> int:
+        """How long the store below a record cache keeps sessions (ms)."""
+        retention = self.materialized.retention
+        return self.closes_after if retention is None else retention
+
+    @property
+    def hides_early(self) -> bool:
+        """Whether a session is out of reach a millisecond before it is closed. A record that would
+        have joined it then is aggregated alone."""
+        kept_while_open = self.retention > self.closes_after
+        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
+        return on_update and not self.materialized.caching and not kept_while_open
 
 
 class Driver:
     """A table without a record cache. Make one with ``KTable.driver``."""
 
-    def __init__(self, table: "KTable") -> None:
+    def __init__(self, table: TableParts) -> None:
         strategy = table.strategy
         assert isinstance(strategy.window_fn, Sessions)
         assert isinstance(strategy.window_fn.gap, int)
@@ -210,7 +300,7 @@ class CachingDriver(Driver):
     (`EmitStrategy.on_window_close`) do not wait, because Kafka caches none of these.
     """
 
-    def __init__(self, table: "KTable") -> None:
+    def __init__(self, table: TableParts) -> None:
         super().__init__(table)
         self._dirty: dict[tuple[Any, Bounds], Row] = {}
         self._seen: dict[tuple[Any, Bounds], Any] = {}

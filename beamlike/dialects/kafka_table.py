@@ -20,26 +20,22 @@ from beamlike.dialects.frames import (
     millis_later,
     shown,
 )
-from beamlike.dialects.kafka_driver import CachingDriver, Driver
-from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, Session
+from beamlike.dialects.kafka_driver import CachingDriver, Driver, TableParts
+from beamlike.dialects.kafka_store import ReadOnlySessionStore, Session
 from beamlike.dialects.kafka_suppress import Suppressed
-from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
-from beamlike.errors import ColumnError, StateError, UnsupportedError, WindowError, WindowingError
+from beamlike.dialects.kafka_windows import EmitStrategy
+from beamlike.errors import ColumnError, StateError, UnsupportedError, WindowingError
 from beamlike.extras import needs
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.combine.base import Around
-from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior, by_name
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.options import AccumulationMode, by_name
 from beamlike.model.time import DurationLike
-from beamlike.model.triggers import AfterCount, Never, Repeatedly
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from pyspark.sql import DataFrame, SparkSession
 
-UNNAMED = Materialized("sessions")
 _TABLE = "windowed_by(...).count(), what the query was made from"
 _CHECKPOINT = "the folder of the query, its checkpointLocation"
 
@@ -67,33 +63,8 @@ class OfRecords(Around):
 
 
 @attrs.frozen
-class KTable:
+class KTable(TableParts):
     """A table of sessions. Source: Kafka Streams ``KTable<Windowed<K>, V>``."""
-
-    windows: SessionWindows
-    emit: EmitStrategy
-    combine: CombineFn
-    materialized: Materialized = UNNAMED
-    suppressed: Suppressed | None = None
-    old_values: bool = False
-    most_open: int | None = None
-    """So many sessions may wait for their final result; None: any number."""
-    is_suppressed: bool = False
-    """Whether it is `suppress` that makes results final. What it is fed with may be cached."""
-
-    def __attrs_post_init__(self) -> None:
-        check_kind("materialized", self.materialized, Materialized, 'Materialized.as_("visits")')
-        if self.retention == 0:
-            raise WindowError(
-                f"the session store {self.materialized.name!r} would keep nothing, because gap, "
-                "grace and retention are 0; give a retention of 1 ms or more, or leave "
-                "with_caching_disabled() out"
-            )
-
-    @property
-    def retention(self) -> int:
-        """How long the store keeps sessions in memory (ms)."""
-        return self.materialized.kept_for(self.windows.inactivity_gap, self.windows.grace)
 
     def suppress(self, what: Suppressed) -> "KTable":
         """Hold changes back: only final results, as with `EmitStrategy.on_window_close`, or one
@@ -125,32 +96,6 @@ class KTable:
         and not what the session itself had before.
         """
         return attrs.evolve(self, old_values=True)
-
-    @property
-    def strategy(self) -> WindowingStrategy:
-        """The windowing in the words of the model."""
-        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
-        return WindowingStrategy(
-            self._sessions,
-            Repeatedly(AfterCount(1)) if on_update else Never(),
-            AccumulationMode.RETRACTING if on_update else AccumulationMode.DISCARDING,
-            self.windows.grace - self._closes_before_its_end,
-            on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
-            late_check=LateCheck.MERGED,
-        )
-
-    @property
-    def _sessions(self) -> Sessions:
-        # Half open, and touching ones are one: the same sessions, which expire a millisecond
-        # earlier.
-        if self.hides_early and not self._closes_before_its_end:
-            return Sessions(self.windows.inactivity_gap, merge_touching=True)
-        return Sessions(self.windows.inactivity_gap + 1)
-
-    @property
-    def _closes_before_its_end(self) -> bool:
-        """Whether it is the lateness that is a millisecond less: no window lasts for 0 ms."""
-        return self.hides_early and self.windows.inactivity_gap == 0
 
     def driver(self) -> Driver:
         """The table in memory, to be fed record by record, without a record cache."""
@@ -276,37 +221,6 @@ class KTable:
             )
         if self.streams == 1 and stream is not None:
             raise ColumnError(f"stream={stream!r} is for several streams, and the table is of one")
-
-    # -- what a driver has to know besides the strategy ----------------------------------------
-
-    @property
-    def streams(self) -> int:
-        """How many streams are aggregated together."""
-        return len(self.combine.adders) if isinstance(self.combine, Fold) else 1
-
-    @property
-    def closes_after(self) -> int:
-        """How long after its last record a session is closed (ms)."""
-        return self.windows.inactivity_gap + self.windows.grace
-
-    @property
-    def caches(self) -> bool:
-        """Whether there can be a record cache. Where results come on close there is none."""
-        return self.emit is EmitStrategy.ON_WINDOW_UPDATE or self.is_suppressed
-
-    @property
-    def retention_below(self) -> int:
-        """How long the store below a record cache keeps sessions (ms)."""
-        retention = self.materialized.retention
-        return self.closes_after if retention is None else retention
-
-    @property
-    def hides_early(self) -> bool:
-        """Whether a session is out of reach a millisecond before it is closed. A record that would
-        have joined it then is aggregated alone."""
-        kept_while_open = self.retention > self.closes_after
-        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
-        return on_update and not self.materialized.caching and not kept_while_open
 
 
 @by_name("open_store", WindowingError, checkpoint=_CHECKPOINT, table=_TABLE)

@@ -5,6 +5,7 @@ of PySpark, and be changed by its expressions.
 """
 
 import inspect
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -33,13 +34,25 @@ def schema_of(columns: T.StructType) -> pa.Schema:
 
 def field_of(name: str, spark_type: T.DataType, *, nullable: bool = True) -> pa.Field:
     """A column, with what Arrow does not say of its type."""
-    try:
-        dtype = to_arrow_type(spark_type, **IN_UTC)
-    except PySparkException:
-        dtype = None
+    dtype = None
+    if not _is_sealed(spark_type):
+        with suppress(PySparkException):
+            dtype = to_arrow_type(spark_type, **IN_UTC)
     collation = _collation_in(spark_type)
     text = spark_type.simpleString()
     return typed_field(name, dtype, text, nullable=nullable, collation=collation)
+
+
+def _is_sealed(spark_type: T.DataType) -> bool:
+    """Whether values of a type come as structs of bytes that only Spark can read, or have some."""
+    match spark_type:
+        case T.ArrayType():
+            return _is_sealed(spark_type.elementType)
+        case T.MapType():
+            return _is_sealed(spark_type.keyType) or _is_sealed(spark_type.valueType)
+        case T.StructType():
+            return any(_is_sealed(field.dataType) for field in spark_type.fields)
+    return type(spark_type).__name__ in ("VariantType", "GeometryType", "GeographyType")
 
 
 def arrow_type(spark_type: T.DataType, name: str, argument: str) -> pa.DataType:
@@ -61,6 +74,14 @@ def spark_schema(schema: pa.Schema) -> T.StructType:
     return T.StructType(
         [T.StructField(field.name, _spark_type_of(field), field.nullable) for field in schema]
     )
+
+
+def frame_of(spark: Any, rows: pa.Table) -> Any:
+    """Rows of Arrow as a DataFrame: a time without a zone is a ``timestamp_ntz``.
+
+    PySpark before 4.3 makes a ``timestamp`` of it, in the zone of the session.
+    """
+    return spark.createDataFrame(rows, spark_schema(rows.schema))
 
 
 def _spark_type_of(field: pa.Field) -> T.DataType:

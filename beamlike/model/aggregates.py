@@ -1,7 +1,7 @@
 """Aggregates for DataFrames: what `beamlike.windowed` computes for each pane.
 
 As in SQL, a null value does not count, add up or get collected. An empty pane shows 0 for
-counts and sums, null for means, extremes, the first and the last, the empty list for lists.
+counts, null for sums, means, extremes, the first and the last, the empty list for lists.
 
 Parameters such as ``n`` and ``fractions`` are checked here, columns when the aggregate meets its
 DataFrame.
@@ -28,11 +28,10 @@ from beamlike.model.combine import (
     Mean,
     Min,
     Sample,
-    Sum,
     Top,
-    TopBy,
-    ValueAtExtreme,
 )
+from beamlike.model.combine.ranked import ExtremeBy, RankedBy
+from beamlike.model.combine.sql import SqlSum
 from beamlike.model.combine.steps import InSteps, as_combine_fn
 from beamlike.model.readable import Readable
 
@@ -93,17 +92,23 @@ def count(column: str | None = None) -> Aggregate:
 
 
 def sum(column: str) -> Aggregate:
-    """The sum of a numeric column. Type: bigint, decimal(38, scale) or double.
+    """The sum of a column of numbers or intervals of days; null if all values are null.
+
+    Type: as of Spark's ``sum``. Of whole numbers bigint, of ``decimal(p, s)``
+    ``decimal(p + 10, s)`` with 38 digits at most, of other numbers double.
 
     >>> fn = sum("delay").fn
     >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
     12
     """
-    return Aggregate("sum", Sum(), (column,))
+    return Aggregate("sum", SqlSum(), (column,))
 
 
 def mean(column: str) -> Aggregate:
-    """The mean of a numeric column. Type: double.
+    """The mean of a column of numbers or intervals of days; null if all values are null.
+
+    Type: as of Spark's ``avg``. Of ``decimal(p, s)`` ``decimal(p + 4, s + 4)`` with 38 digits at
+    most, rounded half up; of other numbers double.
 
     >>> fn = mean("delay").fn
     >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
@@ -205,9 +210,9 @@ def last(column: str) -> Aggregate:
 def top(column: str, n: int, by: str | None = None) -> Aggregate:
     """The ``n`` greatest values, the greatest first. Type: array of the column's type.
 
-    With ``by``, the values of the rows in which that column is greatest. Equal ones are in order
-    of arrival. NaN is greater than all numbers, as in SQL. A row with a null in either column is
-    left out.
+    With ``by``, the values of the rows in which that column is greatest. Of rows that are equal by
+    it the earliest is first, and of equal event times the one with the least value. NaN is greater
+    than all numbers, as in SQL. A row with a null in either column is left out.
 
     Raises:
         CombineError: ``n`` is no whole number of 1 or more.
@@ -236,15 +241,16 @@ def min_by(column: str, by: str) -> Aggregate:
     """The value of the row in which another column is least. Type: the column's.
 
     The value may be null. Rows in which ``by`` is null are left out, NaN is greater than all
-    numbers, and of equal rows the first to arrive counts.
+    numbers. Of rows that are equal by it the earliest counts, and of equal event times the one with
+    the least value.
 
-    Source: Spark ``min_by``.
+    Source: Spark ``min_by``, which takes any of equal rows.
 
     >>> fn = min_by("item", by="price").fn
     >>> fn.extract(fn.add(fn.create(), [("tea", 2), ("cake", 5), ("milk", 3)], [0, 0, 0]))
     'tea'
     """
-    return Aggregate("min_by", ValueAtExtreme(smallest=True), (column, by))
+    return Aggregate("min_by", ExtremeBy(smallest=True), (column, by))
 
 
 def max_by(column: str, by: str) -> Aggregate:
@@ -256,14 +262,14 @@ def max_by(column: str, by: str) -> Aggregate:
     >>> fn.extract(fn.add(fn.create(), [("tea", 2), ("cake", 5), ("milk", 3)], [0, 0, 0]))
     'cake'
     """
-    return Aggregate("max_by", ValueAtExtreme(), (column, by))
+    return Aggregate("max_by", ExtremeBy(), (column, by))
 
 
 def _ranked(kind: Literal["top", "bottom"], column: str, n: int, by: str | None) -> Aggregate:
     smallest = kind == "bottom"
     if by is None:
         return Aggregate(kind, Top(n, smallest=smallest), (column,))
-    return Aggregate(kind, TopBy(n, smallest=smallest), (column, by))
+    return Aggregate(kind, RankedBy(n, smallest=smallest), (column, by))
 
 
 def sample(column: str, n: int, seed: int = 0) -> Aggregate:

@@ -154,6 +154,10 @@ class Bundle(Sequence[Windowed]):
         windows: WindowsOfEach = self.windows[span]
         return Bundle(self.values[span], self.timestamps[span], windows, self.panes[span])
 
+    def parts(self) -> "Sequence[Bundle]":
+        """Bundles with these elements, in their order."""
+        return [self]
+
     def one_window_each(self) -> tuple["Bundle", Spans]:
         """An element in several windows is one element in each of them; one in none is gone.
 

@@ -5,7 +5,7 @@ most have one output, `MAIN`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -247,6 +247,34 @@ class SideInputNode(StatefulNode):
 
 
 @attrs.frozen(eq=False)
+class KnownSideInputNode(Node):
+    """A function that looks into side inputs of which everything is known before it runs.
+
+    Nothing waits for them, and nothing comes too late to look there: it keeps no state.
+
+    Args:
+        look: The node in whose place this one is. It reads the first of its sources alone.
+        panes: The panes of each side input, as `beamlike.runtime.graph.known_sides` has them.
+        digest: What names them in the memory of a process.
+        wire: How their values are bytes (`beamlike.runtime.graph.wire.Wire`).
+    """
+
+    look: SideInputNode
+    panes: tuple[tuple[bytes, ...], ...] = attrs.field(repr=False)
+    digest: str
+    wire: Any = attrs.field(repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Workers call the function; what it would read is here.
+        state = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return state | {"look": attrs.evolve(self.look, sources=())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
+
+@attrs.frozen(eq=False)
 class StatefulParDoNode(StatefulNode):
     """Pairs of key and value, given to a function with states and timers.
 
@@ -283,6 +311,24 @@ def in_order(ends: Sequence[Node]) -> list[Node]:
                 todo.append((node, True))
                 todo += [(edge.node, False) for edge in reversed(node.sources)]
     return list(found)
+
+
+def rebuilt(ends: Sequence[Node], others: Mapping[Node, Node]) -> dict[Node, Node]:
+    """The nodes of a graph in which some stand in place of others.
+
+    Args:
+        ends: The nodes that are to be reached.
+        others: What stands in place of a node. It reads nodes of the graph as it was.
+
+    Returns:
+        What stands for each node of the graph: itself, where nothing before it has changed.
+    """
+    new: dict[Node, Node] = {}
+    for node in in_order(ends):
+        base = others.get(node, node)
+        sources = tuple(Edge(new[edge.node], edge.tag) for edge in base.sources)
+        new[node] = base if sources == base.sources else attrs.evolve(base, sources=sources)
+    return new
 
 
 def ways_back(node: Node, is_end: Callable[[Node], bool]) -> Iterator[tuple[Node, frozenset[str]]]:

@@ -13,6 +13,7 @@ from beamlike.errors import ColumnError, CombineError
 from beamlike.machine.clocks import Clocks, InputClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import CombineFn
+from beamlike.model.combine.sql import DecimalMean, IntervalMean
 from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.checked import UserMade
@@ -40,6 +41,7 @@ from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.per_key import PerKey, Returned
 from beamlike.runtime.plan import Part, Plan, PlanOptions
+from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.sql_types import (
     arrow_type,
     collation_in,
@@ -154,15 +156,20 @@ def _shape(name: str, wanted: Aggregate, fields: Sequence[pa.Field], read_type: 
             check_ordered(fields[-1])
             state: AccumulatorColumns = ListColumn(dtypes[0])
             if len(dtypes) > 1:
-                state = TuplesColumn({"value": dtypes[0], "by": dtypes[1]})
+                state = _ranked_columns(dtypes)
             return _Shape(wanted.fn, dtypes, state, pa.list_(dtypes[0]))
         case "min_by" | "max_by":
             check_ordered(fields[-1])
-            pairs = TuplesColumn({"value": dtypes[0], "by": dtypes[1]})
-            return _Shape(wanted.fn, dtypes, pairs, dtypes[0])
+            return _Shape(wanted.fn, dtypes, _ranked_columns(dtypes), dtypes[0])
+        case "mean" if pa.types.is_duration(dtypes[0]):
+            return _Shape(IntervalMean(), dtypes, MeanColumns(dtypes[0]), dtypes[0])
+        case "sum" if pa.types.is_duration(dtypes[0]):
+            return plain(dtypes[0])
         case "mean" | "approx_quantiles":
             if not _can_be_number(dtypes[0]):
                 raise refuse(_NUMBERS, fields[0])
+            if wanted.kind == "mean" and pa.types.is_decimal128(dtypes[0]):
+                return _mean_of_decimals(dtypes[0])
             if wanted.kind == "mean":
                 return _Shape(wanted.fn, [pa.float64()], MeanColumns(), pa.float64())
             sketch, estimates = PlainColumn(pa.binary()), pa.list_(pa.float64())
@@ -182,11 +189,32 @@ def _shape(name: str, wanted: Aggregate, fields: Sequence[pa.Field], read_type: 
     if not _can_be_number(dtypes[0]):
         raise refuse(_NUMBERS, fields[0])
     total = _total_type(dtypes[0])
-    return _Shape(wanted.fn, [total], PlainColumn(total), total)
+    result = total
+    if pa.types.is_decimal128(total):
+        result = _decimal(dtypes[0].precision + 10, total.scale)
+    return _Shape(wanted.fn, [total], PlainColumn(total), result)
 
 
 def _can_be_number(dtype: pa.DataType) -> bool:
     return is_number(dtype) or pa.types.is_string(dtype)
+
+
+def _ranked_columns(dtypes: Sequence[pa.DataType]) -> TuplesColumn:
+    return TuplesColumn({"value": dtypes[0], "by": dtypes[1], "timestamp": pa.int64()})
+
+
+def _mean_of_decimals(dtype: pa.DataType) -> _Shape:
+    """The mean in the type that Spark's ``avg`` has."""
+    total, result = _total_type(dtype), _decimal(dtype.precision + 4, dtype.scale + 4)
+    return _Shape(DecimalMean(result.scale), [total], MeanColumns(total), result)
+
+
+def _decimal(precision: int, scale: int) -> pa.DataType:
+    """A type of decimals, no larger than SQL has them.
+
+    Source: Spark ``DecimalType.bounded``.
+    """
+    return pa.decimal128(min(precision, 38), min(scale, 38))
 
 
 def _total_type(dtype: pa.DataType) -> pa.DataType:
@@ -363,12 +391,12 @@ def check_names(columns: FrameColumns, plan: Plan, advice: str) -> None:
     Raises:
         ColumnError: With what to change.
     """
-    shown = [*OutputTable(plan).shown, "dropped"]
-    for name in shown:
-        if columns.duplicate(name, shown):
+    names = [*OutputTable(plan).schema.names, "dropped"]
+    for name in names:
+        if columns.duplicate(name, names):
+            shown = ", ".join(other for other in names if other != MARKS or name == MARKS)
             raise ColumnError(
-                f"the result would have two columns called {name!r} (it has {', '.join(shown)}); "
-                f"{advice}"
+                f"the result would have two columns called {name!r} (it has {shown}); {advice}"
             )
 
 

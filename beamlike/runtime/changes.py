@@ -43,11 +43,12 @@ from beamlike.model.triggers import AfterWatermark, Trigger
 Words = Mapping[str, str]
 
 _LINE: Final = re.compile(r"(<lambda at [^:>]*):\d+>")
-LAYOUTS: Final = (4, 5)
+LAYOUTS: Final = (4, 5, 6)
 """The versions of the layout of saved state that are read; the last one is written. Versions:
 
 4. Panes that are not withdrawn are saved with all that they were emitted with.
 5. What they have in common with their window is null.
+6. The sum of a window without a value is null, and not 0.
 """
 
 RESOLUTION: Final = "resolution"
@@ -151,7 +152,8 @@ def check_layout(saved: Words, now: Words) -> None:
 
 def read_layouts() -> str:
     """The versions that are read, in words."""
-    return " and ".join(map(str, LAYOUTS))
+    *before, last = map(str, LAYOUTS)
+    return f"{', '.join(before)} and {last}"
 
 
 def refused(saved: Words, now: Words) -> Iterator[str]:

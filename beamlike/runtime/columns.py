@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, ClassVar, Final
 
 import attrs
@@ -76,14 +77,25 @@ class ListColumn(AccumulatorColumns):
 
 @attrs.frozen
 class MeanColumns(AccumulatorColumns):
-    """The accumulator is a sum and a count."""
+    """The accumulator is a sum and a count.
+
+    Args:
+        total: The type of the sum.
+    """
+
+    total: pa.DataType = attrs.field(factory=pa.float64)
 
     def types(self) -> dict[str, pa.DataType]:
-        return {"_sum": pa.float64(), "_count": pa.int64()}
+        return {"_sum": self.total, "_count": pa.int64()}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        totals = [total for total, _ in accumulators]
+        if pa.types.is_floating(self.total):
+            totals = list(map(float, totals))
+        elif pa.types.is_decimal(self.total):
+            totals = list(map(Decimal, totals))
         return [
-            pa.array([float(total) for total, _ in accumulators], pa.float64()),
+            from_objects(totals, self.total),
             pa.array([count for _, count in accumulators], pa.int64()),
         ]
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 from beamlike.errors import UnsupportedError
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
-from beamlike.runtime.columns import ExactColumns, PlainColumn, TuplesColumn
+from beamlike.runtime.columns import ExactColumns, MeanColumns, PlainColumn, TuplesColumn
 from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Part
 
@@ -14,7 +14,8 @@ _RETRACTION = "retraction"
 
 _ONCE = frozenset(("min", "max", "count_distinct", "collect_set", "approx_distinct"))
 _AT_EXTREME = ("min_by", "max_by")
-_TIMED = frozenset(("first", "last", "sample", "combine"))
+_RANKED = ("top", "bottom", *_AT_EXTREME)
+_TIMED = frozenset(("first", "last", "sample", "combine", *_RANKED))
 
 
 def withdrawn_input(inputs: dict[str, Input]) -> int:
@@ -48,11 +49,13 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
     net = attrs.evolve(part, input=(*columns, withdrawn))
     if wanted.kind == "count":
         return attrs.evolve(net, fn=NetCountValues())
-    if wanted.kind in ("sum", "mean"):
+    if wanted.kind in ("sum", "mean") and not pa.types.is_duration(part.result):
         if pa.types.is_floating(part.result):
             return attrs.evolve(net, fn=NetFloats(wanted.kind == "mean"), columns=ExactColumns())
-        return attrs.evolve(net, fn=NetSum())
-    names = ["value", "by"] if wanted.kind in ("top", "bottom", *_AT_EXTREME) else None
+        scale = part.result.scale if wanted.kind == "mean" else None
+        total = MeanColumns(kinds[columns[0]])
+        return attrs.evolve(net, fn=NetSum(scale), columns=total)
+    names = ["value", "by"] if wanted.kind in _RANKED else None
     fields = {
         names[place] if names else f"value_{place}": kinds[each]
         for place, each in enumerate(columns)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from beamlike.errors import ColumnError
 from beamlike.runtime.row_metadata import MARKS
-from beamlike.runtime.sql_types import arrow_type, collation_in, type_text
+from beamlike.runtime.sql_types import arrow_type, collation_in, has_arrow_type, type_text
 
 _NEEDED: Final = (MARKS, "dropped")
 
@@ -120,6 +120,7 @@ def check_array(column: object, field: pa.Field) -> None:
 
 
 _OF_PARTS: Final = ("array", "map", "struct", "variant")
+_PLACES: Final = ("geometry", "geography")
 
 
 def is_number(dtype: pa.DataType) -> bool:
@@ -151,11 +152,12 @@ def check_key(columns: FrameColumns, name: str, argument: str) -> pa.DataType:
         ColumnError: It is missing, or its type has no equality that holds here.
     """
     field = columns.field(name, argument)
-    dtype = arrow_type(field, argument)
+    text = type_text(field)
+    dtype = field.type if text.startswith((*_OF_PARTS, *_PLACES)) else arrow_type(field, argument)
     if is_comparable(field):
         return dtype
-    shown = f"{argument}: column {name!r} is {type_text(field)}"
-    if pa.types.is_null(dtype):
+    shown = f"{argument}: column {name!r} is {text}"
+    if pa.types.is_null(dtype) and has_arrow_type(field):
         raise ColumnError(
             f"{shown}: all its values are null, and a row without a key is dropped; give it "
             "values, or leave it out of the key"
@@ -165,7 +167,7 @@ def check_key(columns: FrameColumns, name: str, argument: str) -> pa.DataType:
             f"{shown}, which Spark groups by other rules than its characters; "
             f"{without_collation(field)}"
         )
-    if not type_text(field).startswith(_OF_PARTS):
+    if not text.startswith(_OF_PARTS):
         raise ColumnError(
             f"{shown}, which cannot be grouped by; cast it first, to a string or binary for example"
         )

@@ -1,8 +1,9 @@
 """Rows as JSON, wherever they are dropped: as Spark's ``to_json`` writes them.
 
 Spark's ``from_json`` gives back what is written here, to the microsecond and the bit: binary is
-base64, times are in UTC, maps are objects. One thing it cannot have is a map whose keys are no
-texts.
+base64, times are in UTC. A map is an object if its keys are texts, else the array of its entries:
+``array<struct<key: K, value: V>>``, of which ``map_from_entries`` makes the map again. Spark's
+``from_json`` reads no map of other keys.
 
 Source: Spark ``JacksonGenerator``, ``IntervalUtils.toDayTimeIntervalString``.
 """
@@ -11,7 +12,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -51,9 +52,12 @@ def _json(value: pa.Scalar) -> str:
         names = [field.name for field in dtype]
         items = (f"{_quoted(name)}:{_json(value[at])}" for at, name in enumerate(names))
         return f"{{{','.join(items)}}}"
-    if is_a.is_map(dtype):
-        entries = (f"{_quoted(_as_name(entry[0]))}:{_json(entry[1])}" for entry in value.values)
+    if is_a.is_map(dtype) and is_a.is_string(dtype.key_type):
+        entries = (f"{_json(key)}:{_json(item)}" for key, item in _pairs(value))
         return f"{{{','.join(entries)}}}"
+    if is_a.is_map(dtype):
+        entries = (f'{{"key":{_json(key)},"value":{_json(item)}}}' for key, item in _pairs(value))
+        return f"[{','.join(entries)}]"
     if is_a.is_nested(dtype):
         return f"[{','.join(map(_json, value.values))}]"
     # Of times Python has not all that Spark has.
@@ -67,6 +71,10 @@ def _json(value: pa.Scalar) -> str:
     if is_a.is_duration(dtype):
         return _quoted(_interval(value.value))
     return _plain_json(value.as_py())
+
+
+def _pairs(entries: pa.MapScalar) -> Iterator[tuple[pa.Scalar, pa.Scalar]]:
+    return ((entry[0], entry[1]) for entry in entries.values)
 
 
 def _plain_json(value: Any) -> str:
@@ -84,10 +92,6 @@ def _plain_json(value: Any) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def _as_name(key: pa.Scalar) -> str:
-    return str(key.as_py()) if pa.types.is_string(key.type) else _json(key).strip('"')
 
 
 def _with_year(text: str) -> str:

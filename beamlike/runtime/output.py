@@ -30,8 +30,7 @@ import pyarrow as pa
 
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.columns import Drops, Panes
-from beamlike.machine.columnar.effects import drops_of, merges_of, panes_of
+from beamlike.machine.columnar.columns import Drops, Panes, drops_of, merges_of, panes_of
 from beamlike.machine.columnar.folds import values_array
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.model.windows import IntervalWindow, Window, bounds

@@ -18,7 +18,7 @@ from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.folds.base import one_chunk
 from beamlike.model import combine
-from beamlike.model.combine import corrected
+from beamlike.model.combine import corrected, ranked, sql
 from beamlike.model.copies import own_copy
 from beamlike.model.rescaled import window_fn_in
 from beamlike.model.resolution import Resolution
@@ -193,8 +193,9 @@ _BUILT_IN = frozenset(
     (
         *(combine.Count, combine.CountValues, combine.Sum, combine.Mean, combine.Min, combine.Max),
         *(combine.Collect, combine.CollectByTimestamp, combine.First, combine.Latest),
-        *(combine.CountDistinct, combine.CollectSet),
-        *(combine.Top, combine.TopBy, combine.Sample),
+        *(combine.CountDistinct, combine.CollectSet, sql.SqlSum),
+        *(sql.DecimalMean, sql.IntervalMean),
+        *(combine.Top, combine.Sample, ranked.RankedBy, ranked.ExtremeBy),
         *(combine.ApproxQuantiles, combine.ApproxDistinct),
         *(corrected.NetCount, corrected.NetCountValues, corrected.NetSum),
     )

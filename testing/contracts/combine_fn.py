@@ -20,13 +20,14 @@ from beamlike.errors import TestStreamError
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.steps import InSteps, as_combine_fn
 from beamlike.model.time import InstantLike, instant_ms
+from beamlike.testing.contracts.values import ContractAssertionError
 
 Equal = Callable[[Any, Any], bool]
 Elements = list[tuple[Any, int]]
 
 
-class CombineFnAssertionError(AssertionError):
-    """A combine function breaks its contract. The text names each broken law."""
+class CombineFnAssertionError(ContractAssertionError):
+    """A combine function breaks its contract. ``broken`` has a sentence for each law."""
 
 
 def check_combine_fn(
@@ -61,30 +62,6 @@ def check_combine_fn(
 
     Source: Beam Java ``CombineFnTester``.
     """
-    broken = broken_combine_fn_laws(
-        fn, values, timestamps=timestamps, any_order=any_order, equal=equal
-    )
-    if broken:
-        laws = "a law" if len(broken) == 1 else f"{len(broken)} laws"
-        lines = "\n".join(f"  - {sentence}" for sentence in broken)
-        name = as_combine_fn(fn)
-        raise CombineFnAssertionError(f"{name} breaks {laws} of combine functions:\n{lines}")
-
-
-def broken_combine_fn_laws(
-    fn: CombineFn | InSteps,
-    values: Iterable[Any],
-    *,
-    timestamps: Iterable[InstantLike] | None = None,
-    any_order: bool = False,
-    equal: Equal | None = None,
-) -> list[str]:
-    """The sentences that `check_combine_fn` would fail with; none if the contract is kept.
-
-    Raises:
-        TestStreamError: As `check_combine_fn`.
-        TimeError: A timestamp cannot be read.
-    """
     checked = as_combine_fn(fn)
     if checked is None:
         hint = f"; write {fn.__name__}()" if isinstance(fn, type) else ""
@@ -107,7 +84,8 @@ def broken_combine_fn_laws(
     for size in sizes:
         check.laws(elements[:size])
     check.of_the_function()
-    return list(check.broken.values())
+    broken = list(check.broken.values())
+    CombineFnAssertionError.refuse(checked, broken, "law", "combine functions")
 
 
 class _Raised(Exception):

@@ -14,10 +14,11 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.testing.contracts.trigger_cases import Case
 from beamlike.testing.contracts.trigger_rules import broken_rules
+from beamlike.testing.contracts.values import ContractAssertionError
 
 
-class TriggerAssertionError(AssertionError):
-    """A trigger breaks its contract. The text names each broken rule."""
+class TriggerAssertionError(ContractAssertionError):
+    """A trigger breaks its contract. ``broken`` has a sentence for each rule."""
 
 
 def check_trigger(
@@ -51,25 +52,6 @@ def check_trigger(
     >>> from beamlike import AfterSilence
     >>> check_trigger(AfterSilence("30 seconds"))
     """
-    broken = broken_trigger_rules(trigger, values=values, window=window)
-    if broken:
-        rules = "a rule" if len(broken) == 1 else f"{len(broken)} rules"
-        lines = "\n".join(f"  - {sentence}" for sentence in broken)
-        raise TriggerAssertionError(f"{trigger} breaks {rules} of triggers:\n{lines}")
-
-
-def broken_trigger_rules(
-    trigger: CustomTrigger[Any],
-    *,
-    values: Iterable[Any] = range(10),
-    window: DurationLike = "1 hour",
-) -> list[str]:
-    """The sentences that `check_trigger` would fail with; none if the contract is kept.
-
-    Raises:
-        TestStreamError: As `check_trigger`.
-        TimeError: The window's length cannot be read.
-    """
     if not isinstance(trigger, CustomTrigger):
         raise TestStreamError(
             "check_trigger needs a trigger whose class is a beamlike.CustomTrigger, got "
@@ -81,4 +63,5 @@ def broken_trigger_rules(
             "check_trigger has nothing to check: give at least one value, and a window of 1 ms or "
             "more"
         )
-    return broken_rules(Case(trigger, given, length))
+    broken = broken_rules(Case(trigger, given, length))
+    TriggerAssertionError.refuse(trigger, broken, "rule", "triggers")

@@ -5,7 +5,6 @@ seed, so that a check is the same each time.
 """
 
 import pickle
-import reprlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from random import Random
@@ -17,7 +16,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts.values import Raised
+from beamlike.testing.contracts.values import Raised, short
 
 Elements = Sequence[tuple[int, Any]]
 """Timestamps (ms) and values."""
@@ -30,9 +29,6 @@ MOVES: Final = (1, 7, 999, 1_000, 30_000, 60_000, 600_000, 3_600_000, 86_400_000
 
 _STREAMS: Final = 150
 _EVENTS: Final = 12
-
-_SHORT: Final = reprlib.Repr()
-_SHORT.maxother = _SHORT.maxstring = 120
 
 
 @attrs.frozen
@@ -129,4 +125,4 @@ def shown(value: Any) -> str:
         return f"watermark {value.watermark}, clock {value.clock}"
     if isinstance(value, ArrivedElements):
         return f"{value.count} elements"
-    return _SHORT.repr(value)
+    return short(value)

@@ -1,13 +1,45 @@
 """What every function that saved state depends on must be: a frozen value with a text.
 
-Each rule yields a sentence for what breaks it.
+Each rule yields a sentence for what breaks it; `ContractAssertionError` lists them.
 """
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 import attrs
+
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxother = _SHORT.maxstring = 120
+
+
+class ContractAssertionError(AssertionError):
+    """A contract is broken: ``broken`` has a sentence for each rule, and the text has them all."""
+
+    broken: Sequence[str] = ()
+
+    @classmethod
+    def refuse(cls, thing: object, broken: Sequence[str], rule: str, kind: str) -> None:
+        """Raise it if something is broken.
+
+        Args:
+            thing: What breaks its contract.
+            broken: The sentences.
+            rule: What this contract calls a rule.
+            kind: What the contract is of.
+        """
+        if broken:
+            rules = f"a {rule}" if len(broken) == 1 else f"{len(broken)} {rule}s"
+            lines = "\n".join(f"  - {sentence}" for sentence in broken)
+            error = cls(f"{thing} breaks {rules} of {kind}:\n{lines}")
+            error.broken = broken
+            raise error
+
+
+def short(value: Any) -> str:
+    """The ``repr`` of a value, cut where it is long."""
+    return _SHORT.repr(value)
 
 
 def is_a_value(thing: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Iterator[str]:

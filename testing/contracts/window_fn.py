@@ -12,12 +12,13 @@ from typing import Any
 from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.model.windowfns import WindowFn
+from beamlike.testing.contracts.values import ContractAssertionError
 from beamlike.testing.contracts.window_fn_cases import Case
 from beamlike.testing.contracts.window_fn_rules import broken_rules
 
 
-class WindowFnAssertionError(AssertionError):
-    """A window function breaks its contract. The text names each broken rule."""
+class WindowFnAssertionError(ContractAssertionError):
+    """A window function breaks its contract. ``broken`` has a sentence for each rule."""
 
 
 def check_window_fn(
@@ -63,33 +64,6 @@ def check_window_fn(
 
     Source: Beam Java, ``WindowFn``, ``MergingActiveWindowSet.checkInvariants``.
     """
-    broken = broken_window_fn_rules(
-        window_fn,
-        timestamps=timestamps,
-        values=values,
-        windows_contain_timestamps=windows_contain_timestamps,
-        any_arrival_order=any_arrival_order,
-    )
-    if broken:
-        rules = "a rule" if len(broken) == 1 else f"{len(broken)} rules"
-        lines = "\n".join(f"  - {sentence}" for sentence in broken)
-        raise WindowFnAssertionError(f"{window_fn} breaks {rules} of window functions:\n{lines}")
-
-
-def broken_window_fn_rules(
-    window_fn: WindowFn,
-    *,
-    timestamps: Iterable[InstantLike],
-    values: Iterable[Any] = (None,),
-    windows_contain_timestamps: bool = True,
-    any_arrival_order: bool = True,
-) -> list[str]:
-    """The sentences that `check_window_fn` would fail with; none if the contract is kept.
-
-    Raises:
-        TestStreamError: As `check_window_fn`.
-        TimeError: A timestamp cannot be read.
-    """
     if not isinstance(window_fn, WindowFn):
         raise TestStreamError(
             f"check_window_fn needs a window function such as FixedWindows(10), got {window_fn!r}"
@@ -100,4 +74,5 @@ def broken_window_fn_rules(
         raise TestStreamError(
             "check_window_fn has nothing to check: give at least one timestamp and one value"
         )
-    return broken_rules(Case(window_fn, elements, windows_contain_timestamps, any_arrival_order))
+    case = Case(window_fn, elements, windows_contain_timestamps, any_arrival_order)
+    WindowFnAssertionError.refuse(window_fn, broken_rules(case), "rule", "window functions")

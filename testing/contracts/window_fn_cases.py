@@ -3,7 +3,6 @@
 What the function raises is reported by `Raised`, with the call that raised it.
 """
 
-import reprlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from random import Random
@@ -15,7 +14,7 @@ from beamlike.errors import TestStreamError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.testing.contracts.values import Raised
+from beamlike.testing.contracts.values import Raised, short
 from beamlike.testing.spelling import instant_code
 
 Sizes = Mapping[IntervalWindow, int]
@@ -131,12 +130,3 @@ def call(element: tuple[int, Any]) -> str:
 def listed(windows: Iterable[Window]) -> str:
     """Windows in words."""
     return ", ".join(map(str, windows)) or "no windows"
-
-
-_SHORT: Final = reprlib.Repr()
-_SHORT.maxother = _SHORT.maxstring = 120
-
-
-def short(value: Any) -> str:
-    """The ``repr`` of a value, cut where it is long."""
-    return _SHORT.repr(value)

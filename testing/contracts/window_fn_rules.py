@@ -14,13 +14,12 @@ from beamlike.model.time import show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow
 from beamlike.testing.contracts import values
-from beamlike.testing.contracts.values import Raised, broken_by
+from beamlike.testing.contracts.values import Raised, broken_by, short
 from beamlike.testing.contracts.window_fn_cases import (
     Case,
     Sizes,
     call,
     listed,
-    short,
     within_time,
 )
 from beamlike.testing.spelling import instant_code

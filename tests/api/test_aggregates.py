@@ -89,7 +89,16 @@ def last(rows: Sequence[Row], name: str) -> Any:
 
 
 def ranked(rows: Sequence[Row], name: str, by: str, reverse: bool) -> list[Any]:
+    """The earliest first among equals, and of equal times the least value, a null in it first."""
+
+    def place(row: Row) -> Any:
+        value = row[name]
+        if isinstance(value, list):
+            value = [(item is not None, item or "") for item in value]
+        return row["at"], value
+
     there = [row for row in rows if row[name] is not None and row[by] is not None]
+    there.sort(key=place)
     return [r[name] for r in sorted(there, key=lambda r: nan_last(r[by]), reverse=reverse)]
 
 

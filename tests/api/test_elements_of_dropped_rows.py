@@ -31,6 +31,23 @@ VALUES = {
 }
 
 
+MAPS = {
+    "by_number": ("map<int,string>", "map(-1, 'a', 2, null)"),
+    "by_real": ("map<double,float>", "map(double('NaN'), float('0.1'), 0.5D, null)"),
+    "by_exact": ("map<decimal(38,18),int>", "map(0.5, 1)"),
+    "by_bytes": ("map<binary,binary>", "map(x'', x'00ff', x'ff', x'')"),
+    "by_day": ("map<date,boolean>", "map(date'0001-01-01', true)"),
+    "by_instant": ("map<timestamp,int>", "map(timestamp'1582-10-04 00:00:00.000001Z', 1)"),
+    "by_clock": ("map<timestamp_ntz,int>", "map(timestamp_ntz'9999-12-31 23:59:59.000001', 1)"),
+    "by_span": ("map<interval day to second,int>", "map(interval '-7' day, 1)"),
+    "by_flag": ("map<boolean,int>", "map(true, 1, false, 0)"),
+    "by_row": ("map<struct<n:int,s:string>,int>", "map(named_struct('n', 1, 's', null), 1)"),
+    "by_list": ("map<array<int>,array<int>>", "map(array(1, null), array())"),
+    "of_none": ("map<int,int>", "map()"),
+}
+"""Maps whose keys are no strings, for which ``from_json`` has no type."""
+
+
 @attrs.frozen
 class Raising(bl.WindowFn):
     """Takes no row."""
@@ -75,6 +92,48 @@ def test_every_type_comes_back_from_a_row_that_was_refused_and_from_one_that_fai
         assert texts["failed"] == without_time
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
+
+
+def test_maps_of_other_keys_come_back_from_their_entries(spark: Any) -> None:
+    from pyspark.sql import functions as F
+
+    values = [F.expr(f"cast({text} as {kind})").alias(name) for name, (kind, text) in MAPS.items()]
+    nested = "named_struct('m', array(map(1, map(2, map('a', map(x'00', 3))), 4, null), null))"
+    rows = spark.range(1).select(F.lit("a").alias("k"), *values, F.expr(nested).alias("deep"))
+    rows = rows.withColumn("at", F.lit("2020-01-01 00:00:00Z"))
+    how: dict[str, Any] = {
+        **{"key": "k", "timestamp": "at", "aggregate": {"n": bl.count()}, "output": "dropped"},
+        **{"carry": [*MAPS, "deep"], "max_failures": 1, "shards": 1},
+    }
+    failed = bl.windowed(rows, window=Raising(), **how)
+    hour = bl.FixedWindows("1 hour")
+    refused = bl.windowed(rows, window=hour, reject={"unwanted": "true"}, **how)
+    fields = []
+    for name in MAPS:
+        key, value = rows.schema[name].dataType.keyType, rows.schema[name].dataType.valueType
+        parts = f"key:{key.simpleString()},value:{value.simpleString()}"
+        fields.append(f"{name} array<struct<{parts}>>")
+    deep = (
+        "struct<m:array<array<struct<key:int,value:array<struct<key:int,value:"
+        "map<string,array<struct<key:binary,value:int>>>>>>>>>"
+    )
+    for dropped in (failed, refused):
+        element = F.col("dropped.element")
+        read = dropped.select(F.from_json(element, ", ".join([*fields, f"deep {deep}"])).alias("r"))
+        maps = [F.map_from_entries(f"r.{name}").alias(name) for name in MAPS]
+        assert shown(as_text(read.select(*maps))) == shown(as_text(rows.select(*MAPS)))
+        (row,) = read.select("r.deep.m").collect()
+        (first, second), missing = row["m"][0], row["m"][1]
+        assert missing is None
+        assert tuple(second) == (4, None)
+        assert first["value"][0]["value"]["a"][0].asDict() == {"key": bytearray(b"\0"), "value": 3}
+
+
+def as_text(rows: Any) -> Any:
+    """Rows in which each map is the text of its entries."""
+    from pyspark.sql import functions as F
+
+    return rows.select(*(F.map_entries(name).alias(name) for name in rows.columns))
 
 
 def shown(rows: Any) -> list[str]:

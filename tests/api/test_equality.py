@@ -1,7 +1,9 @@
 """Equal values are those that Spark takes for equal: every NaN, and the zeros of both signs."""
 
+import itertools
 import math
 import struct
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -65,3 +67,55 @@ def test_nan_of_any_bits_is_one_value_and_minus_zero_is_zero(machine: Any, dtype
     counts = {str(pane["v"]): pane["n"] for pane in by_value}
     assert counts == {"0.0": 2, "1.0": 1, "nan": 3}
     assert math.copysign(1, next(it["v"] for it in by_value if it["v"] == 0)) == 1
+
+
+SCORES = [
+    ("b", 7, 3, "12:00:02"),
+    ("a", 7, 1, "12:00:02"),
+    ("c", 7, 2, "12:00:01"),
+    ("d", 9, None, "12:00:09"),
+    ("e", 7, 0, "12:00:03"),
+]
+BY_SCORE = {
+    "best": bl.top("name", 4, by="score"),
+    "least": bl.bottom("name", 3, by="score"),
+    "greatest": bl.max_by("place", by="score"),
+    "first": bl.min_by("place", by="score"),
+}
+
+
+def of_scores(rows: Any, machine: Any = "auto") -> Any:
+    hour = bl.FixedWindows("1 hour")
+    how: dict[str, Any] = {"timestamp": "at", "window": hour, "machine": machine}
+    return bl.windowed(rows, key=[], aggregate=BY_SCORE, **how)
+
+
+EARLIEST_FIRST = {
+    "best": ["d", "c", "a", "b"],
+    "least": ["c", "a", "b"],
+    "greatest": None,  # that of d
+    "first": 2,  # that of c
+}
+
+
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+def test_of_rows_that_are_equal_by_a_column_the_earliest_counts_whenever_it_arrives(
+    machine: Any,
+) -> None:
+    for order in itertools.permutations(SCORES):
+        names, scores, places, times = zip(*order, strict=True)
+        at = pa.array([datetime.fromisoformat(f"2024-01-01T{time}Z") for time in times])
+        table = pa.table({"name": names, "score": scores, "place": places, "at": at})
+        (pane,) = of_scores(table, machine).to_pylist()
+        assert {name: pane[name] for name in BY_SCORE} == EARLIEST_FIRST
+
+
+@pytest.mark.spark
+def test_spark_reads_rows_that_are_equal_in_any_order_and_has_the_same(spark: Any) -> None:
+    from pyspark.sql import functions as F
+
+    for seed in range(3):
+        rows = spark.createDataFrame(SCORES, "name string, score int, place int, time string")
+        rows = rows.selectExpr("*", "timestamp(concat('2024-01-01 ', time, 'Z')) at")
+        panes = of_scores(rows.repartition(4, F.rand(seed))).select(*BY_SCORE)
+        assert [row.asDict() for row in panes.collect()] == [EARLIEST_FIRST]

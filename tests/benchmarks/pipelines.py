@@ -4,6 +4,7 @@ import atexit
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +21,9 @@ from tests.benchmarks.queries import DELAY, FIXED, GAP, ITEMS, Query, item_name
 __all__ = [
     "PlainSum",
     "pipeline_enriched",
+    "pipeline_enriched_by_stream",
     "pipeline_globally",
+    "pipeline_globally_by_fn",
     "pipeline_sessions",
     "pipeline_sessions_by",
 ]
@@ -71,21 +74,42 @@ def pipeline_sessions_by(combine: Any) -> Query:
 
 
 def pipeline_globally(df: DataFrame) -> DataFrame:
-    """Rows to numbers, the sum of all in each fixed window, and rows again."""
-    pipeline = beam.Pipeline()
-    sums = (
-        pipeline
-        | beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
-        | "Value" >> beam.Map(_value)
-        | beam.WindowInto(beam.FixedWindows(FIXED))
-        | beam.CombineGlobally(sum).without_defaults()
-        | "Row" >> beam.Map(_total)
-    )
-    return beam.to_data_frame(sums, _TOTALS)
+    """A column of the rows, the sum of all its numbers in each fixed window, and rows again."""
+    return _sums_of(beam.Map(attrgetter("v")))(df)
+
+
+def pipeline_globally_by_fn(df: DataFrame) -> DataFrame:
+    """The same, where a function of Python makes a number of each row."""
+    return _sums_of(beam.Map(_value))(df)
+
+
+def _sums_of(numbers: Any) -> Query:
+    def query(df: DataFrame) -> DataFrame:
+        pipeline = beam.Pipeline()
+        sums = (
+            pipeline
+            | beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
+            | "Value" >> numbers
+            | beam.WindowInto(beam.FixedWindows(FIXED))
+            | beam.CombineGlobally(sum).without_defaults()
+            | "Row" >> beam.Map(_total)
+        )
+        return beam.to_data_frame(sums, _TOTALS)
+
+    return query
 
 
 def pipeline_enriched(df: DataFrame) -> DataFrame:
-    """Rows with the names of their items: a side input, which comes with the first rows."""
+    """Rows with the names of their items: a side input that comes to an end."""
+    pipeline = beam.Pipeline()
+    items = df.sparkSession.read.schema(_ITEMS).parquet(str(_folder_of_items()))
+    names = pipeline | "Items" >> beam.FromDataFrame(items) | "Pairs" >> beam.Map(_item)
+    return _named(df, pipeline, names)
+
+
+def pipeline_enriched_by_stream(df: DataFrame) -> DataFrame:
+    """Rows with the names of their items: a side input that never ends, and comes with the first
+    rows."""
     pipeline = beam.Pipeline()
     items = df.sparkSession.readStream.schema(_ITEMS).parquet(str(_folder_of_items()))
     names = (
@@ -99,6 +123,10 @@ def pipeline_enriched(df: DataFrame) -> DataFrame:
         )
         | "Pairs" >> beam.Map(_item)
     )
+    return _named(df, pipeline, names)
+
+
+def _named(df: DataFrame, pipeline: Any, names: Any) -> DataFrame:
     rows = pipeline | "Rows" >> beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
     named = rows | "Name" >> beam.Map(_with_name, names=AsDict(names))
     return beam.to_data_frame(named, _NAMED)

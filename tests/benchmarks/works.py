@@ -13,7 +13,9 @@ from tests.benchmarks.perkey import per_key_counts, per_key_sessions
 from tests.benchmarks.pipelines import (
     PlainSum,
     pipeline_enriched,
+    pipeline_enriched_by_stream,
     pipeline_globally,
+    pipeline_globally_by_fn,
     pipeline_sessions,
     pipeline_sessions_by,
 )
@@ -220,10 +222,16 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
         ),
         Work(
             "globally",
-            "fixed windows, the sum of all elements, as a pipeline",
+            "fixed windows, the sum of a column of all rows, as a pipeline",
             _beamlike(pipeline_globally, million),
             _native(native_globally(), million),
             Bar(1.0, 1.0),
+        ),
+        Work(
+            "globally-fn",
+            "the same, where a function makes a number of each row",
+            _beamlike(pipeline_globally_by_fn, million),
+            _native(native_globally(), million),
         ),
         Work(
             "enrichment",
@@ -231,6 +239,12 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             _beamlike(pipeline_enriched, large),
             _native(native_enriched(), large),
             Bar(1.0, 1.0),
+        ),
+        Work(
+            "enrichment-stream",
+            "the same with a side input that is a stream",
+            _beamlike(pipeline_enriched_by_stream, large),
+            _native(native_enriched(), large),
         ),
         Work(
             "windowed-fn",

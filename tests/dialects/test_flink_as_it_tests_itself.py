@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from beamlike.dialects import flink
-from beamlike.dialects.flink_harness import Harness
+from beamlike.dialects.flink_operator import Harness
 from beamlike.dialects.rows import Row
 from tests.support.dialects.flink import Step, brings, by_clock
 

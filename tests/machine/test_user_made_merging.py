@@ -8,11 +8,12 @@ import attrs
 import beamlike as bl
 from beamlike.testing import (
     TestStream,
-    broken_window_fn_rules,
+    check_window_fn,
     early_pane,
     emit_exactly,
     on_time_pane,
 )
+from tests.support.contracts import broken_by
 
 
 @attrs.frozen
@@ -40,7 +41,7 @@ class Chapters(bl.MergingWindowFn):
 
 
 def test_it_keeps_the_contract() -> None:
-    assert broken_window_fn_rules(Chapters(), timestamps=[0, 5, 12, 28, 40]) == []
+    assert broken_by(check_window_fn, Chapters(), timestamps=[0, 5, 12, 28, 40]) == []
 
 
 def test_a_window_merged_by_another_s_element_still_waits_for_its_end() -> None:

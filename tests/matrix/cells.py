@@ -1,202 +1,191 @@
-"""The cells of the matrix: what beamlike makes of a type, beside what Spark makes of it."""
+"""The cells of the matrix: what becomes of a type in each aggregate, and where it differs."""
 
-import json
-import math
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
-import attrs
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 import beamlike as bl
 from beamlike.errors import BeamlikeError
+from beamlike.runtime.row_metadata import canonical
+from beamlike.testing import QueryTest
+from tests.matrix.hosts import (
+    SOURCE,
+    WINDOWS,
+    Ask,
+    Results,
+    exact,
+    native_results,
+    results_of,
+    rows_of,
+    with_values,
+)
+from tests.matrix.pairs import PAIRS, Pair, aggregate_of, column_of, native_of
+from tests.matrix.values import TYPES, ValuesOfType
 
-__all__ = ["AGGREGATES", "TYPES", "cells_of", "table"]
+__all__ = ["Cell", "cells", "differences", "key_differences", "table"]
 
-TYPES: Final[Mapping[str, tuple[str, ...]]] = {
-    "boolean": ("true", "false"),
-    "tinyint": ("-128Y", "127Y"),
-    "smallint": ("-32768S", "7S"),
-    "int": ("-2147483648", "2147483647"),
-    "bigint": ("-9223372036854775808L", "7L"),
-    "float": ("float('NaN')", "float('-0.0')", "float('0.0')", "float('-Infinity')"),
-    "double": ("double('NaN')", "-0.0D", "0.0D", "double('Infinity')", "0.5D"),
-    "decimal(38,18)": ("-9999999999999999.999999999999999999", "0.5"),
-    "decimal(5,2)": ("999.99", "-0.01"),
-    "string": ("'7'", "'1.5'", "'NaN'"),
-    "string collate UTF8_LCASE": ("'7'", "'8'"),
-    "binary": ("x''", "x'00ff'"),
-    "date": ("date'0001-01-01'", "date'1582-10-04'", "date'9999-12-31'"),
-    "timestamp": (
-        "timestamp'0001-01-02 00:00:00Z'",
-        "timestamp'1582-10-04 23:59:59.000001Z'",
-        "timestamp'2024-11-03 05:30:00.000009Z'",
-        "timestamp'2024-11-03 06:30:00.000009Z'",
-        "timestamp'9999-12-30 23:59:59.999999Z'",
-    ),
-    "timestamp_ntz": (
-        "timestamp_ntz'0001-01-01 00:00:00'",
-        "timestamp_ntz'2024-03-10 02:30:00.000001'",
-        "timestamp_ntz'9999-12-31 23:59:59.999999'",
-    ),
-    "interval day to second": (
-        "interval '-1 02:03:04.000005' day to second",
-        "interval '7' day",
-    ),
-    "interval year to month": ("interval '1-2' year to month", "interval '3' month"),
-    "array<double>": ("array(double('NaN'), -0.0D)", "array(null, 1D)"),
-    "struct<n:int,t:timestamp>": (
-        "named_struct('n', 1, 't', timestamp'2024-01-01 00:00:00.000001Z')",
-        "named_struct('n', null, 't', null)",
-    ),
-    "map<string,int>": ("map('a', 1)", "map()"),
-    "void": (),
-}
-"""Expressions of values of each type, besides null."""
+NOT_IN_ARROW = ("interval year to month", "variant")
+"""Types that no table of Arrow has, and so no frame on ``local``."""
+
+Cell = tuple[int, str]
+"""The number of a type, and the name of an aggregate."""
 
 
-@attrs.frozen
-class Pair:
-    """An aggregate, and what is the same in Spark. Of a list the order means nothing."""
-
-    ours: Any
-    spark: Any
-    unordered: bool = False
+def name_of(cell: Cell) -> str:
+    """The column with the result of a cell."""
+    return f"{cell[1]} of {cell[0]}"
 
 
-AGGREGATES: Final[Mapping[str, Pair]] = {
-    "count": Pair(bl.count("v"), lambda: F.count("v")),
-    "sum": Pair(bl.sum("v"), lambda: F.sum("v")),
-    "mean": Pair(bl.mean("v"), lambda: F.avg("v")),
-    "min": Pair(bl.min("v"), lambda: F.min("v")),
-    "max": Pair(bl.max("v"), lambda: F.max("v")),
-    "first": Pair(bl.first("v"), lambda: _at_extreme(F.min_by)),
-    "last": Pair(bl.last("v"), lambda: _at_extreme(F.max_by)),
-    "min_by": Pair(bl.min_by("n", by="v"), lambda: F.min_by("n", "v")),
-    "max_by": Pair(bl.max_by("n", by="v"), lambda: F.max_by("n", "v")),
-    "value of min_by": Pair(bl.min_by("v", by="place"), lambda: F.min_by("v", "place")),
-    "collect": Pair(bl.collect("v"), lambda: F.collect_list("v"), unordered=True),
-    "collect_set": Pair(bl.collect_set("v"), lambda: F.collect_set("v"), unordered=True),
-    "count_distinct": Pair(bl.count_distinct("v"), lambda: F.count_distinct("v")),
-}
-
-
-def _at_extreme(of_spark: Any) -> Any:
-    """The value at the least or greatest time, of the values that are not null."""
-    return of_spark("v", F.when(F.col("v").isNotNull(), F.col("at")))
-
-
-_HOUR: Final = bl.FixedWindows("1 hour")
-
-
-def rows_of(spark: Any, dtype: str) -> Any:
-    """Rows of two keys in two hours: all values of the type, null among them, and only nulls."""
-    values = [*TYPES[dtype], "null"]
-    # Of equal values Spark may take any, so they have the same number.
-    number = {value: values.index(value) for value in values}
-    number |= {value: -1 for value in values if value.endswith(("0.0')", "0.0D"))}
-    texts = [
-        f"select '{key}' k, {number[value]} n, {place} place, timestamp'2024-01-01 {hour}:00:00Z' "
-        f"+ make_dt_interval(0, 0, 0, {place} * 0.000001) at, cast({value} as {dtype}) v"
-        for hour in ("00", "01")
-        for key, of_key in (("a", [*TYPES[dtype][-1:], *values]), ("b", ["null", "null"]))
-        for place, value in enumerate(of_key)
-    ]
-    return spark.sql(" union all ".join(texts))
-
-
-def cells_of(spark: Any, dtype: str) -> dict[str, str]:
-    """What becomes of a type, as key and as value of each aggregate: ``=`` where each pane has
-    what Spark's ``groupBy`` gives, ``refused``, or how they differ."""
-    rows = rows_of(spark, dtype).cache()
-    try:
-        cells = {"key": "refused" if _refused(rows, "v", bl.count()) else _key(rows)}
-        taken = dict[str, Pair]()
-        hours = rows.groupBy("k", F.window("at", "1 hour").alias("window"))
-        for name, pair in AGGREGATES.items():
-            if _refused(rows, "k", pair.ours):
-                cells[name] = "refused"
-            elif not _spark_takes(hours, pair):
-                cells[name] = "more"
+@cache
+def cells(spark: Any) -> dict[Cell, str]:
+    """``=`` where beamlike and Spark take a type, ``refused`` or ``more`` where one of them does
+    not, and ``(=)`` where not all values of the type add up."""
+    said = dict[Cell, str]()
+    for number, dtype in enumerate(TYPES):
+        typed = with_values(rows_of(spark), "timestamp", [number])
+        local = refusals_on_local(dtype, number)
+        for name, pair in PAIRS.items():
+            # What is refused is found sooner than what is not, for which Spark makes a plan.
+            if local[name] and why_refused(typed, ["k"], aggregate_of(pair, number)):
+                said[number, name] = "refused"
+            elif not _spark_takes(typed.groupBy("k"), native_of(pair, number)):
+                said[number, name] = "more"
             else:
-                taken[name], cells[name] = pair, ""
-        ours = _texts(_panes(rows, "k", {name: it.ours for name, it in taken.items()}), "k", taken)
-        grouped = hours.agg(*(pair.spark().alias(name) for name, pair in taken.items()))
-        spark_has = _texts(grouped, "k", taken)
-        return cells | {name: _compared(ours[name], spark_has[name]) for name in taken}
-    finally:
-        rows.unpersist()
+                said[number, name] = "(=)" if pair.sums and not dtype.summable else "="
+    return said
 
 
-def _panes(rows: Any, key: str, aggregate: Mapping[str, Any]) -> Any:
-    return bl.windowed(rows, key=key, timestamp="at", window=_HOUR, aggregate=aggregate, shards=1)
+def refusals_on_local(dtype: ValuesOfType, number: int) -> dict[str, str]:
+    """Why aggregates of a type are refused on ``local``, by their names; empty if they are not."""
+    why = dict[str, str]()
+
+    def ask(rows: Any) -> Any:
+        typed = with_values(rows, "timestamp", [number])
+        for name, pair in PAIRS.items():
+            why[name] = why_refused(typed, ["k"], aggregate_of(pair, number))
+        return rows
+
+    QueryTest(ask, SOURCE)
+    return why
 
 
-def _refused(rows: Any, key: str, aggregate: Any) -> bool:
-    """Whether it is refused, in one clear line."""
+def _spark_takes(grouped: Any, column: Any) -> bool:
     try:
-        _panes(rows, key, {"x": aggregate})
-    except BeamlikeError as error:
-        if "\n" in str(error):
-            raise
-        return True
-    return False
-
-
-def _spark_takes(hours: Any, pair: Pair) -> bool:
-    try:
-        hours.agg(pair.spark().alias("x"))
+        grouped.agg(column)
     except AnalysisException:
         return False
     return True
 
 
-def _key(rows: Any) -> str:
-    hours = rows.filter("v is not null").groupBy("v", F.window("at", "1 hour").alias("window"))
-    counts = {"x": Pair(bl.count(), lambda: F.count("*"))}
-    ours = _texts(_panes(rows, "v", {"x": bl.count()}), "v", counts)
-    return _compared(ours["x"], _texts(hours.agg(F.count("*").alias("x")), "v", counts)["x"])
+def why_refused(rows: Any, keys: Sequence[str], aggregate: Any) -> str:
+    """The one line that says why an aggregate is refused; empty if it is not."""
+    try:
+        Ask(lambda same: same, keys, WINDOWS["fixed"], {"x": aggregate}).panes(rows)
+    except BeamlikeError as error:
+        return str(error)
+    return ""
 
 
-def _texts(panes: Any, key: str, pairs: Mapping[str, Pair]) -> dict[str, dict[str, str]]:
-    """The result of each aggregate in each key and window, as exact texts."""
-    exact = {
-        "timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX",
-        "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS",
-        "timeZone": "UTC",
-        "ignoreNullFields": "false",
+def differences(
+    spark: Any, host: Any, clock: Any, window: str, taken: Sequence[Cell]
+) -> dict[Cell, tuple[str, str]]:
+    """Where a host has another value than Spark in some window: what it has, and what Spark has."""
+    if host.startswith("local"):
+        taken = [cell for cell in taken if TYPES[cell[0]].name not in NOT_IN_ARROW]
+    wanted = {name_of(cell): PAIRS[cell[1]] for cell in taken}
+    aggregate = {name_of(cell): aggregate_of(PAIRS[cell[1]], cell[0]) for cell in taken}
+    needed = sorted({number for number, _ in taken})
+
+    def make(rows: Any) -> Any:
+        return with_values(rows, clock, needed)
+
+    native_columns = {name_of(cell): native_of(PAIRS[cell[1]], cell[0]) for cell in taken}
+    rows = rows_of(spark, streaming=host.endswith("stream"))
+    native = native_results(make(rows), ["k"], WINDOWS[window], native_columns)
+    expected = results_of(canonical(native.toArrow()), ["k"], list(wanted))
+    ask = Ask(make, ["k"], WINDOWS[window], aggregate)
+    ours = results_of(ask.played(spark, host), ["k"], list(wanted))
+    wrong = dict[Cell, tuple[str, str]]()
+    assert ours.keys() == expected.keys(), (sorted(ours), sorted(expected))
+    for cell in taken:
+        name = name_of(cell)
+        for place, row in expected.items():
+            pair = compared(ours[place][name], wanted[name]), compared(row[name], wanted[name])
+            if pair[0] != pair[1]:
+                wrong[cell] = pair
+    return wrong
+
+
+def compared(value: Any, pair: Pair) -> str:
+    """A result as far as it has to be the same."""
+    signless = pair.order == "any of equal ones"
+    if pair.order == "any" and value is not None:
+        return str(sorted(exact(item) for item in value))
+    return exact(value, signless=signless)
+
+
+def type_differences(spark: Any, taken: Sequence[Cell]) -> dict[Cell, tuple[str, str]]:
+    """Where a result has another type than Spark's."""
+    typed = with_values(rows_of(spark), "timestamp", range(len(TYPES)))
+    native_columns = {name_of(cell): native_of(PAIRS[cell[1]], cell[0]) for cell in taken}
+    native = native_results(typed, ["k"], WINDOWS["fixed"], native_columns).schema
+    aggregate = {name_of(cell): aggregate_of(PAIRS[cell[1]], cell[0]) for cell in taken}
+    ours = Ask(lambda same: same, ["k"], WINDOWS["fixed"], aggregate).panes(typed).schema
+    pairs = {
+        cell: tuple(schema[name_of(cell)].dataType.simpleString() for schema in (ours, native))
+        for cell in taken
+    }
+    return {cell: pair for cell, pair in pairs.items() if pair[0] != pair[1]}
+
+
+# -- keys -----------------------------------------------------------------------------------------
+
+
+@cache
+def keys_taken(spark: Any) -> dict[int, bool]:
+    """Which types are keys."""
+    return {
+        number: not why_refused(
+            with_values(rows_of(spark), "timestamp", [number]), [f"v{number}"], bl.count()
+        )
+        for number in range(len(TYPES))
     }
 
-    def text(name: str, pair: Pair) -> Any:
-        if not pair.unordered:
-            return F.to_json(F.struct(F.col(f"`{name}`").alias("x")), exact)
-        items = F.transform(f"`{name}`", lambda item: F.to_json(F.struct(item.alias("x")), exact))
-        return F.to_json(F.struct(F.array_sort(items).alias("x")))
 
-    place = F.to_json(F.struct(F.col(key).alias("key"), F.col("window.start").alias("at")), exact)
-    found = panes.select(place, *(text(name, pair) for name, pair in pairs.items())).collect()
-    return {name: {row[0]: row[number] for row in found} for number, name in enumerate(pairs, 1)}
+def key_differences(spark: Any, host: Any, clock: Any, window: str) -> tuple[Results, Results]:
+    """How many rows each key of each type has: of a host, and of Spark.
+
+    All types are one key, of which only one is not as it is in all other rows.
+    """
+    numbers = [number for number, taken in keys_taken(spark).items() if taken]
+    keys = [column_of(number) for number in numbers]
+
+    def make(rows: Any) -> Any:
+        typed = with_values(rows, clock, ())
+        typed = typed.withColumn("turn", F.explode(F.lit(numbers)))
+        columns = [
+            F.expr(f"get({TYPES[number].array}, case when turn = {number} then i else 0 end)")
+            for number in numbers
+        ]
+        named = (column.alias(key) for key, column in zip(keys, columns, strict=True))
+        return typed.select("at", *named).filter(" and ".join(f"{key} is not null" for key in keys))
+
+    rows = rows_of(spark, streaming=host.endswith("stream"))
+    native = native_results(make(rows), keys, WINDOWS[window], {"n": F.count("*")})
+    expected = results_of(canonical(native.toArrow()), keys, ["n"])
+    ask = Ask(make, keys, WINDOWS[window], {"n": bl.count()})
+    ours = results_of(ask.played(spark, host), keys, ["n"])
+    return ours, expected
 
 
-def _compared(ours: dict[str, str], spark: dict[str, str]) -> str:
-    if ours == spark:
-        return "="
-    if ours.keys() != spark.keys():
-        return "differs"
-    pairs = [(ours[place], spark[place]) for place in ours if ours[place] != spark[place]]
-    if all("null" in has for _, has in pairs):
-        return "0 of nulls"
-    numbers = [(json.loads(one)["x"], json.loads(other)["x"]) for one, other in pairs]
-    # Spark's mean of a decimal(5,2) is rounded to six places.
-    same = all(math.isclose(*pair, abs_tol=5.1e-7) for pair in numbers)
-    return "double" if same else "differs"
-
-
-def table(cells: Mapping[str, Mapping[str, str]]) -> str:
+def table(said: Mapping[Cell, str], keys: Mapping[int, bool]) -> str:
     """The table of the page."""
-    names = ["key", *AGGREGATES]
+    names = ["key", *PAIRS]
     lines = [f"| type | {' | '.join(names)} |", f"|---{'|---' * len(names)}|"]
-    for dtype, of_type in cells.items():
-        lines.append(f"| `{dtype}` | {' | '.join(of_type[name] for name in names)} |")
+    for number, dtype in enumerate(TYPES):
+        texts = ["=" if keys[number] else "refused", *(said[number, name] for name in PAIRS)]
+        lines.append(f"| `{dtype.name}` | {' | '.join(texts)} |")
     return "\n".join(lines)

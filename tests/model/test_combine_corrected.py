@@ -118,16 +118,24 @@ def test_floats_leave_no_digit_behind(random: Random) -> None:
         assert repr(fn.extract(back[0])) == repr(alone)
 
 
-def test_a_sum_of_nothing_but_what_was_withdrawn_is_zero() -> None:
+def test_a_sum_of_nothing_but_what_was_withdrawn_is_null() -> None:
     fn = NetFloats(mean=False)
     gone = [(0.1, False), (0.2, False), (0.1, True), (0.2, True)]
-    assert fn.extract(fn.add(fn.create(), gone, [0] * 4)) == 0.0
+    assert fn.extract(fn.add(fn.create(), gone, [0] * 4)) is None
+    assert fn.extract(fn.add(fn.create(), [(0.0, False)], [0])) == 0.0
     assert NetFloats(mean=True).extract(fn.add(fn.create(), gone, [0] * 4)) is None
     great = [(1e308, False), (1e308, False)]
     assert fn.extract(fn.add(fn.create(), great, [0, 0])) == float("inf")
     assert fn.extract(fn.add(fn.create(), [*great, (1e308, True)], [0] * 3)) == 1e308
     decimals = [(Decimal("0.10"), False), (Decimal("0.20"), False), (Decimal("0.10"), True)]
-    assert NetSum().extract(NetSum().add(0, decimals, [0] * 3)) == Decimal("0.20")
+    net = NetSum()
+    assert net.extract(net.add(net.create(), decimals, [0] * 3)) == Decimal("0.20")
+    assert net.extract(net.add(net.create(), [(7, False), (7, True)], [0, 0])) is None
+    assert net.extract(net.add(net.create(), [(7, False), (5, True)], [0, 0])) == 2
+    mean = NetSum(mean_scale=3)
+    left = [*decimals, (Decimal("0.05"), False), (None, False), (Decimal("0.07"), False)]
+    assert mean.extract(mean.add(mean.create(), left, [0] * 6)) == Decimal("0.107")
+    assert mean.extract(mean.add(mean.create(), gone[:0], [])) is None
 
 
 @settings(derandomize=True, database=None)

@@ -1,6 +1,7 @@
 """The laws of combine functions, for every one of them, over values that are hard to combine."""
 
 import math
+from datetime import timedelta
 from decimal import Decimal
 from operator import itemgetter
 from typing import Any
@@ -33,6 +34,7 @@ from beamlike.model.combine import (
     TopBy,
     ValueAtExtreme,
 )
+from beamlike.model.combine.sql import DecimalMean, IntervalMean, SqlSum
 from beamlike.testing import check_combine_fn
 from tests.support.examples import examples
 
@@ -40,6 +42,9 @@ TIMES = st.integers(-3, 3)  # few, so that many are equal
 WHOLE = st.none() | st.integers(-5, 5)
 NUMBERS = WHOLE | st.sampled_from([0.5, -0.0, 2.5, math.nan, Decimal("1.00")])
 ANYTHING = NUMBERS | st.sampled_from(["", "a", "é", b"a", (1, "a"), (1.0, "a")])
+SQL = {"SqlSum", "DecimalMean", "IntervalMean"}
+SPANS = st.none() | st.timedeltas(timedelta(days=-3), timedelta(days=3))
+DECIMALS = st.none() | st.decimals(-10, 10, places=2)
 PAIRS = st.tuples(st.none() | st.sampled_from("abc"), st.none() | st.integers(0, 3))
 
 # The function, what it is given, whether order of arrival cannot matter, and its empty pane.
@@ -47,6 +52,10 @@ FUNCTIONS: list[tuple[CombineFn, Any, bool, EmptyPane]] = [
     (Count(), ANYTHING, True, EmptyPane(0, False, "countByKey")),
     (CountValues(), ANYTHING, True, EmptyPane(0, False, None)),
     (Sum(), WHOLE, True, EmptyPane(0, True, "sumByKey")),
+    (SqlSum(), WHOLE, True, EmptyPane(None, False, None)),
+    (SqlSum(), SPANS, True, EmptyPane(None, False, None)),
+    (DecimalMean(scale=4), DECIMALS, True, EmptyPane(None, False, None)),
+    (IntervalMean(), SPANS, True, EmptyPane(None, False, None)),
     (Mean(), WHOLE | st.sampled_from([0.5, math.nan]), True, EmptyPane(None, False, "meanByKey")),
     (Min(), NUMBERS, True, EmptyPane(None, True, "minByKey")),
     (Max(), NUMBERS, True, EmptyPane(None, True, "maxByKey")),
@@ -80,7 +89,7 @@ FUNCTIONS: list[tuple[CombineFn, Any, bool, EmptyPane]] = [
 
 
 def test_no_function_is_left_out() -> None:
-    tried = {type(fn).__name__ for fn, _, _, _ in FUNCTIONS}
+    tried = {type(fn).__name__ for fn, _, _, _ in FUNCTIONS} - SQL
     others = {"CombineFn", "EmptyPane", "Stamped", "Last"}
     assert tried == set(combine.__all__) - others
 

@@ -7,7 +7,6 @@ from unittest import SkipTest
 
 import beamlike as bl
 import beamlike.beam as beam
-from beamlike import testing
 from beamlike.model.combine import Sum
 from beamlike.scio import ScioMetrics
 from beamlike.testing import TestPipeline, TestStream
@@ -58,17 +57,6 @@ def joined_without(**option: Any) -> Any:
     return came(pipeline, {} | beam.CoGroupByKey(**option))
 
 
-class Odd(bl.FixedWindows):
-    """Windows that hold a value of theirs, and not their elements."""
-
-    def assign(self, timestamp: int, value: Any = None) -> Any:
-        return super().assign(timestamp + 3_600_000 * (1 if value else 2), value)
-
-
-def broken(**option: Any) -> Any:
-    return testing.broken_window_fn_rules(Odd("1 hour"), timestamps=(0, 5, 3_600_000), **option)
-
-
 def drawn(**option: Any) -> Any:
     results = (
         TestStream().add_elements_at_time("12:00:00", ("a", 1)).advance_watermark_to_infinity()
@@ -117,13 +105,6 @@ RUNS: Final[dict[str, Differs]] = {
     "testing.TestPipeline.argv": Differs(read_options, lambda: read_options(argv=["--streaming"])),
     "testing.TestPipeline.additional_pipeline_args": Differs(
         read_options, lambda: read_options(additional_pipeline_args=["--streaming"])
-    ),
-    "testing.broken_window_fn_rules.windows_contain_timestamps": Differs(
-        broken, lambda: broken(windows_contain_timestamps=False)
-    ),
-    "testing.broken_combine_fn_laws.timestamps": Differs(
-        lambda: testing.broken_combine_fn_laws(Sum(), [1, 2, 3]),
-        lambda: testing.broken_combine_fn_laws(Sum(), [1, 2, 3], timestamps=[0]),
     ),
     "testing.Results.figure.dark": Differs(drawn, lambda: drawn(dark=True)),
 }

@@ -9,7 +9,6 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-import beamlike as bl
 import beamlike.beam as beam
 from beamlike import testing
 from beamlike.beam.options.pipeline_options import PipelineOptions
@@ -163,11 +162,6 @@ def arrivals(**option: str) -> Any:
     return list(testing.arrivals_from_dataframe(ROWS, **option))
 
 
-def rules(**option: Any) -> Any:
-    trigger: Any = bl.EveryCount(3)
-    return testing.broken_trigger_rules(trigger, **option)
-
-
 def figure(keys: Sequence[str] = "ab", **option: Any) -> Any:
     """How many panels a figure has, and its ground."""
     elements = [(key, 1) for key in keys]
@@ -227,8 +221,6 @@ RUNS: Final[dict[str, Differs]] = {
     ),
     "testing.arrivals_from_dataframe.key": Differs(arrivals, partial(arrivals, key="team")),
     "testing.arrivals_from_dataframe.value": Differs(arrivals, partial(arrivals, value="score")),
-    "testing.broken_trigger_rules.values": Differs(rules, partial(rules, values=())),
-    "testing.broken_trigger_rules.window": Differs(rules, partial(rules, window=0)),
     "beam.FromDataFrame.idle": Differs(source, partial(source, idle="advance")),
     "beam.to_data_frame.shards": Differs(framed, partial(framed, shards=2)),
     "beam.to_data_frame.wake_every": Differs(framed, partial(framed, wake_every="7 s")),

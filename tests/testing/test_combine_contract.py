@@ -1,5 +1,6 @@
 """The check of combine functions: it passes those that keep the laws and names broken ones."""
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 
 from beamlike.errors import TestStreamError
 from beamlike.model.combine import ApproxDistinct, Collect, CombineFn, Latest, Mean, Sum
-from beamlike.testing import CombineFnAssertionError, broken_combine_fn_laws, check_combine_fn
+from beamlike.testing import CombineFnAssertionError, check_combine_fn
+from tests.support.contracts import broken_by
 
 Values = Sequence[Any]
 Times = Sequence[int]
@@ -177,28 +179,28 @@ BROKEN: list[tuple[CombineFn, list[str]]] = [
 
 @pytest.mark.parametrize(("fn", "sentences"), BROKEN, ids=lambda case: str(case)[:30])
 def test_each_broken_law_is_named_with_a_small_example(fn: CombineFn, sentences: list[str]) -> None:
-    assert broken_combine_fn_laws(fn, ["b", "a", "c", "b"]) == sentences
+    assert broken_by(check_combine_fn, fn, ["b", "a", "c", "b"]) == sentences
 
 
 def test_a_function_that_raises_is_reported_with_the_call() -> None:
-    assert broken_combine_fn_laws(CannotTakeB(), ["a", "b"]) == [
+    assert broken_by(check_combine_fn, CannotTakeB(), ["a", "b"]) == [
         "add of ['a', 'b'] to the accumulator of [] raised ValueError: no b, please"
     ]
 
 
 def test_an_accumulator_that_cannot_be_saved_is_reported() -> None:
-    (sentence,) = broken_combine_fn_laws(Unpicklable(), ["a"])
+    (sentence,) = broken_by(check_combine_fn, Unpicklable(), ["a"])
     assert sentence.startswith("accumulators must survive pickling, but: TypeError: cannot pickle")
 
 
 def test_reading_a_pane_must_change_nothing() -> None:
-    assert broken_combine_fn_laws(CountsItsReaders(), ["a"])[0].startswith(
+    assert broken_by(check_combine_fn, CountsItsReaders(), ["a"])[0].startswith(
         "extract must leave its arguments as they were, but extract of "
     )
 
 
 def test_a_function_must_say_the_same_in_every_process() -> None:
-    assert broken_combine_fn_laws(SaysItsAddress(), ["a"]) == [
+    assert broken_by(check_combine_fn, SaysItsAddress(), ["a"]) == [
         "str(fn) must be the same in every process, because saved state belongs to it, but it is "
         "'<Joined object at 0x7f>'; leave __str__ as CombineFn has it, or write one"
     ]
@@ -209,8 +211,8 @@ def test_a_function_must_travel_to_the_workers() -> None:
     class Holding(Joined):
         held: Any
 
-    assert broken_combine_fn_laws(Holding(len), ["a"]) == []
-    (sentence,) = broken_combine_fn_laws(Holding(each for each in ()), ["a"])
+    assert broken_by(check_combine_fn, Holding(len), ["a"]) == []
+    (sentence,) = broken_by(check_combine_fn, Holding(each for each in ()), ["a"])
     assert sentence.startswith("the function must survive pickling, but: TypeError: cannot pickle")
 
 
@@ -228,7 +230,7 @@ def test_floats_may_differ_in_their_last_digits_and_nan_is_nan() -> None:
     tenths = [0.1, 0.2, 0.3, 0.7, float("nan")]
     check_combine_fn(Sum(), tenths[:4])
     check_combine_fn(Mean(), tenths)
-    assert broken_combine_fn_laws(Sum(), tenths[:4], equal=lambda one, other: one == other) != []
+    assert broken_by(check_combine_fn, Sum(), tenths[:4], equal=operator.eq) != []
 
 
 @pytest.mark.parametrize(

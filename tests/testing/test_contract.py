@@ -22,9 +22,9 @@ from beamlike.model.windowfns import (
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.testing.contracts.window_fn import (
     WindowFnAssertionError,
-    broken_window_fn_rules,
     check_window_fn,
 )
+from tests.support.contracts import broken_by
 
 AROUND_ZERO = [*range(-30, 31, 3), -11, -10, -9, -1, 1, 9, 10, 11, 4_000]
 ENDS_OF_TIME = [
@@ -80,7 +80,7 @@ def test_bounded_sessions_keep_it_for_data_in_order_of_time(gap):
 
 
 def test_bounded_sessions_are_cut_elsewhere_if_data_comes_in_another_order():
-    assert broken_window_fn_rules(Sessions(10, max_duration=15), timestamps=[0, 4, 8]) == [
+    assert broken_by(check_window_fn, Sessions(10, max_duration=15), timestamps=[0, 4, 8]) == [
         "of [00:00:00.008, 00:00:00.018), [00:00:00.004, 00:00:00.014), "
         "[00:00:00, 00:00:00.010), arriving one after the other, [00:00:00, 00:00:00.010) ends up "
         "in [00:00:00, 00:00:00.010), but arriving together in [00:00:00, 00:00:00.014); if that "
@@ -179,7 +179,7 @@ def test_a_class_without_equality_is_found_out():
         def assign(self, timestamp, value=None):
             return FixedWindows(self.size).assign(timestamp)
 
-    broken = broken_window_fn_rules(Plain(), timestamps=[0])
+    broken = broken_by(check_window_fn, Plain(), timestamps=[0])
     local = "test_a_class_without_equality_is_found_out.<locals>.Plain"
     with pytest.raises(Exception, match="local object") as unpicklable:
         pickle.dumps(Plain())  # each version of Python has its own words
@@ -233,7 +233,7 @@ class OfAFunction(WindowFn):
 
 
 def test_sessions_with_a_lambda_cannot_be_saved():
-    (sentence,) = broken_window_fn_rules(Sessions(lambda value: 10), timestamps=[0, 1])
+    (sentence,) = broken_by(check_window_fn, Sessions(lambda value: 10), timestamps=[0, 1])
     assert sentence.startswith("it cannot be pickled (Can't ")
     assert sentence.endswith(
         "); put its class, and functions that it holds, at the top of a module"
@@ -269,7 +269,7 @@ def always_ten(timestamp):
     ids=lambda part: type(part).__name__ if isinstance(part, WindowFn) else "",
 )
 def test_what_is_no_value_is_found_out(window_fn, sentence):
-    assert broken_window_fn_rules(window_fn, timestamps=[0, 5]) == [sentence]
+    assert broken_by(check_window_fn, window_fn, timestamps=[0, 5]) == [sentence]
 
 
 # -- each rule can be broken: assign ---------------------------------------------------------
@@ -329,12 +329,12 @@ def raising():
     ids=["None", "list", "pair", "derived", "raises", "twice", "beside"],
 )
 def test_an_assign_that_answers_amiss_is_found_out(answer, sentence):
-    assert sentence in broken_window_fn_rules(answering(answer), timestamps=[5])
+    assert sentence in broken_by(check_window_fn, answering(answer), timestamps=[5])
 
 
 def test_an_assign_that_depends_on_something_else_is_found_out():
     growing = answering(lambda: (IntervalWindow(0, 10 + next(COUNTER)),))
-    (sentence,) = [s for s in broken_window_fn_rules(growing, timestamps=[5]) if "then" in s]
+    (sentence,) = [s for s in broken_by(check_window_fn, growing, timestamps=[5]) if "then" in s]
     assert sentence.startswith('assign("00:00:00.005") answers [00:00:00, 00:00:00.0')
     assert sentence.endswith("; let it depend on its arguments and fields alone")
 
@@ -362,7 +362,7 @@ def test_a_merging_function_assigns_no_global_window():
         def assign(self, timestamp, value=None):
             return (GLOBAL_WINDOW,)
 
-    assert broken_window_fn_rules(Wrong(10), timestamps=[5])[-1] == (
+    assert broken_by(check_window_fn, Wrong(10), timestamps=[5])[-1] == (
         'assign("00:00:00.005") answers GlobalWindow(), which is no IntervalWindow; hosts keep '
         "bounds only"
     )
@@ -392,7 +392,7 @@ class Planning(MergingWindowFn):
 
 def broken_plan(rule, **options):
     """What is said of a rule for the windows A, B and C, apart from its being a local function."""
-    broken = broken_window_fn_rules(Planning(rule), timestamps=[0, 4, 8], **options)
+    broken = broken_by(check_window_fn, Planning(rule), timestamps=[0, 4, 8], **options)
     return [sentence for sentence in broken if not sentence.startswith("it cannot be pickled")]
 
 
@@ -460,7 +460,7 @@ def test_two_plans_with_one_result_are_found_out():
     rule = only(
         [A, B, C, d], Merge((A, B), IntervalWindow(0, 22)), Merge((C, d), IntervalWindow(0, 22))
     )
-    broken = broken_window_fn_rules(Planning(rule), timestamps=[0, 4, 8, 12])
+    broken = broken_by(check_window_fn, Planning(rule), timestamps=[0, 4, 8, 12])
     assert broken[-1] == (
         f"merge of {A}, {B}, {C}, {d}: two plans have the same result {IntervalWindow(0, 22)}"
     )

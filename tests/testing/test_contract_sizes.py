@@ -7,7 +7,8 @@ from beamlike.model.session_merging import merge_overlapping
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, MergingWindowFn, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts.window_fn import broken_window_fn_rules, check_window_fn
+from beamlike.testing.contracts.window_fn import check_window_fn
+from tests.support.contracts import broken_by
 
 AROUND_ZERO = [*range(-30, 31, 3), -11, -10, -9, -1, 1, 9, 10, 11, 4_000]
 A, B, C = (IntervalWindow(start, start + 10) for start in (0, 4, 8))
@@ -35,7 +36,7 @@ def test_sessions_of_a_few_elements_keep_it_for_data_in_order_of_time(most, boun
 
 
 def test_sessions_of_a_few_elements_are_cut_elsewhere_if_data_comes_in_another_order():
-    assert broken_window_fn_rules(Sessions(10, max_elements=3), timestamps=[0, 4, 8, 8]) == [
+    assert broken_by(check_window_fn, Sessions(10, max_elements=3), timestamps=[0, 4, 8, 8]) == [
         "of [00:00:00.008, 00:00:00.018) with 2, [00:00:00.004, 00:00:00.014) with 1, "
         "[00:00:00, 00:00:00.010) with 1, arriving one after the other, [00:00:00, 00:00:00.010) "
         "ends up in [00:00:00, 00:00:00.010), but arriving together in [00:00:00, 00:00:00.014); "
@@ -68,7 +69,7 @@ class Sized(MergingWindowFn):
 
 def broken_plan(rule, **options):
     """What is said of a rule for A, B of two elements, and C, apart from its being local."""
-    broken = broken_window_fn_rules(Sized(rule), timestamps=[0, 4, 4, 8], **options)
+    broken = broken_by(check_window_fn, Sized(rule), timestamps=[0, 4, 4, 8], **options)
     return [sentence for sentence in broken if not sentence.startswith("it cannot be pickled")]
 
 
@@ -141,7 +142,7 @@ class Long(WindowFn):
 
 
 def broken_length(says):
-    return broken_window_fn_rules(Long(says), timestamps=[5])
+    return broken_by(check_window_fn, Long(says), timestamps=[5])
 
 
 @pytest.mark.parametrize("says", [None, 10, 11])

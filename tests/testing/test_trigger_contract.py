@@ -20,9 +20,9 @@ from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import AfterCount, AfterProcessingTime
 from beamlike.testing import (
     TriggerAssertionError,
-    broken_trigger_rules,
     check_trigger,
 )
+from tests.support.contracts import broken_by
 from tests.support.generated.own_triggers import AfterSpend, CountedAgain, DelayedAgain
 
 DELAYED = DelayedAgain(AfterProcessingTime("1 minute"))
@@ -47,7 +47,7 @@ DELAYED = DelayedAgain(AfterProcessingTime("1 minute"))
     ids=str,
 )
 def test_the_triggers_here_keep_the_contract(trigger: CustomTrigger[Any]) -> None:
-    assert broken_trigger_rules(trigger) == []
+    assert broken_by(check_trigger, trigger) == []
 
 
 @attrs.frozen
@@ -222,7 +222,7 @@ def test_a_broken_rule_is_named(trigger: CustomTrigger[Any], said: str) -> None:
 
 
 def test_a_trigger_that_cannot_travel_is_named() -> None:
-    (broken,) = broken_trigger_rules(CountedAgain(Locked(2)))
+    (broken,) = broken_by(check_trigger, CountedAgain(Locked(2)))
     assert broken.startswith("it cannot be pickled (it holds a lock)")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import attrs
 
-from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
 from beamlike.machine.clocks import SourceClock, StageClock
 from beamlike.machine.events import DropReason
@@ -319,11 +319,41 @@ def without_rejected(inputs: Inputs, reject: Reject | None) -> Inputs:
     return marked.after("reject", frozenset({RETRACTION} & named))
 
 
-def own_columns(inputs: Inputs, keys: Sequence[str]) -> list[str]:
+def own_columns(
+    inputs: Inputs, keys: Sequence[str], of_a_pane: Sequence[str] = OF_A_PANE
+) -> list[str]:
     """The columns that are joined: not the key, and none that is called as those of a pane."""
     columns = inputs.frame_columns
     return [
         name
         for name in columns.names
-        if name not in keys and not columns.duplicate(name, [name, *OF_A_PANE])
+        if name not in keys and not columns.duplicate(name, [name, *of_a_pane])
     ]
+
+
+def carried_columns(inputs: Inputs, keys: Sequence[str]) -> list[str]:
+    """The columns that rows keep beside their key and what says of which pane they are.
+
+    Rows that were never grouped may have a column ``retraction``, which says nothing of a pane.
+    """
+    kept = {RETRACTION} if _never_grouped(inputs) else set()
+    return own_columns(inputs, keys, [name for name in OF_A_PANE if name not in kept])
+
+
+def check_no_retraction(name: str, inputs: Inputs, keys: Sequence[str]) -> None:
+    """Refuse a column of rows that were never grouped which reads as if it withdrew some of them.
+
+    Raises:
+        ColumnError: There is such a column.
+    """
+    columns = inputs.frame_columns
+    for column in columns.names if _never_grouped(inputs) else ():
+        if column not in keys and columns.duplicate(column, [column, RETRACTION]):
+            raise ColumnError(
+                f"streams: the column {column!r} of {name} would say which rows withdraw others, "
+                "and none was grouped; give it another name with select() or with_columns() before"
+            )
+
+
+def _never_grouped(inputs: Inputs) -> bool:
+    return all(rows.source is not None for rows in inputs.rows)

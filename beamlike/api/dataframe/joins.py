@@ -14,7 +14,7 @@ import attrs
 
 from beamlike.api.arguments import check_choice, column_names
 from beamlike.api.dataframe.flatten import check_streams, flatten
-from beamlike.api.dataframe.inputs import OF_A_PANE, RETRACTION, own_columns
+from beamlike.api.dataframe.inputs import OF_A_PANE, RETRACTION, check_no_retraction, own_columns
 from beamlike.api.dataframe.regrouping import check_kept
 from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
@@ -88,6 +88,8 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
                 f"{_others(shared[name])}; give it another name with with_columns() before"
             )
     columns = next(iter(streams.values())).inputs.frame_columns
+    for name, stream in streams.items():
+        check_no_retraction(name, stream.inputs, keys[name])
     if any(given.inputs.retracting for given in streams.values()):
         for name, named in (*keys.items(), *read.items()):
             if RETRACTION in named:
@@ -135,7 +137,8 @@ def join(
 
     Returns:
         A stream with the key columns, the columns of the left and of the right side, and the
-        columns of a pane.
+        columns of a pane. Columns ``window``, ``timestamp`` and ``pane`` of either side are left
+        out.
 
     Raises:
         WindowingError: Windows or triggers that do not fit; a rendering other than retractions.

@@ -16,7 +16,7 @@ from beamlike.api.arguments import (
     warn_of_numbers,
 )
 from beamlike.api.dataframe.declared import TIMES
-from beamlike.api.dataframe.inputs import Inputs, Reject, own_columns, without_rejected
+from beamlike.api.dataframe.inputs import Inputs, Reject, carried_columns, without_rejected
 from beamlike.api.dataframe.row_steps import RowSteps
 from beamlike.api.dataframe.stage import given_columns, run_stage, stage_name
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
@@ -206,7 +206,7 @@ class KeyedSteps(RowSteps):
         warn_of_numbers("Stream.deduplicate", within=within, wake_every=wake_every)
         check_choice("time", time, TIMES)
         span = positive_duration("within", within)
-        own = own_columns(self.inputs, keys)
+        own = carried_columns(self.inputs, keys)
         schema = self.inputs.frame_columns.schema
         return self._with(without_rejected(self.inputs, reject))._applied(
             keys,

@@ -22,7 +22,8 @@ from beamlike.api.dataframe.inputs import (
     Reject,
     Rows,
     RowStep,
-    own_columns,
+    carried_columns,
+    check_no_retraction,
     stages_of,
     without_rejected,
 )
@@ -34,7 +35,7 @@ from beamlike.api.dataframe.stage import (
     stage_name,
 )
 from beamlike.api.dataframe.stream import Stream
-from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.frames import RowType
 from beamlike.model.aggregates import collect
 from beamlike.model.graph import Edge, FlattenNode, SideInputNode
@@ -44,6 +45,7 @@ from beamlike.model.time import DurationLike
 from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 
 if TYPE_CHECKING:
+    from beamlike.runtime.frame_columns import FrameColumns
     from beamlike.runtime.plan import PlanOptions
 
 How = Literal["left", "inner"]
@@ -96,7 +98,8 @@ def look_up(
 
     Returns:
         A stream with the key columns as ``main`` calls them, the other columns of ``main``, those
-        of ``side``, and ``window``, ``timestamp`` and ``pane`` of the main row. The pane of a row
+        of ``side``, and ``window``, ``timestamp`` and ``pane`` of the main row. Columns of these
+        names that were in ``main`` or ``side`` are left out. The pane of a row
         that was never grouped never fired: its timing is ``UNKNOWN``. The strategy is that of
         ``main``. A main row that comes after its side window has expired, at its end plus the
         allowed lateness of ``main``, is dropped.
@@ -132,8 +135,10 @@ def look_up(
     _check_corrections(main, side)
     main = attrs.evolve(main, inputs=without_rejected(main.inputs, reject))
     keys = keys_of(sides, on, "on")
-    shown, rows = own_columns(main.inputs, keys["main"]), row_type("side", side, keys["side"])
+    check_no_retraction("side", side.inputs, keys["side"])
+    shown, rows = carried_columns(main.inputs, keys["main"]), row_type("side", side, keys["side"])
     check_both(main, [*keys["main"], *shown], rows.names)
+    _check_free(main.inputs.frame_columns, [*keys["main"], *shown, *rows.names])
     taken = stages_of([main.inputs, side.inputs])
     own = stage_name(name, taken, "look up")
     beside = stage_name(f"{own} side", taken)
@@ -162,6 +167,17 @@ def look_up(
     columns = _Columns(keys["main"], shown, read, rows)
     found = _found(main, panes, side.strategy, columns, how, options, wake)
     return Stream(main.strategy, Inputs((found,)))
+
+
+def _check_free(columns: "FrameColumns", names: Sequence[str]) -> None:
+    """Refuse columns of names that the look-up gives to columns of its own."""
+    from beamlike.runtime.look_up import PANE_BEFORE, SIDE
+
+    for name in names:
+        if any(columns.duplicate(needed, [needed, name]) for needed in (SIDE, PANE_BEFORE)):
+            raise ColumnError(
+                f"main, side: the name {name!r} is needed here; give that column another one"
+            )
 
 
 def _check_corrections(main: Stream, side: Stream) -> None:

@@ -127,6 +127,11 @@ _WHOLE: Final = frozenset({int, bool})
 _ORDERED: Final = (_WHOLE, frozenset({str}), frozenset({bytes}))
 _FOLDS: Final = ((sum, (_WHOLE,)), (min, _ORDERED), (max, _ORDERED))
 """Plain functions that make the result of all values of several results, over some types."""
+_OF_WHOLE_NUMBERS: Final[Sequence[tuple[Any, model.WholeNumbersFold]]] = (
+    (sum, "sum"),
+    (min, "min"),
+    (max, "max"),
+)
 
 
 @attrs.frozen
@@ -157,6 +162,11 @@ class _OfAll(model.Collect):
         if self.args or self.kwargs:
             return False
         return any(fn is self.fn and any(types <= exact for exact in over) for fn, over in _FOLDS)
+
+    @property
+    def whole_numbers_fold(self) -> model.WholeNumbersFold | None:
+        folds = (name for fn, name in _OF_WHOLE_NUMBERS if fn is self.fn)
+        return None if self.args or self.kwargs else next(folds, None)
 
     def for_type(self, kind: type) -> model.CombineFn:
         """``sum`` of whole numbers adds them up as they come, and keeps no list of them.

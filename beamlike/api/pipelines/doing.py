@@ -3,12 +3,13 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat, takewhile
 from operator import ge
 from typing import Any, Final
 
 import attrs
 
+from beamlike.api.pipelines.column_functions import made_of_columns
 from beamlike.api.pipelines.contexts import Contexts, by_name
 from beamlike.api.pipelines.dofn import WRAPPERS, DoFn, Located, Plain, TaggedOutput, Timestamped
 from beamlike.api.pipelines.params import Param
@@ -113,6 +114,7 @@ class Doing(Do):
         self._seen: Sequence[Any] = ()
         self.sees_window = "WindowParam" in kinds
         self._in_place = not (args or kwargs or self.contexts) and self._asks_in_place()
+        self._next_names = _names_after_element(fn.called())
         self.skew = fn.skew_ms(label)
 
     def _asks_in_place(self) -> bool:
@@ -186,6 +188,9 @@ class Doing(Do):
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         if self.paces:
             return super().run(bundle)
+        columns = made_of_columns(self.fn.called(), bundle)
+        if columns is not None and self.fn.plain() is Plain.MADE:
+            return [(MAIN, columns)]
         if self.sees_window:
             exploded, _ = bundle.one_window_each()
             if exploded is not bundle:  # each call may change the element of its window
@@ -196,8 +201,9 @@ class Doing(Do):
             return self._listed(bundle)
         answers, values = self._answers(bundle), list[Any]()
         try:
-            for _ in range(len(bundle)):  # a function may raise StopIteration
-                values.append(next(answers))
+            values.extend(answers)  # what came before it raises stays
+            if len(values) < len(bundle):
+                raise StopIteration  # by the function: to what calls it that is its end
         except USER_RAISED as cause:
             raise RaisedFor(bundle[len(values)]) from cause
         if self.fn.plain() is Plain.KEPT:
@@ -245,7 +251,10 @@ class Doing(Do):
             columns = [bundle.values, *columns]
         args, kwargs = self.arguments
         if self.takes_element and not (self.asked or args):
-            call = partial(call, **kwargs) if kwargs else call
+            if [*kwargs] == self._next_names[: len(kwargs)]:
+                columns += map(repeat, kwargs.values())  # by place a call takes half as long
+            else:
+                call = partial(call, **kwargs)
         elif not self._in_place:
             call = partial(_named, call, [*self.asked], self.takes_element, args, kwargs)
         return map(call, *columns)
@@ -379,6 +388,16 @@ def _named(
     """Call a function, with what it asks for by name, for an element."""
     element, asked = (asked[:1], asked[1:]) if takes_element else ((), asked)
     return call(*element, *args, **{**kwargs, **dict(zip(names, asked, strict=True))})
+
+
+def _names_after_element(called: Callable[..., Any]) -> list[str]:
+    """The parameters that may be given by their place after the element."""
+    try:
+        parameters = [*inspect.signature(called).parameters.values()]
+    except ValueError:  # some functions in C have no signature
+        return []
+    by_place = takewhile(lambda it: it.kind is it.POSITIONAL_OR_KEYWORD, parameters)
+    return [it.name for it in by_place][1:]
 
 
 def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, Self, overload
 
 from beamlike.api.pipelines.checks import check_collection
+from beamlike.api.pipelines.column_functions import with_no_key
 from beamlike.api.pipelines.combine_types import types_of
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
@@ -299,7 +300,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
 
     def only_combined(self, given: PCollection[Any]) -> PCollection[Any]:
         """What there is for windows with elements."""
-        keyed = given | "KeyWithVoid" >> Map(_with_no_key)
+        keyed = given | "KeyWithVoid" >> Map(with_no_key)
         per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
         return panes | "DropKey" >> Map(_without_key)
@@ -344,10 +345,6 @@ class _IfEmpty(DoFn[None, Any]):
     def process(self, element: None, found: list[Any], *args: Any, **kwargs: Any) -> Iterable[Any]:
         if not found:
             yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))
-
-
-def _with_no_key(v: T) -> tuple[tuple[()], T]:
-    return (), v
 
 
 def _without_key(pair: tuple[Any, Any]) -> Any:

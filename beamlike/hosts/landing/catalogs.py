@@ -195,7 +195,9 @@ class _Catalog:
         """
         from pyspark.errors import AnalysisException
 
-        wanted = _types_of(self.spark.createDataFrame(rows.slice(0, 0)))
+        from beamlike.hosts.pyspark_types import frame_of
+
+        wanted = _types_of(frame_of(self.spark, rows.slice(0, 0)))
         if not self.spark.catalog.tableExists(name):
             columns = ", ".join(f"{_quoted(column)} {dtype}" for column, dtype in wanted.items())
             using = f" USING {self.target.using}" if self.target.using else ""
@@ -217,8 +219,10 @@ class _Catalog:
     @contextmanager
     def view(self, rows: "pa.Table") -> Iterator[str]:
         """The name under which a statement reads these rows, while the context is open."""
+        from beamlike.hosts.pyspark_types import frame_of
+
         name = f"beamlike_{uuid4().hex}"
-        self.spark.createDataFrame(rows).createOrReplaceTempView(name)
+        frame_of(self.spark, rows).createOrReplaceTempView(name)
         try:
             yield name
         finally:

@@ -141,7 +141,9 @@ class _Database:
         return cls(spark, target.url, properties, dialect.quoteIdentifier, row_key)
 
     def frame(self, rows: "pa.Table") -> "DataFrame":
-        return self.spark.createDataFrame(rows)  # type: ignore[no-any-return]
+        from beamlike.hosts.pyspark_types import frame_of
+
+        return frame_of(self.spark, rows)  # type: ignore[no-any-return]
 
     def save(self, name: str, rows: "pa.Table", mode: str) -> None:
         """Write a table with Spark's writer."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from beamlike.hosts.landing.columns import to_json
 from beamlike.hosts.landing.names import ROW_KEY, Columns
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ def letters_of_rows(
         number: That of the micro-batch.
         errors: What is wrong with each.
     """
+    from beamlike.runtime.json_rows import write_row
+
     own = columns.own
     return _letters(
         [
@@ -61,11 +62,11 @@ def letters_of_rows(
                 "window_end": row.get(own["window_end"]),
                 "count": 1,
                 "error": error,
-                "element": to_json(
-                    {own[ROW_KEY]: row[own[ROW_KEY]], **{name: row[name] for name in columns.users}}
+                "element": write_row(
+                    {name: rows.column(name)[index] for name in (own[ROW_KEY], *columns.users)}
                 ),
             }
-            for row, error in zip(rows.to_pylist(), errors, strict=True)
+            for index, (row, error) in enumerate(zip(rows.to_pylist(), errors, strict=True))
         ]
     )
 

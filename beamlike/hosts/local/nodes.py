@@ -103,6 +103,10 @@ class _OnlyShard(_Only, Recorded):
     def _stage(self) -> Stage:
         return Stage(self._worker, self._plan, self._wire, notes=self.records, seen=self._seen)
 
+    def setup(self) -> None:
+        super().setup()
+        self._stage.prepare()
+
     @property
     def outlasts_input(self) -> bool:
         return self._worker.outlasts_input

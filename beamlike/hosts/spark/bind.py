@@ -13,12 +13,18 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
-from beamlike.hosts.spark.inputs import column, mark, readable, type_of, value_expression
+from beamlike.hosts.spark.inputs import (
+    as_json,
+    column,
+    mark,
+    readable,
+    type_of,
+    value_expression,
+)
 from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.frame_columns import Input
-from beamlike.runtime.json_rows import TO_JSON
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, marks_read, time_types
 
@@ -214,10 +220,13 @@ def packer_columns(
     shown = [*plan.keys, *(needed.source for needed in inputs.values())]
     if timestamp in df.columns:
         shown.insert(len(plan.keys), timestamp)
-    shown_struct = F.struct(
-        *(column(name) for name in dict.fromkeys(shown) if name not in hidden_columns)
+    element = as_json(
+        {
+            name: (column(name), df.schema[name].dataType)
+            for name in shown
+            if name not in hidden_columns
+        }
     )
-    element = F.to_json(shown_struct, dict(TO_JSON))
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
     values = [it.alias(f"value_{index}") for index, it in enumerate(expressions)]

@@ -1,5 +1,6 @@
 """Columns of a DataFrame in SQL, and their types as `beamlike.runtime` knows them."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -7,6 +8,7 @@ from pyspark.sql import types as T
 
 from beamlike.hosts.pyspark_types import schema_of, spark_type
 from beamlike.runtime.frame_columns import FrameColumns, Input
+from beamlike.runtime.json_rows import TO_JSON
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.row_metadata import MARKS
 
@@ -98,3 +100,54 @@ def _readable_struct(value: "Column", kind: T.StructType) -> "Column":
         own = value.getField(field.name)
         unreadable |= own.isNotNull() & readable(own, field.dataType).isNull()
     return F.when(~unreadable, value)
+
+
+# -- rows as JSON ----------------------------------------------------------------------------
+
+
+def as_json(row: Mapping[str, tuple["Column", T.DataType]]) -> "Column":
+    """A row as `beamlike.runtime.json_rows` writes it.
+
+    Args:
+        row: By name each value, and its type.
+    """
+    fields = (_with_entries(value, dtype).alias(name) for name, (value, dtype) in row.items())
+    return F.to_json(F.struct(*fields), dict(TO_JSON))
+
+
+def _with_entries(value: "Column", dtype: T.DataType) -> "Column":
+    """A value in which maps are arrays of their entries, unless their keys are strings."""
+    if not _has_other_keys(dtype):
+        return value
+    match dtype:
+        case T.ArrayType():
+            return F.transform(value, lambda item: _with_entries(item, dtype.elementType))
+        case T.MapType() if isinstance(dtype.keyType, T.StringType):
+            return F.transform_values(value, lambda _, item: _with_entries(item, dtype.valueType))
+        case T.MapType():
+            return F.transform(
+                F.map_entries(value),
+                lambda entry: F.struct(
+                    _with_entries(entry["key"], dtype.keyType).alias("key"),
+                    _with_entries(entry["value"], dtype.valueType).alias("value"),
+                ),
+            )
+    assert isinstance(dtype, T.StructType), "nothing else has parts"
+    fields = (
+        _with_entries(value.getField(field.name), field.dataType).alias(field.name)
+        for field in dtype.fields
+    )
+    return F.when(value.isNotNull(), F.struct(*fields))
+
+
+def _has_other_keys(dtype: T.DataType) -> bool:
+    """Whether maps may be in values of a type whose keys are no strings."""
+    match dtype:
+        case T.MapType():
+            is_text = isinstance(dtype.keyType, T.StringType)
+            return not is_text or _has_other_keys(dtype.valueType)
+        case T.ArrayType():
+            return _has_other_keys(dtype.elementType)
+        case T.StructType():
+            return any(_has_other_keys(field.dataType) for field in dtype.fields)
+    return False

@@ -167,8 +167,11 @@ def _check_taken(spark: "SparkSession", wanted: Mapping[str, str]) -> None:
     Raises:
         EnvironmentProblem: It names them.
     """
+    context = spark.sparkContext.getConf()
     for name, value in wanted.items():
-        running = spark.conf.get(name, None)  # type: ignore[arg-type]
+        # Those of a query alone may change; a session shows any other as if it had taken it.
+        is_of_query = name.startswith("spark.sql.")
+        running = spark.conf.get(name, None) if is_of_query else context.get(name)
         if running != value:
             raise EnvironmentProblem(
                 f"local_session: Spark runs already, with {name} = {running!r}, and takes "

@@ -36,16 +36,17 @@ your own               as it says       ``aggregateByKey(zero)``    no
 ``reduceByKey`` and ``combineByKey`` of Scio have no value for nothing and fail as well; a
 `CombineFn` always has one, as ``aggregateByKey`` with a zero has.
 
-Read in this order: `base` (the contract), `folds` (counts, sums, means, extremes), `ordered`
-(lists, and the first, last and greatest), `plain` (values as text and as hashes), `distinct` (each
-value once), `sample` and `sketches` (a part or an estimate in place of everything), `together`
-(several over one pane), `corrected` (over rows of which some withdraw others), `steps` (functions
-in the shape of Beam Python's), `isolated` (those of users, which may change what they are given).
+Read in this order: `base` (the contract), `folds` (counts, sums, means, extremes), `sql` (sums and
+means of DataFrames), `ordered` (lists, and the first, last and greatest), `plain` (values as text
+and as hashes), `distinct` (each value once), `ranked` (by another column), `sample` and `sketches`
+(a part or an estimate in place of everything), `together` (several over one pane), `corrected`
+(over rows of which some withdraw others), `steps` (functions in the shape of Beam Python's),
+`isolated` (those of users, which may change what they are given).
 
 Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 """
 
-from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped
+from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped, WholeNumbersFold
 from beamlike.model.combine.distinct import CollectSet, CountDistinct
 from beamlike.model.combine.folds import Count, CountValues, Max, Mean, Min, Sum
 from beamlike.model.combine.ordered import (
@@ -86,4 +87,5 @@ __all__ = [
     "Top",
     "TopBy",
     "ValueAtExtreme",
+    "WholeNumbersFold",
 ]

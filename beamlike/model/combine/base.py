@@ -2,12 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence, Set
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import attrs
 
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.readable import Readable, ReadableABC
+
+WholeNumbersFold = Literal["sum", "min", "max"]
+"""What makes one whole number of several."""
 
 _SCIO_FAILS_ON_EMPTY = frozenset(
     ("sumByKey", "reduceByKey", "minByKey", "maxByKey", "combineByKey")
@@ -114,6 +117,12 @@ class CombineFn(metaclass=ReadableABC):
         Source: Beam's combiner lifting.
         """
         return not any(map(_rounds, types))
+
+    @property
+    def whole_numbers_fold(self) -> WholeNumbersFold | None:
+        """What some whole numbers may be replaced by before they are added, and no result
+        changes: by their sum, the least or the greatest of them. None: they have to be added."""
+        return None
 
     @property
     def evicts(self) -> bool:

@@ -9,7 +9,7 @@ function               keeps
 =====================  =========================================================================
 `NetCount`             one number
 `NetCountValues`       one number
-`NetSum`               the sum of whole numbers or decimals
+`NetSum`               the sum of whole numbers or decimals, and how many they are
 `NetFloats`            the exact sum of floats, and how many they are
 `Kept`                 each different value with its count: for everything else
 =====================  =========================================================================
@@ -24,6 +24,7 @@ import attrs
 from beamlike.model.combine.base import CombineFn
 from beamlike.model.combine.folds import EXACT
 from beamlike.model.combine.plain import plain_text
+from beamlike.model.combine.sql import mean_of
 from beamlike.model.combine.together import Together
 
 
@@ -76,26 +77,44 @@ class NetCountValues(NetCount):
 
 @attrs.frozen
 class NetSum(CombineFn):
-    """The sum of the whole numbers or decimals that stand.
+    """The sum or the mean of the whole numbers or decimals that stand; that of none is None.
+
+    A pane that discards has what corrections change: of it no value may stand, and its sum be
+    other than 0.
+
+    Args:
+        mean_scale: The places behind the point of the mean; None: it is the sum.
 
     >>> fn = NetSum()
-    >>> fn.add(fn.create(), [(5, False), (7, False), (5, True)], [0, 0, 0])
+    >>> fn.extract(fn.add(fn.create(), [(5, False), (7, False), (5, True)], [0, 0, 0]))
     7
     """
 
-    def create(self) -> Any:
-        return 0
+    mean_scale: int | None = None
 
-    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+    def create(self) -> tuple[Any, int]:
+        return (0, 0)
+
+    def add(
+        self, accumulator: tuple[Any, int], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, int]:
+        total, count = accumulator
         with localcontext(EXACT):
             for value, withdrawn in values:
                 if value is not None:
-                    accumulator = accumulator - value if withdrawn else accumulator + value
-        return accumulator
+                    total = total - value if withdrawn else total + value
+                    count += -1 if withdrawn else 1
+        return total, count
 
-    def merge(self, first: Any, second: Any) -> Any:
+    def merge(self, first: tuple[Any, int], second: tuple[Any, int]) -> tuple[Any, int]:
         with localcontext(EXACT):
-            return first + second
+            return first[0] + second[0], first[1] + second[1]
+
+    def extract(self, accumulator: tuple[Any, int]) -> Any:
+        total, count = accumulator
+        if self.mean_scale is None:
+            return total if total or count else None
+        return mean_of(total, count, self.mean_scale) if count > 0 else None
 
 
 _ONE: Final = 2**1074
@@ -113,7 +132,7 @@ class NetFloats(CombineFn):
     infinities and negative infinities there are, and how many values.
 
     Args:
-        mean: The mean, and not the sum. That of nothing is None.
+        mean: The mean, and not the sum. Either of nothing is None.
 
     >>> fn = NetFloats(mean=False)
     >>> fn.extract(fn.add(fn.create(), [(0.1, False), (0.2, False), (0.1, True)], [0, 0, 0]))
@@ -149,7 +168,7 @@ class NetFloats(CombineFn):
 
     def extract(self, accumulator: _Floats) -> float | None:
         total, nans, above, below, count = accumulator
-        if self.mean and count <= 0:
+        if (self.mean and count <= 0) or not any(accumulator):
             return None
         if nans or (above and below):
             return float("nan")

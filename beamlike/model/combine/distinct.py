@@ -81,7 +81,7 @@ class CollectSet(_Distinct):
 def _each_once(values: Iterable[Any]) -> tuple[Any, ...]:
     found: dict[Any, Any] = {}
     for value in values:
-        found.setdefault(_place(value), value)
+        found.setdefault(place_of(value), value)
     return tuple(_without_sign(value) for _, value in sorted(found.items()))
 
 
@@ -97,7 +97,7 @@ def _without_sign(value: Any) -> Any:
     return value
 
 
-def _place(value: Any) -> tuple[Any, ...]:
+def place_of(value: Any) -> tuple[Any, ...]:
     """The place of a value in the order of all: the same for equal values, another for others."""
     match value:
         case None:
@@ -120,8 +120,8 @@ def _place(value: Any) -> tuple[Any, ...]:
         case timedelta():
             return (8, value)
         case list() | tuple():
-            return (9, tuple(map(_place, value)))
+            return (9, tuple(map(place_of, value)))
         case Mapping():
-            pairs = ((_place(key), _place(each)) for key, each in value.items())
+            pairs = ((place_of(key), place_of(each)) for key, each in value.items())
             return (10, tuple(sorted(pairs)))
     return (11, plain_text(value))

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.model.combine.base import CombineFn, ExactMerge
+from beamlike.model.combine.base import CombineFn, ExactMerge, WholeNumbersFold
 
 EXACT = Context(prec=76)
 """Decimals of SQL have up to 38 digits; Python's own 28 would round their sums."""
@@ -74,7 +74,8 @@ class Sum(CombineFn):
     12
     """
 
-    scio_operation = "sumByKey"
+    scio_operation: ClassVar[str | None] = "sumByKey"
+    whole_numbers_fold: ClassVar[WholeNumbersFold | None] = "sum"
 
     def create(self) -> Any:
         return 0
@@ -129,6 +130,7 @@ class Min(ExactMerge):
     """
 
     scio_operation = "minByKey"
+    whole_numbers_fold = "min"
 
     def create(self) -> Any:
         return None
@@ -153,6 +155,7 @@ class Max(ExactMerge):
     """
 
     scio_operation = "maxByKey"
+    whole_numbers_fold = "max"
 
     def create(self) -> Any:
         return None

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.bundle import Bundle
+from beamlike.model.column_bundle import JoinedBundle
 from beamlike.model.graph import Edge, GroupNode, Node, StatefulNode
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.graph.early import (
@@ -115,7 +116,7 @@ class Between:
     layers: Layers
     layer: int
     workers: dict[int, Worker]
-    pending: dict[tuple[int, int], Bundle] = attrs.field(factory=lambda: defaultdict(Bundle))
+    pending: dict[tuple[int, int], Bundle] = attrs.field(factory=lambda: defaultdict(JoinedBundle))
     """What nodes of this stage are given, by their numbers and sources."""
 
     @classmethod

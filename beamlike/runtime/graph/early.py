@@ -17,11 +17,20 @@ import pyarrow as pa
 
 from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import Bools, Ints
+from beamlike.model.bundle import Spans
+from beamlike.model.column_bundle import OneKey
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.envelope import Reached, by_shard
-from beamlike.runtime.graph.keyed import as_noted, hashes_of, keyed_table
+from beamlike.runtime.graph.keyed import (
+    as_noted,
+    column_of_keys,
+    hashes_of,
+    keyed_table,
+    typed,
+)
 from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.reducing import reduced, with_counts
 from beamlike.runtime.graph.stage import HeldValues, Stage, plan_of
 from beamlike.runtime.graph.staged import GroupingWorker, Keyed
 from beamlike.runtime.graph.wire import Wire
@@ -29,6 +38,8 @@ from beamlike.runtime.graph.wire import Wire
 _PAYS: Final = 4
 """One in so many elements at least need not go to the shards, or elements are not combined."""
 _FOREVER: Final = 2**62
+_MIX: Final = 0x5851F42D4C957F2D
+"""Knuth's multiplier of 64 bits."""
 
 
 @attrs.frozen
@@ -120,8 +131,17 @@ class EarlyCombiner:
             UserFunctionError: A function of the user's raised.
             CoderError: A value cannot be bytes.
         """
+        few = self._reduced(keyed, bound)
+        if few is not None:
+            of_windows, counts = few
+            keys = OneKey(blobs[0], len(counts))
+            rows = np.arange(len(counts))
+            lifted = self._lifted(of_windows, keys, hashes_of(keys), rows, bound)
+            lifted = with_counts(lifted, of_windows.windows, counts)
+            return self._spread(of_windows, keys, lifted, part)
+        keyed = keyed.with_objects()
         plan, hashes = self._plan, hashes_of(blobs)
-        early = self._early(keyed, blobs, bound)
+        early = self._early(keyed, hashes, bound)
         to_shards = list[tuple[int, pa.Table]]()
         if not early.all() or self._notes:
             table = keyed_table(keyed, blobs, hashes, self._wire)
@@ -131,7 +151,33 @@ class EarlyCombiner:
                 return Combined([*to_shards, *by_shard(table, plan.shards, plan.buckets)])
             to_shards += by_shard(table.filter(pa.array(~early)), plan.shards, plan.buckets)
         lifted = self._lifted(keyed, blobs, hashes, np.nonzero(early)[0], bound)
-        position = self._fanout_of(keyed, blobs, lifted, part)
+        return self._spread(keyed, blobs, lifted, part, to_shards)
+
+    def _reduced(self, keyed: Keyed, bound: WatermarkBound) -> tuple[Keyed, Ints] | None:
+        """See `reduced`. None, too, where an element may be late, or all have to be noted."""
+        strategy, fold = self._plan.strategy, self._node.combine.whole_numbers_fold
+        if fold is None or not isinstance(keyed.keys, OneKey) or len(keyed.keys) < _PAYS:
+            return None
+        if self._notes or strategy.is_merging or keyed.unassigned is not None:
+            return None
+        few = reduced(keyed, fold)
+        if few is None or not self._none_late(few[0].windows, bound).all():
+            return None
+        is_less = self._node.fanout is not None or len(few[1]) * _PAYS <= len(keyed.keys) * (
+            _PAYS - 1
+        )
+        return few if is_less else None
+
+    def _spread(
+        self,
+        keyed: Keyed,
+        blobs: Sequence[bytes],
+        lifted: pa.Table,
+        part: int,
+        to_shards: Sequence[tuple[int, pa.Table]] = (),
+    ) -> Combined:
+        """Combined elements, and others, on their ways."""
+        plan, position = self._plan, self._fanout_of(keyed, blobs, lifted, part)
         is_hot = position >= 0
         to_fanout = [
             (number, lifted.filter(pa.array(position == number)))
@@ -139,8 +185,7 @@ class EarlyCombiner:
         ]
         if is_hot.any():
             lifted = lifted.filter(pa.array(~is_hot))
-        to_shards += by_shard(lifted, plan.shards, plan.buckets)
-        return Combined(to_shards, to_fanout)
+        return Combined([*to_shards, *by_shard(lifted, plan.shards, plan.buckets)], to_fanout)
 
     def merged(self, tables: Sequence[pa.Table]) -> Iterator[tuple[int, pa.Table]]:
         """Combined elements with their ``hash`` as one of each key and window, for the shards.
@@ -151,21 +196,24 @@ class EarlyCombiner:
         lifted = self._stage.lift(tables, None)
         return by_shard(lifted, self._plan.shards, self._plan.buckets)
 
-    def _early(self, keyed: Keyed, blobs: Sequence[bytes], bound: WatermarkBound) -> Bools:
+    def _early(self, keyed: Keyed, hashes: Ints, bound: WatermarkBound) -> Bools:
         """Which elements are combined."""
-        strategy, count = self._plan.strategy, len(blobs)
+        strategy, count = self._plan.strategy, len(hashes)
         none = np.zeros(count, np.bool_)
         if strategy.is_merging and not bound.is_certain:
             return none  # each has its own window, and may be late alone
         if self._node.fanout is None:
-            windows = keyed.windows
-            different = len(set(zip(blobs, windows.starts, windows.ends, strict=True)))
+            different = _about_as_many(hashes, keyed.windows)
             if count - different < count / _PAYS or not self._is_exact(keyed):
                 return none
+        return self._none_late(keyed.windows, bound)
+
+    def _none_late(self, windows: Spans, bound: WatermarkBound) -> Bools:
+        """Which windows cannot be late, or are judged by their shard."""
+        strategy, ends = self._plan.strategy, np.asarray(windows.ends, np.int64)
         if not bound.is_certain:
-            return ~none
+            return np.ones(len(ends), np.bool_)
         lateness, last = min(strategy.allowed_lateness, _FOREVER), strategy.end_of_global_window
-        ends = np.array(keyed.windows.ends, np.int64)
         return np.minimum(ends - 1, last - lateness) + lateness >= bound.watermark
 
     def _is_exact(self, keyed: Keyed) -> bool:
@@ -191,10 +239,10 @@ class EarlyCombiner:
             self._held.values = self._wire.all_through(list(keyed.values))
             values = pa.array(rows, HeldValues.positions)
         else:
-            values = pa.array(keyed.values, self._plan.values["value"]).take(pa.array(rows))
+            values = typed(keyed.values, self._plan.values["value"]).take(pa.array(rows))
         picked, number = pa.array(rows), pa.int64()
         columns = {
-            "key_key": pa.array(blobs, pa.binary()),
+            "key_key": column_of_keys(blobs),
             "ts": pa.array(keyed.timestamps, number),
             "start": pa.array(keyed.windows.starts, number),
             "end": pa.array(keyed.windows.ends, number),
@@ -223,3 +271,9 @@ class EarlyCombiner:
             )
         ]
         return np.array(positions, np.int64)
+
+
+def _about_as_many(hashes: Ints, windows: Spans) -> int:
+    """How many different keys and windows there are, or a few less: two may have the same hash."""
+    starts, ends = np.asarray(windows.starts, np.int64), np.asarray(windows.ends, np.int64)
+    return len(np.unique((hashes * _MIX + starts) * _MIX + ends))

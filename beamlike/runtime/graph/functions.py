@@ -36,9 +36,10 @@ class FunctionWorker(Worker):
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
         (bundle,) = given
+        parts = bundle.parts()
         if self.shares_elements and self._do.changes_elements:
-            bundle = bundle.with_values(own_copies(bundle.values))
-        return self.run([((), bundle)])
+            parts = [part.with_values(own_copies(part.values)) for part in parts]
+        return self.run(((), part) for part in parts)
 
     def run(self, seen: Iterable[tuple[Contents, Bundle]]) -> Tagged:
         """What one bundle becomes, whose parts see different side inputs.

@@ -24,11 +24,11 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.columns import Panes
-from beamlike.machine.columnar.effects import infos_of, panes_of
+from beamlike.machine.columnar.columns import Panes, infos_of, panes_of
 from beamlike.machine.events import Pane
 from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coders
+from beamlike.model.column_bundle import OneKey
 from beamlike.runtime.column_shard import Pass
 from beamlike.runtime.columns import ARROW, as_column
 from beamlike.runtime.envelope import by_shard, is_lifted
@@ -36,6 +36,7 @@ from beamlike.runtime.graph.keys import key_bytes, key_of
 from beamlike.runtime.graph.staged import Keyed
 from beamlike.runtime.graph.wire import Wire
 
+_ESCAPED: Final = ('"', "\\")
 _NOTED: Final = "noted"
 """The column of elements that only notes of what happened are made of."""
 
@@ -66,7 +67,16 @@ def shard_tables(
 
 def hashes_of(blobs: Sequence[bytes]) -> Ints:
     """The hash of each key, which says its shard and its bucket."""
+    if isinstance(blobs, OneKey):
+        return np.full(len(blobs), crc32(blobs.key), np.int64)
     return np.fromiter(map(crc32, blobs), np.int64, len(blobs))
+
+
+def column_of_keys(blobs: Sequence[bytes]) -> pa.Array:
+    """The bytes of keys as a column."""
+    if isinstance(blobs, OneKey):
+        return pa.repeat(pa.scalar(blobs.key, pa.binary()), len(blobs))
+    return pa.array(blobs, pa.binary())
 
 
 def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) -> pa.Table:
@@ -76,9 +86,7 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
         CoderError: A value cannot be bytes.
     """
     declared = keyed.declared
-    values = (
-        as_column(keyed.values) if declared is None else pa.array(keyed.values, ARROW[declared])
-    )
+    values = as_column(keyed.values) if declared is None else typed(keyed.values, ARROW[declared])
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
     number, unassigned = pa.int64(), None
@@ -86,7 +94,7 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
         unassigned = np.array(keyed.unassigned, np.bool_)
     return pa.table(
         {
-            "key_key": pa.array(blobs, pa.binary()),
+            "key_key": column_of_keys(blobs),
             "value_value": values,
             "ts": pa.array(keyed.timestamps, number),
             "start": pa.array(keyed.windows.starts, number, mask=unassigned),
@@ -96,13 +104,37 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
     )
 
 
-def key_blobs(keys: Sequence[Any], coders: Coders) -> list[bytes]:
+def typed(values: Sequence[Any], dtype: pa.DataType) -> pa.Array:
+    """Values of a declared type as a column."""
+    return values if isinstance(values, pa.Array) else pa.array(values, dtype)
+
+
+def text_blobs(texts: Sequence[str]) -> list[bytes] | None:
+    """Texts in bytes as `key_bytes` makes them, all at once: a fifth of the time.
+
+    None if one of them has a character that is written in another way in JSON.
+    """
+    together = "".join(texts)
+    if not (together.isascii() and together.isprintable()) or any(
+        it in together for it in _ESCAPED
+    ):
+        return None
+    return ('"s' + '"\n"s'.join(texts) + '"').encode().split(b"\n")
+
+
+def key_blobs(keys: Sequence[Any], coders: Coders) -> Sequence[bytes]:
     """Keys in bytes.
 
     Raises:
         UnfitKeyError: One is none for other processes.
     """
+    if isinstance(keys, OneKey):
+        return OneKey(key_bytes(keys.key, coders), len(keys))
     kinds = set(map(type, keys))
+    if kinds == {str}:
+        blobs = text_blobs(keys)
+        if blobs is not None:
+            return blobs
     if len(kinds) == 1 and kinds <= {int, str, bytes}:
         # Equal keys of one of these types have equal bytes.
         known = {key: key_bytes(key, coders) for key in set(keys)}

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
-from beamlike.model.panes import PaneInfo, numbered_panes
+from beamlike.model.column_bundle import ColumnBundle, JoinedBundle
+from beamlike.model.panes import NO_FIRING, PaneInfo, numbered_panes
 from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.clock import Delivered
 from beamlike.runtime.envelope import (
@@ -56,7 +57,7 @@ class Parcel:
     """
 
     sent: list[Envelope] = attrs.field(factory=list)
-    added: Bundle = attrs.field(factory=Bundle)
+    added: Bundle = attrs.field(factory=JoinedBundle)
     _unpacked: Bundle | None = attrs.field(default=None, init=False)
 
     def unpacked(self, wire: Wire) -> Bundle:
@@ -68,7 +69,7 @@ class Parcel:
         if not self.sent:
             return self.added
         if self._unpacked is None:
-            self._unpacked = Bundle()
+            self._unpacked = JoinedBundle()
             for envelope in self.sent:
                 self._unpacked.extend(_bundle(wire.loads(envelope.body)))
             self._unpacked.extend(self.added)
@@ -260,6 +261,8 @@ def _bundle(columns: _Columns) -> Bundle:
     values, timestamps, spans, numbers, panes = columns
     windows: WindowsOfEach
     if isinstance(spans, np.ndarray):
+        if panes == [NO_FIRING]:
+            return ColumnBundle(values, timestamps, (spans[:, 0], spans[:, 1]))
         windows = Spans(*spans.T.tolist())
     else:
         windows = [tuple(window_of(*span) for span in each) for each in spans]

@@ -11,10 +11,12 @@ from beamlike.machine.assigning import assigned
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.failures import Failure
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
+from beamlike.model.column_bundle import ColumnBundle
 from beamlike.model.graph import (
     MAIN,
     FlattenNode,
     GroupNode,
+    KnownSideInputNode,
     Node,
     ParDoNode,
     ReadNode,
@@ -28,6 +30,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, Reassigning, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, GLOBAL_WINDOWS, Window
 from beamlike.runtime.graph.functions import FunctionWorker
+from beamlike.runtime.graph.known_sides import KnownSideInputWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
 from beamlike.runtime.graph.scripts import in_parts
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -44,23 +47,49 @@ def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
     None if elements may be in several windows, if the window function looks at their values or is
     a user's own, and near the end of time, where windows are cut short: then `assign` is called.
     """
-    kind = type(window_fn)  # and no subclass, which may assign as it likes
-    if kind is GlobalWindows:
+    if type(window_fn) is GlobalWindows:
         return Spans.all_in(GLOBAL_WINDOWS[window_fn.resolution], len(timestamps))
+    grid = _grid(window_fn, max(timestamps, default=0))
+    if grid is None:
+        return None
+    size, period, offset = grid
+    starts = [at - (at - offset) % period for at in timestamps]
+    return Spans(starts, [start + size for start in starts])
+
+
+def window_columns(window_fn: WindowFn, times: Any) -> Window | tuple[Any, Any] | None:
+    """What `spans_at` says of event times in an array, as `ColumnBundle` has windows."""
+    if type(window_fn) is GlobalWindows:
+        return GLOBAL_WINDOWS[window_fn.resolution]
+    grid = _grid(window_fn, int(times.max(initial=0)))
+    if grid is None:
+        return None
+    size, period, offset = grid
+    starts = times - (times - offset) % period
+    return starts, starts + size
+
+
+def _grid(window_fn: WindowFn, latest: int) -> tuple[int, int, int] | None:
+    """The size of windows, and where they begin: how far from one another, and from the epoch.
+
+    None if that depends on more than event times up to the latest.
+    """
+    kind = type(window_fn)  # and no subclass, which may assign as it likes
     if kind is FixedWindows:
         assert isinstance(window_fn, FixedWindows)
-        size, offset = window_fn.size, window_fn.offset
-        starts = [at - (at - offset) % size for at in timestamps]
+        size, period, offset = window_fn.size, window_fn.size, window_fn.offset
     elif kind is Sessions:
         assert isinstance(window_fn, Sessions)
         if not isinstance(window_fn.gap, int) or window_fn.ends_with is not None:
             return None
-        size, starts = window_fn.gap, list(timestamps)
+        size, period, offset = window_fn.gap, 1, 0
     else:
         return None
-    if max(timestamps, default=0) > window_fn.resolution.end_of_global_window - size:
-        return None
-    return Spans(starts, [start + size for start in starts])
+    return (
+        None
+        if latest > window_fn.resolution.end_of_global_window - size
+        else (size, period, offset)
+    )
 
 
 class _Source(Worker):
@@ -98,11 +127,18 @@ class _Assigning(Worker):
         self._node = node
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
-        bundle, before = given[0].one_window_each()
+        return ((MAIN, self._assigned(part)) for part in given[0].parts())
+
+    def _assigned(self, part: Bundle) -> Bundle:
+        if isinstance(part, ColumnBundle):
+            window = window_columns(self._node.window_fn, part.times)
+            if window is not None:
+                return part.in_windows(window)
+        bundle, before = part.one_window_each()
         windows: WindowsOfEach | None = spans_at(self._node.window_fn, bundle.timestamps)
         if windows is None:
             windows = [*map(self._windows, bundle.values, bundle.timestamps, before.windows())]
-        yield MAIN, bundle.with_windows(windows)
+        return bundle.with_windows(windows)
 
     def _windows(self, value: Any, timestamp: int, before: Window) -> tuple[Window, ...]:
         window_fn = self._node.window_fn
@@ -149,6 +185,8 @@ def _worker_of(node: Node) -> Worker:
             return GroupingWorker(node)
         case SideInputNode():
             return SideInputWorker(node)
+        case KnownSideInputNode():
+            return KnownSideInputWorker(node)
         case StatefulParDoNode():
             return StatefulParDoWorker(node)
         case MachineNode():

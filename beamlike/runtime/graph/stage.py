@@ -267,6 +267,10 @@ class Stage:
     def _shard(self) -> Shard:
         return TracedShard(self.plan) if self.notes else Shard(self.plan)
 
+    def prepare(self) -> None:
+        """Make once, before the first element, what all steps need."""
+        _ = self._stepper, self.plan.identity, self.plan.about
+
     def step(
         self,
         store: Store,
@@ -325,7 +329,9 @@ class Stage:
         passes: int,
     ) -> StageStepped:
         plan = self.plan
-        tables, late = combine_the_rest(plan, lambda: self._lifter, store, tables, updates)
+        late = list[tuple[tuple[Any, ...], Drop]]()
+        if len(tables) > 1:  # one table has one form
+            tables, late = combine_the_rest(plan, lambda: self._lifter, store, tables, updates)
         stepped = columns.step(store, tables, updates, clock, passes)
         out, panes = Bundle(), list[tuple[Pass, list[bytes]]]()
         for one in stepped.passes:

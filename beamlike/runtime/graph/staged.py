@@ -1,7 +1,7 @@
 """Nodes that keep state: each has a machine, and a stage that keeps its state by key."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -18,6 +18,7 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Spans, Windowed
+from beamlike.model.column_bundle import ColumnBundle
 from beamlike.model.combine import Collect
 from beamlike.model.copies import own_copy
 from beamlike.model.graph import MAIN, GroupNode, Node, StatefulParDoNode
@@ -68,6 +69,12 @@ class Keyed:
     windows: Spans
     declared: type | None = None
     unassigned: Sequence[bool] | None = None
+
+    def with_objects(self) -> "Keyed":
+        """With values that are objects of Python, unless their type is declared."""
+        if self.declared is not None or not hasattr(self.values, "tolist"):
+            return self
+        return attrs.evolve(self, values=self.values.tolist())
 
 
 class StagedWorker(Worker, Recorded):
@@ -203,6 +210,15 @@ def _are_pairs(values: Sequence[Any]) -> bool:
     return {tuple}.issuperset(map(type, values)) and {2}.issuperset(map(len, values))
 
 
+def _all_fit(values: Sequence[Any], declared: type) -> bool:
+    """Whether all values are known to be of a type and to fit a column of it; see `_fits`."""
+    if not {declared}.issuperset(map(type, values)):
+        return False
+    if declared is int:
+        return not values or -(2**63) <= min(values) <= max(values) < 2**63
+    return declared is not str or all(map(str.isascii, values))
+
+
 def _fits(value: Any) -> bool:
     """Whether a column of its type holds a value: 64 bits of a number, text of Unicode."""
     if type(value) is int:
@@ -242,6 +258,8 @@ class GroupingWorker(StagedWorker):
             yield key, Element(value, at, window if is_assigned else None)
 
     def keyed(self, given: Sequence[Bundle]) -> Keyed:
+        if not self._assigns and all(isinstance(it, ColumnBundle) for it in given[0].parts()):
+            return self._keyed_columns(given[0])
         bundle, windows = self._pairs(given)
         keys = [key for key, _ in bundle.values]
         values = [value for _, value in bundle.values]
@@ -249,6 +267,27 @@ class GroupingWorker(StagedWorker):
         if self._assigns:
             unassigned = [isinstance(window, GlobalWindow) for window in windows.windows()]
         return Keyed(keys, values, bundle.timestamps, windows, self._declared, unassigned)
+
+    def _keyed_columns(self, bundle: Bundle) -> Keyed:
+        from beamlike.runtime.columns import ARROW
+        from beamlike.runtime.graph.arrow_values import (
+            one_key_of,
+            times_and_windows,
+            values_of_pairs,
+        )
+
+        times, windows = times_and_windows(bundle)
+        declared, keys = self._declared, one_key_of(bundle)
+        if keys is None:
+            pairs = [pair for part in bundle.parts() for pair in part.values]
+            self._check_pairs(pairs)
+            names, values = [key for key, _ in pairs], [value for _, value in pairs]
+            return Keyed(names, values, times, windows, declared)
+        # Numbers that are whole in Arrow are so in Python, whatever is declared.
+        of_pairs = values_of_pairs(bundle, ARROW[declared or int])
+        if isinstance(of_pairs, list):
+            self._check(of_pairs)
+        return Keyed(keys, of_pairs, times, windows, declared)
 
     def teardown(self) -> None:
         self._combine.teardown()
@@ -260,20 +299,29 @@ class GroupingWorker(StagedWorker):
             PipelineError: One is not, or its value is not of the declared type.
         """
         bundle, windows = given[0].one_window_each()
-        if not _are_pairs(bundle.values):
-            for value in bundle.values:
-                _pair(value, self.label)
-        self._check(value for _, value in bundle.values)
+        self._check_pairs(bundle.values)
         return bundle, windows
 
-    def _check(self, values: Iterable[Any]) -> None:
+    def _check_pairs(self, pairs: Sequence[Any]) -> None:
+        """Refuse what is not a pair, and values that are not of the declared type.
+
+        Raises:
+            PipelineError: One is not.
+        """
+        if not _are_pairs(pairs):
+            for value in pairs:
+                _pair(value, self.label)
+        if self._declared is not None:
+            self._check([value for _, value in pairs])
+
+    def _check(self, values: Sequence[Any]) -> None:
         """Refuse values that are not of the declared type.
 
         Raises:
             PipelineError: One is of another type, or fits no column of this one.
         """
         declared = self._declared
-        if declared is None:
+        if declared is None or _all_fit(values, declared):
             return
         for value in values:
             if type(value) is not declared or not _fits(value):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from beamlike.dialects import flink
-from beamlike.dialects.flink_harness import Harness
+from beamlike.dialects.flink_operator import Harness
 from beamlike.dialects.rows import Row
 from beamlike.errors import UnsupportedError
 from tests.support.dialects.cases import DialectCase

@@ -17,8 +17,9 @@ from beamlike.machine.columnar.columns import (
     State,
     Table,
     UnretractedPanes,
+    drops_of,
+    panes_of,
 )
-from beamlike.machine.columnar.effects import drops_of, panes_of
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.leaves import Nodes
 from beamlike.machine.columnar.step import ColumnarGrouping

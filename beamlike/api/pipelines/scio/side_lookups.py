@@ -335,7 +335,7 @@ def _look_up(
     view: View,
     look: Callable[[Any, Any], Any],
     by: Literal["flat_map", "map", "filter"] = "flat_map",
-) -> Any:
+) -> "SCollection[Any]":
     """What a function makes of each element and the contents of a small collection."""
 
     def build(inside: "SCollection[Any]") -> "SCollection[Any]":
@@ -354,7 +354,7 @@ def _joined(missing: Sequence[None], pair: tuple[Any, Any], small: Mapping[Any, 
     return [(key, (value, other_value)) for other_value in small.get(key, missing)]
 
 
-def _reified(pcoll: Verbs[Any], view: View) -> Any:
+def _reified(pcoll: Verbs[Any], view: View) -> "SCollection[Any]":
     def build(inside: "SCollection[Any]") -> "SCollection[Any]":
         once = cast("SCollection[None]", inside.pipeline | "Once" >> Create([None]))
         side = _side_input(inside, inside.with_global_window(), view)

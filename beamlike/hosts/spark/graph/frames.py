@@ -1,8 +1,7 @@
 """DataFrames as sources of a pipeline, and its collections as DataFrames."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 import pyarrow as pa
@@ -23,7 +22,7 @@ from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge, Node, ReadNode, StatefulNode
+from beamlike.model.graph import Node, ReadNode, StatefulNode
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layer import Layer
 from beamlike.runtime.graph.layers import Layers
@@ -88,57 +87,13 @@ class Frame:
         return Entry(numbered, read)
 
 
-def frame_of(
-    spark: "SparkSession",
-    edge: Edge,
-    schema: str | Coder,
-    *,
-    shards: int,
-    wake_every_ms: int,
-) -> "DataFrame":
-    """The elements of an edge as rows, in one query: streaming if a source is.
-
-    Args:
-        spark: The session of the query.
-        edge: Whose elements are wanted.
-        schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
-            another tuple with its columns; any other element is the only column.
-        wake_every_ms: How often a query that waits on processing time gets one without data.
-
-    Raises:
-        PipelineError: It is no schema.
-        UnsupportedError: Some sources are streams and others are not.
-    """
-    layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
-    shown = Shown.of(schema, owner)
-    shows = [(layers.edge_number[edge], shown.table)]
-    if not is_stream(layers):
-        return shown.rows_in(bounded_messages(spark, layers, shards, shows))
-    still = [node.label for node in layers.sources if not _streams(node)]
-    if still:
-        stream = next(node.label for node in layers.sources if _streams(node))
-        raise UnsupportedError(
-            f"{still[0]!r} comes to an end and {stream!r} is a stream; Spark cannot read both in "
-            "one query of a DataFrame: write the result with WriteRows(...) and run() the "
-            "pipeline, or read the first one as a stream too"
-        )
-    left = stream_messages(
-        spark,
-        layers,
-        shows,
-        shards=shards,
-        wake_every_ms=wake_every_ms,
-        names=_name_of,
-    )
-    return shown.rows_in(left)
-
-
 def is_stream(layers: Layers) -> bool:
     """Whether a source has no end of its own."""
-    return any(map(_streams, layers.sources))
+    return any(map(streams, layers.sources))
 
 
-def _streams(source: ReadNode) -> bool:
+def streams(source: ReadNode) -> bool:
+    """Whether a source has no end of its own."""
     return isinstance(source.origin, Frame) and source.origin.rows.isStreaming
 
 
@@ -170,16 +125,6 @@ def stream_messages(
         if isinstance(node, StatefulNode) or isinstance(getattr(node, "origin", None), Frame)
     ]
     return stepped_through(entries, layers, shards, BUCKETS, shows=shows, observed=observed)
-
-
-_asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
-"""How many DataFrames are based on a node."""
-
-
-def _name_of(node: Node) -> str:
-    """A name for what a node counts: another one in each DataFrame, since two may be united."""
-    _asked[node] = number = _asked.get(node, 0) + 1
-    return node.label if number == 1 else f"{node.label} {number}"
 
 
 def _frames(layers: Layers) -> list[tuple[int, Frame]]:

@@ -1,10 +1,8 @@
 """Rows of a DataFrame as elements of a pipeline, on Spark's workers."""
 
 from collections import namedtuple
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable
 from functools import lru_cache, partial
-from itertools import compress
 from typing import Any, Final
 
 import attrs
@@ -15,13 +13,13 @@ from pyspark.sql import Row
 
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.events import Drop, RowProblem
-from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coder
+from beamlike.model.column_bundle import Column, ColumnBundle
 from beamlike.model.graph import MAIN
-from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOWS
 from beamlike.runtime.envelope import Reached
+from beamlike.runtime.graph.arrow_values import ArrowColumn, python_values
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.wire import MADE_BY
@@ -71,60 +69,46 @@ class Reader:
 
     def _add(self, batch: pa.RecordBatch, mail: Mail) -> None:
         at, ahead = batch.column(AT), batch.column(AHEAD)
-        table = canonical(batch.drop_columns([AT, AHEAD]))
-        names = table.schema.names
-        rows: list[Values] = list(zip(*map(_values, table.columns), strict=True))
-        known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False))).to_numpy(
-            zero_copy_only=False
-        )
+        rows = RowColumns(canonical(batch.drop_columns([AT, AHEAD])))
+        known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False)))
         unit = self.layers.resolution
         times = at.fill_null(unit.earliest).to_numpy()
-        lost = [
-            self._untimely(dict(zip(names, rows[row], strict=True)), is_ahead=ahead[row].as_py())
-            for row in np.nonzero(~known)[0].tolist()
-        ]
-        if lost:
-            rows = [*compress(rows, known.tolist())]
-            times = times[known]
+        lost = list[Drop]()
+        if not pc.all(known, min_count=0).as_py():
+            places = np.nonzero(~known.to_numpy(zero_copy_only=False))[0].tolist()
+            lost = [self._untimely(rows.named(it), is_ahead=ahead[it].as_py()) for it in places]
+            rows, times = RowColumns(rows.batch.filter(known)), at.filter(known).to_numpy()
         if self.streaming:
             greatest = int(times.max(initial=unit.earliest))
             mail.reached.append(Reached(self.node, 0, greatest))
-            if rows:
-                mail.delivered.append(self._delivered(names, rows, times))
-        values, unreadable = self._elements(names, rows)
+            if len(rows):
+                mail.delivered.append(self._delivered(rows, times))
+        values, unreadable = self._elements(rows)
         if unreadable:
             lost += unreadable.values()
             times = np.delete(times, [*unreadable])
-        count = len(values)
-        bundle = Bundle(
-            values, times.tolist(), Spans.all_in(GLOBAL_WINDOWS[unit], count), [NO_FIRING] * count
-        )
+        bundle = ColumnBundle(values, times, GLOBAL_WINDOWS[unit])
         self.layers.put(mail, self.node, MAIN, bundle)
         mail.report.lost += (NodeDrop(self.node, None, drop) for drop in lost)
         mail.report.count(self.node, Tally.of(batch.num_rows, [(None, drop) for drop in lost]))
 
-    def _elements(
-        self, names: Sequence[str], rows: Sequence[Values]
-    ) -> tuple[list[Any], dict[int, Drop]]:
+    def _elements(self, rows: "RowColumns") -> tuple[Column | list[Any], dict[int, Drop]]:
         """The elements that rows are, and by its place what is lost of a row that is none."""
         if self.encoded is None or self.coder is None:
-            return [*map(row_maker(tuple(names)), rows)], {}
-        column = names.index(self.encoded)
+            return rows, {}
         values, lost = [], {}
-        for place, row in enumerate(rows):
+        for place, blob in enumerate(rows.batch.column(self.encoded).to_pylist()):
             try:
-                values.append(self.coder.decode(row[column]))
+                values.append(self.coder.decode(blob))
             except USER_RAISED as cause:  # of this row: no other is lost for it
                 why = problem_of(cause)
-                named = dict(zip(names, row, strict=True))
-                lost[place] = _unreadable(named, RowProblem.BAD_VALUE, why)
+                lost[place] = _unreadable(rows.named(place), RowProblem.BAD_VALUE, why)
         return values, lost
 
-    def _delivered(self, names: Sequence[str], rows: Sequence[Values], times: Any) -> Any:
+    def _delivered(self, rows: "RowColumns", times: Any) -> Any:
         """What the event times of rows say."""
         last = int(np.argmax(times))
-        named = dict(zip(names, rows[last], strict=True))
-        words = f"{short_repr(named)} at {show_instant(int(times[last]))}"
+        words = f"{short_repr(rows.named(last))} at {show_instant(int(times[last]))}"
         return delivered_by(self.node, times, words)
 
     def _untimely(self, row: dict[str, Any], *, is_ahead: bool | None) -> Drop:
@@ -139,6 +123,35 @@ class Reader:
 
 def _unreadable(row: dict[str, Any], problem: RowProblem, why: str) -> Drop:
     return Drop(None, None, problem, error=f"{row!r}: {why}")
+
+
+class RowColumns:
+    """Rows of a batch, which are made when they are needed."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self.batch = batch
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    def tolist(self) -> list[Row]:
+        names, columns = self.batch.schema.names, map(python_values, self.batch.columns)
+        return [*map(row_maker(tuple(names)), zip(*columns, strict=True))]
+
+    def picked(self, name: str | int) -> ArrowColumn | None:
+        """What ``row.name``, ``row["name"]`` or ``row[0]`` is of each row.
+
+        None if Python has to say: a row has attributes of its own, a name may be that of several
+        columns, or of none.
+        """
+        names = self.batch.schema.names
+        is_plain = names.count(name) == 1 and not hasattr(Row, str(name))
+        return ArrowColumn(self.batch.column(name)) if is_plain else None
+
+    def named(self, place: int) -> dict[str, Any]:
+        """The row at a place, by the names of its columns."""
+        values = [python_values(column)[0] for column in self.batch.slice(place, 1).columns]
+        return dict(zip(self.batch.schema.names, values, strict=True))
 
 
 @lru_cache(maxsize=64)
@@ -159,20 +172,3 @@ def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
     body |= {"__fields__": list(names), "__slots__": (), MADE_BY: (row_maker, (names,))}
     kind = type("Row", (Row,), body)
     return partial(tuple.__new__, kind)
-
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _values(column: pa.Array) -> list[Any]:
-    """The values of a column as Python's. Arrow takes twenty times as long for instants."""
-    dtype = column.type
-    if not pa.types.is_timestamp(dtype) or dtype.unit != "us" or dtype.tz is None:
-        values: list[Any] = column.to_pylist()
-        return values
-    since_epoch = column.cast(pa.int64()).fill_null(0).to_numpy().astype("timedelta64[us]")
-    instants = [_EPOCH + length for length in since_epoch.tolist()]
-    if not column.null_count:
-        return instants
-    valid = column.is_valid().to_pylist()
-    return [instant if known else None for instant, known in zip(instants, valid, strict=True)]

@@ -73,7 +73,8 @@ class Columns:
         rows = elements
         if set(map(type, elements)) != {tuple} or set(map(len, elements)) != {len(names)}:
             rows = [self._parts(element, names) for element in elements]
-        arrays = [self._column(at, [row[at] for row in rows], elements) for at in range(len(names))]
+        columns = zip(*rows, strict=True) if rows else [()] * len(names)
+        arrays = [self._column(at, column, elements) for at, column in enumerate(columns)]
         return pa.Table.from_arrays(arrays, names=names)
 
     def _parts(self, element: Any, names: Sequence[str]) -> Sequence[Any]:
@@ -101,7 +102,7 @@ class Columns:
             )
         return [value]
 
-    def _column(self, at: int, values: list[Any], elements: Sequence[Any]) -> pa.Array:
+    def _column(self, at: int, values: Sequence[Any], elements: Sequence[Any]) -> pa.Array:
         field, arrow = self.schema.fields[at], self.arrow.field(at).type
         fit = _fitting(field.dataType, set(map(type, values)))
         try:

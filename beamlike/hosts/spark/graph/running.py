@@ -16,6 +16,7 @@ from beamlike.hosts.spark.graph.frames import (
     stream_messages,
     waits_for_clock,
 )
+from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.hosts.spark.ticks import is_tick
 from beamlike.machine.clocks import SourceClock
@@ -63,6 +64,14 @@ class RunReport:
     lost: LostElements = attrs.field(factory=LostElements)
     ended: set[tuple[int, int]] = attrs.field(factory=set)
     """The shards of nodes whose output watermark is at the end of time."""
+
+    def add(self, layers: Layers, mail: Mail) -> None:
+        """What was dropped and counted in a micro-batch."""
+        report = mail.at_the_end(layers.wire)
+        labels = [node.label for node in layers.nodes]
+        self.lost.add(DroppedElement(0, labels[it.node], it.key, it.drop) for it in report.lost)
+        for node, of_node in report.metrics.by_step().items():
+            self.metrics.merge(of_node.of_step(labels[int(node)]))
 
 
 @attrs.frozen
@@ -182,9 +191,14 @@ def run_bounded(
     spark: "SparkSession", layers: Layers, sinks: Sequence[Sink], *, shards: int
 ) -> RunReport:
     """Run a pipeline whose sources all come to an end."""
-    found, shown = RunReport(), _shown(sinks)
-    left = bounded_messages(spark, layers, shards, _shows(layers, shown))
-    _write(left, 0, layers, shown, found)
+    found = RunReport()
+    rest, new, jobs = with_known_side_inputs(spark, layers, shards)
+    for first, mail in jobs:
+        found.add(first, mail)
+    sinks = [attrs.evolve(it, edge=Edge(new[it.edge.node], it.edge.tag)) for it in sinks]
+    shown = _shown(sinks)
+    left = bounded_messages(spark, rest, shards, _shows(rest, shown))
+    _write(left, 0, rest, shown, found)
     return found
 
 
@@ -206,11 +220,7 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
     try:
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
         mail = Mail.opened(bytes(blob) for (blob,) in blobs)
-        report = mail.at_the_end(layers.wire)
-        labels = [node.label for node in layers.nodes]
-        found.lost.add(DroppedElement(0, labels[it.node], it.key, it.drop) for it in report.lost)
-        for node, of_node in report.metrics.by_step().items():
-            found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
+        found.add(layers, mail)
         for at, (sink, shown) in enumerate(rows):
             sink.write(shown.rows_in(kept, at), number)
         # Last: who waits for the end stops the query, and the rows have to be written by then.

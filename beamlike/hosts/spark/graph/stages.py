@@ -160,7 +160,7 @@ def output_stage(
             for number, (edge, show) in enumerate(shows):
                 if edge in left.bundles:
                     elements = left.bundles[edge].unpacked(layers.wire)
-                    rows.append((number, stream_of(show(elements.values))))
+                    rows += ((number, stream_of(show(it.values))) for it in elements.parts())
             for edge, _ in shows:
                 left.bundles.pop(edge, None)
             report = left.at_the_end(layers.wire)

@@ -5,9 +5,10 @@ windows of a bundle, and is saved in Arrow columns. Those that work on numbers a
 columns have no loop over rows or windows; any other function runs in `Objects`.
 
 Read in this order: `base` (what a fold is, and between Arrow and NumPy), `numbers` (counts,
-sums of floats, means), `sums` (exact sums), `extremes` (least and greatest), `ordered` (lists, the
-first and the last), `distinct` (each value once), `corrected` (over rows of which some withdraw
-others), `objects` (everything else), `choice` (from a function to its fold).
+sums of floats, means), `sums` (exact sums), `sql` (those of DataFrames), `extremes` (least and
+greatest), `ordered` (lists, the first and the last), `distinct` (each value once), `corrected`
+(over rows of which some withdraw others), `objects` (everything else), `choice` (from a function to
+its fold).
 """
 
 from beamlike.machine.columnar.folds.base import (

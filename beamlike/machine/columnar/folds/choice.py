@@ -13,9 +13,10 @@ from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, Ex
 from beamlike.machine.columnar.folds.numbers import Count, CountValues, FloatSum, Mean
 from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.machine.columnar.folds.ordered import Collect, Stamped
+from beamlike.machine.columnar.folds.sql import DecimalMean, IntervalMean, NullOfNothing
 from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model import combine
-from beamlike.model.combine import corrected
+from beamlike.model.combine import corrected, sql
 
 
 def fold_of(
@@ -41,7 +42,18 @@ def fold_of(
 def _sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
     if pt.is_decimal128(kind):
         return DecimalSum(kind)
-    return WholeSum() if pt.is_int64(kind) else FloatSum() if pt.is_float64(kind) else None
+    if pt.is_int64(kind) or pt.is_duration(kind):
+        return WholeSum(kind)
+    return FloatSum() if pt.is_float64(kind) else None
+
+
+def _sql_sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
+    fold = _sum(fn, kind)
+    return None if fold is None else NullOfNothing(fold)
+
+
+def _decimal_mean(fn: sql.DecimalMean, kind: pa.DataType) -> Fold | None:
+    return DecimalMean(kind, fn.scale) if pt.is_decimal128(kind) else None
 
 
 def _mean(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
@@ -66,7 +78,10 @@ _CHOICES: dict[type, Callable[..., Fold | None]] = {
     combine.Count: lambda fn, *_: Count(),
     combine.CountValues: lambda fn, *_: CountValues(),
     combine.Sum: _sum,
+    sql.SqlSum: _sql_sum,
     combine.Mean: _mean,
+    sql.DecimalMean: _decimal_mean,
+    sql.IntervalMean: lambda fn, kind: IntervalMean(kind) if pt.is_duration(kind) else None,
     combine.Min: lambda fn, kind: _extreme(kind, least=True),
     combine.Max: lambda fn, kind: _extreme(kind, least=False),
     combine.Collect: lambda fn, kind: Collect(kind, fn.keep_nulls),

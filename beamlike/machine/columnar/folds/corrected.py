@@ -18,6 +18,7 @@ from beamlike.machine.columnar.folds.base import (
     present_in,
 )
 from beamlike.machine.columnar.folds.numbers import Count
+from beamlike.machine.columnar.folds.sql import CountedSum
 from beamlike.machine.columnar.folds.sums import WholeSum
 
 F = TypeVar("F", bound=Fold)
@@ -48,23 +49,40 @@ class NetCountValues(NetCount):
         return Values(signs if there is None else np.where(there, signs, 0))
 
 
-class NetWholeSum(WholeSum):
-    """The sum of the 64-bit whole numbers that stand."""
+class NetWholeSum(CountedSum):
+    """The sum of the 64-bit whole numbers that stand, and how many they are."""
+
+    sums: WholeSum
+
+    def __init__(self) -> None:
+        super().__init__(WholeSum())
 
     def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
         assert values is not None, "a sum has something to add up"
-        return self._runs(values.data, first)
+        *digits, signs = values.data
+        return *self.sums.of_digits(tuple(digits), first), np.add.reduceat(signs, first)
+
+    def add(
+        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
+        return self.both(held, self.of(values, at, first, counts))
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        low, high, count = accumulators
+        data = self.sums.extract((low, high)).data
+        return Values(data, (low != 0) | (high != 0) | (count != 0))
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
-        """As digits: the opposite of the least number has 65 bits."""
-        numbers, negative = number_values(columns[0]), _signs(columns[-1]) < 0
-        data = numbers.data
+        """As digits, for the opposite of the least number has 65 bits, and as what each counts."""
+        numbers, signs = number_values(columns[0]), _signs(columns[-1])
+        negative, data = signs < 0, numbers.data
         if numbers.present is not None:
             data = np.where(numbers.present, data, 0)
+            signs = np.where(numbers.present, signs, 0)
         over = (negative & (data == np.iinfo(np.int64).min)).astype(np.int64)
         with np.errstate(over="ignore"):
             low = np.where(negative, -data, data)
-        return Values((low, over) if over.any() else (low,))
+        return Values((low, over, signs) if over.any() else (low, signs))
 
 
 def _signs(withdrawn: pa.Array) -> Ints:

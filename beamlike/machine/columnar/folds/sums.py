@@ -26,15 +26,23 @@ from beamlike.machine.columnar.folds.base import (
 Digits = tuple[Ints, ...]
 
 _HALF = 2**32 - 1
+_INT64 = pa.int64()
 
 
 class WholeSum(Fold):
-    """The sum of 64-bit whole numbers, in two digits."""
+    """The sum of 64-bit whole numbers, in two digits.
+
+    Args:
+        kind: Their type: whole numbers, or durations.
+    """
 
     width = 2
 
+    def __init__(self, kind: pa.DataType = _INT64) -> None:
+        self.kind = kind
+
     def types(self) -> list[pa.DataType]:
-        return [pa.int64()]
+        return [self.kind]
 
     def create(self, count: int) -> Accumulators:
         return tuple(np.zeros(count, np.int64) for _ in range(self.width))
@@ -44,7 +52,7 @@ class WholeSum(Fold):
         data = values.data
         if values.present is not None:
             data = np.where(values.present, data, 0)
-        return self._runs((data,), first)
+        return self.of_digits((data,), first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         digits, carry = [], None
@@ -54,7 +62,7 @@ class WholeSum(Fold):
         return tuple(digits)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        return self._runs(parts, first)
+        return self.of_digits(parts, first)
 
     def extract(self, accumulators: Accumulators) -> Values:
         low, high = accumulators
@@ -66,14 +74,14 @@ class WholeSum(Fold):
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
         data = self.extract(accumulators).data
         if data.dtype == object:
-            return [from_objects(data.tolist(), pa.int64())]
-        return [array_of(data, None, pa.int64())]
+            return [from_objects(data.tolist(), self.kind)]
+        return [array_of(data, None, self.kind)]
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low = numbers_of(columns[0])
         return low, np.zeros(len(low), np.int64)
 
-    def _runs(self, digits: Digits, first: Ints) -> Digits:
+    def of_digits(self, digits: Digits, first: Ints) -> Digits:
         """The sum of each run of numbers."""
         found, carry = [], None
         for column in digits:
@@ -90,19 +98,13 @@ class DecimalSum(WholeSum):
 
     width = 3
 
-    def __init__(self, kind: pa.DataType) -> None:
-        self.kind = kind
-
-    def types(self) -> list[pa.DataType]:
-        return [self.kind]
-
     def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
         assert values is not None, "a sum has something to add up"
         low, high = _digits(values.data)
         present = present_in(values.data)
         if present is not None:
             low, high = np.where(present, low, 0), np.where(present, high, 0)
-        return self._runs((low, high) if high.any() else (low,), first)
+        return self.of_digits((low, high) if high.any() else (low,), first)
 
     def extract(self, accumulators: Accumulators) -> Values:
         """As decimals of 256 bits: they hold every sum."""

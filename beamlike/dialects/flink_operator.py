@@ -1,29 +1,208 @@
-"""A window operator of Flink in memory: elements, watermarks and the clock go in, rows come out.
+"""A window operator of Flink: what it is in the model, in memory and over a DataFrame.
 
-Source: Flink ``KeyedOneInputStreamOperatorTestHarness``, ``WindowOperator``.
+In memory elements, watermarks and the clock go in, and rows come out.
+
+Source: Flink ``WindowOperator``, ``KeyedOneInputStreamOperatorTestHarness``.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+import attrs
+
+from beamlike.api.arguments import A_KEY, column_names
+from beamlike.dialects.flink_evictors import Evictor
+from beamlike.dialects.flink_triggers import Trigger
+from beamlike.dialects.flink_words import Assigner
+from beamlike.dialects.frames import (
+    A_VALUE,
+    GROUP_OPTIONS,
+    GroupOptions,
+    aggregate_of,
+    arriving,
+    by_event_time,
+    dropped_once,
+    grouped,
+    millis_later,
+    reason_of,
+    shown,
+)
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
-from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
+from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
+from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
-from beamlike.model.options import ClosingBehavior
-from beamlike.model.time import MAX_TIMESTAMP, InstantLike, event_time_ms, instant_ms
+from beamlike.model.options import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    by_name,
+)
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import (
+    MAX_TIMESTAMP,
+    DurationLike,
+    InstantLike,
+    event_time_ms,
+    instant_ms,
+)
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.runtime.script import Output, Run
 from beamlike.safe_text import USER_RAISED, problem_of
 
 if TYPE_CHECKING:
-    from beamlike.dialects.flink import WindowedOperator
+    from pyspark.sql import DataFrame
 
 WindowFunction = Callable[[Any, Window, Any], Any]
 """From a key, a window and what came of its elements to the value of a row."""
+
+
+@attrs.frozen
+class Windowed:
+    """What a windowed stream says of its windows."""
+
+    assigner: Assigner
+    when: Trigger
+    lateness: int = 0
+    late_output: bool = False
+    eviction: Evictor | None = None
+    keyed: bool = True
+
+
+@attrs.frozen
+class WindowedOperator:
+    """Windows with their function. Source: Flink ``WindowOperator``."""
+
+    windowed: Windowed
+    combine: CombineFn
+    window_function: WindowFunction | None = None
+
+    @property
+    def strategy(self) -> WindowingStrategy:
+        """The windowing in the words of the model.
+
+        Where the trigger does not fire at the end of a window, what is left then comes out as the
+        window's last pane; Flink drops it, and so does `harness`.
+        """
+        when, lateness = self.windowed.when, self.windowed.lateness
+        again = not when.purging
+        cleanup = self._fires_at_cleanup and not (when.forgets_end and lateness == 0)
+        return WindowingStrategy(
+            self.windowed.assigner.window_fn,
+            when.trigger,
+            AccumulationMode.DISCARDING if when.purging else AccumulationMode.ACCUMULATING,
+            lateness,
+            closing_behavior=(
+                ClosingBehavior.FIRE_ALWAYS
+                if again and cleanup
+                else ClosingBehavior.FIRE_IF_NON_EMPTY
+            ),
+            on_time_behavior=(
+                OnTimeBehavior.FIRE_ALWAYS
+                if again and when.refires
+                else OnTimeBehavior.FIRE_IF_NON_EMPTY
+            ),
+            late_check=LateCheck.MERGED,
+        )
+
+    @property
+    def fires_at_end(self) -> bool:
+        """Whether what is left of a window at its end is emitted. If not, it is dropped."""
+        return self.windowed.when.at_end or self._fires_at_cleanup
+
+    @property
+    def _fires_at_cleanup(self) -> bool:
+        # The global window is never cleaned up.
+        in_global = isinstance(self.windowed.assigner.window_fn, GlobalWindows)
+        return self.windowed.when.at_cleanup and not in_global
+
+    @by_name(
+        "WindowedOperator.on_dataframe", WindowingError, GROUP_OPTIONS, key=A_KEY, value=A_VALUE
+    )
+    def on_dataframe(
+        self,
+        df: "DataFrame",
+        *,
+        key: str | Sequence[str],
+        value: str | Sequence[str],
+        timestamp: str | None = None,
+        returns: str | None = None,
+        watermark: DurationLike | None = None,
+        tick: DurationLike = "1 second",
+        **options: Unpack[GroupOptions],
+    ) -> "DataFrame":
+        """The operator over a DataFrame, streaming or bounded; see `beamlike.dialects.frames`.
+
+        ``end`` is the first instant after a window, and ``timestamp`` the millisecond before it.
+        Elements that are in none of their windows have the kind ``late`` if they are asked for,
+        and else ``dropped``; their ``timestamp`` is their own. Those between sliding windows, which
+        Flink asks whether they are late, are in no row.
+
+        Args:
+            key: The key's columns, ``()`` after `window_all`. Rows without a key are dropped.
+            value: The column of the elements; of several, elements are tuples.
+            timestamp: The column with the event time. In processing time the time of arrival, or
+                None for that of the micro-batch.
+            returns: The type of the result as DDL; not needed for the combine functions of this
+                package whose type is known.
+            watermark: How far event time may be out of order, as in ``forBoundedOutOfOrderness``.
+            tick: In processing time: after how long without a row time follows the clock.
+            options: See `Stream.group`.
+
+        Raises:
+            WindowingError: ``timestamp`` or ``watermark`` is missing.
+            CombineError: ``returns`` is missing.
+            ColumnError: A column is missing or has a type that cannot be used.
+            UnsupportedError: A function of the window, which would run after the query.
+        """
+        if key and not self.windowed.keyed:
+            raise WindowingError(
+                f"on_dataframe key={key!r}: window_all(...) has elements without keys; say key=(), "
+                "or key_by().window(...)"
+            )
+        if self.window_function is not None:
+            raise UnsupportedError(
+                "a function of key and window is not run over a DataFrame; apply(...) a function "
+                "of the elements, and compute with the columns key, start and end"
+            )
+
+        columns = column_names(value, "value")
+        if self.windowed.assigner.processing_time:
+            rows = arriving(df, timestamp, tick)
+        elif timestamp is None:
+            raise WindowingError(
+                "timestamp is missing, because these windows are in event time; name the column "
+                "that has it, or use windows in processing time"
+            )
+        else:
+            rows = by_event_time(df, timestamp, watermark)
+        from pyspark.sql import functions as F
+
+        strategy, aggregate = self.strategy, aggregate_of(self.combine, columns, returns)
+        everything = grouped(rows, strategy, aggregate, key=key, value=columns, options=options)
+        everything = dropped_once(everything, strategy)
+        is_drop = F.col("dropped").isNotNull()
+        if not self.fires_at_end:
+            # The last pane of a window is what is left of it: triggers of Flink never finish.
+            everything = everything.filter(is_drop | ~F.col("pane.is_last"))
+        is_late = is_drop & F.col("dropped.reason").isin("expired", "closed")
+        late = "late" if self.windowed.late_output else "dropped"
+        last = millis_later(F.col("window.end"), -1)
+        return shown(
+            everything,
+            key,
+            kind=F.when(is_late, late).when(is_drop, "dropped").otherwise("value"),
+            timestamp=F.when(is_drop, F.col("dropped.timestamp")).otherwise(last),
+            reason=F.when(is_late & F.lit(late == "late"), None).otherwise(reason_of()),
+        )
+
+    def harness(self) -> "Harness":
+        """The operator in memory, to be fed element by element."""
+        return Harness(self)
 
 
 class Harness:
@@ -40,7 +219,7 @@ class Harness:
     instant that a clock passes is a step of its own.
     """
 
-    def __init__(self, operator: "WindowedOperator") -> None:
+    def __init__(self, operator: WindowedOperator) -> None:
         strategy = operator.strategy
         self._stage = Stage(strategy, operator.combine)
         self._operator = operator

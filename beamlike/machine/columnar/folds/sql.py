@@ -1,0 +1,173 @@
+"""Sums and means as SQL has them; see `beamlike.model.combine.sql`."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.machine.columnar.arrays import Bools, Ints
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    Values,
+    array_of,
+    numbers_of,
+    objects,
+    present_in,
+)
+from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
+from beamlike.model.combine.sql import mean_of, nearest
+
+
+class SumBeside(Fold):
+    """Any sum, and beside it for each window what says whether there is anything in it.
+
+    Args:
+        sums: The fold of the sum.
+    """
+
+    joined: ClassVar[np.ufunc]
+    """How what is beside the sum is joined: counts are added up."""
+    empty: ClassVar[Any]
+    """What is beside the sum of nothing."""
+
+    def __init__(self, sums: Fold) -> None:
+        self.sums = sums
+
+    @abstractmethod
+    def beside(self, values: Values, first: Ints, counts: Ints) -> Any:
+        """What is beside the sums of elements, see `of`."""
+
+    def create(self, count: int) -> Accumulators:
+        return *self.sums.create(count), np.full(count, self.empty)
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "a sum has something to add up"
+        return *self.sums.of(values, at, first, counts), self.beside(values, first, counts)
+
+    def add(
+        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
+        assert values is not None, "a sum has something to add up"
+        totals = self.sums.add(held[:-1], values, at, first, counts)
+        return *totals, self.joined(held[-1], self.beside(values, first, counts))
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        return *self.sums.both(one[:-1], other[:-1]), self.joined(one[-1], other[-1])
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        return *self.sums.merged(parts[:-1], first), self.joined.reduceat(parts[-1], first)
+
+    def grown(self, held: Accumulators, parts: Accumulators, first: Ints) -> Accumulators:
+        beside = self.joined(held[-1], self.joined.reduceat(parts[-1], first))
+        return *self.sums.grown(held[:-1], parts[:-1], first), beside
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values | None:
+        return self.sums.values_of(columns)
+
+
+class CountedSum(SumBeside):
+    """Any sum, and how many values are in it."""
+
+    joined, empty = np.add, np.int64(0)
+
+    def types(self) -> list[pa.DataType]:
+        return [*self.sums.types(), pa.int64()]
+
+    def beside(self, values: Values, first: Ints, counts: Ints) -> Ints:
+        present = _present(values)
+        if present is None:
+            return counts
+        return np.add.reduceat(present, first, dtype=np.int64)
+
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
+        *totals, count = accumulators
+        return [*self.sums.save(tuple(totals)), array_of(count, None, pa.int64())]
+
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
+        *totals, count = columns
+        return *self.sums.load(totals), numbers_of(count)
+
+
+class DecimalMean(CountedSum):
+    """The mean of decimals of 128 bits.
+
+    Args:
+        kind: The type of their sum.
+        scale: The places behind the point of the mean.
+    """
+
+    def __init__(self, kind: pa.DataType, scale: int) -> None:
+        super().__init__(DecimalSum(kind))
+        self.scale = scale
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        totals = self.sums.extract(accumulators[:-1]).data.to_pylist()
+        means = [
+            mean_of(total, count, self.scale) if count else None
+            for total, count in zip(totals, accumulators[-1].tolist(), strict=True)
+        ]
+        return Values(objects(means))
+
+
+class IntervalMean(CountedSum):
+    """The mean of durations."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        super().__init__(WholeSum(kind))
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        totals, count = self.sums.extract(accumulators[:-1]).data.tolist(), accumulators[-1]
+        pairs = zip(totals, count.tolist(), strict=True)
+        means = [nearest(total, max(number, 1)) for total, number in pairs]
+        return Values(np.array(means, np.int64), count > 0)
+
+
+class NullOfNothing(SumBeside):
+    """Any sum, and whether there is a value in it: if not, the sum is null."""
+
+    joined, empty = np.logical_or, False
+
+    def types(self) -> list[pa.DataType]:
+        return self.sums.types()
+
+    def beside(self, values: Values, first: Ints, counts: Ints) -> Bools:
+        present = _present(values)
+        if present is None:
+            return np.ones(len(first), np.bool_)
+        return np.logical_or.reduceat(present, first)
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        *totals, present = accumulators
+        data = self.sums.extract(tuple(totals)).data
+        if isinstance(data, pa.Array):
+            return Values(_nulled(data, present))
+        return Values(data, present)
+
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
+        *totals, present = accumulators
+        return [_nulled(column, present) for column in self.sums.save(tuple(totals))]
+
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
+        (column,) = columns
+        present = present_in(column)
+        if present is None:
+            return *self.sums.load(columns), np.ones(len(column), np.bool_)
+        zero = Decimal(0) if pa.types.is_decimal(column.type) else 0
+        filled = pc.fill_null(column, pa.scalar(zero, column.type))
+        return *self.sums.load([filled]), present
+
+
+def _present(values: Values) -> Bools | None:
+    """Which values are not null; None: all of them."""
+    return present_in(values.data) if isinstance(values.data, pa.Array) else values.present
+
+
+def _nulled(totals: pa.Array, present: Bools) -> pa.Array:
+    if present.all():
+        return totals
+    return pc.if_else(pa.array(present), totals, pa.scalar(None, totals.type))

@@ -1,0 +1,144 @@
+"""Sums and means as SQL has them: nothing adds up to null, and a mean of decimals is a decimal."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
+from typing import Any, ClassVar, Final
+
+import attrs
+
+from beamlike.model.combine.base import CombineFn
+from beamlike.model.combine.folds import EXACT, Sum
+
+_QUOTIENT: Final = Context(prec=120, rounding=ROUND_HALF_UP)
+"""Holds a sum of 76 digits, divided by a count, with more than 39 places behind the point."""
+_PLACES: Final = Decimal(1).scaleb(-39, _QUOTIENT)
+"""Spark divides to so many places, and rounds the quotient to its type after that."""
+
+
+@attrs.frozen
+class SqlSum(Sum):
+    """The sum of the values that are not null. Empty pane, and one of nulls alone: null.
+
+    Source: Spark ``sum``.
+
+    >>> fn = SqlSum()
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    12
+    >>> fn.extract(fn.add(fn.create(), [None], [0])) is None
+    True
+    """
+
+    scio_operation: ClassVar[str | None] = None
+
+    def create(self) -> Any:
+        return None
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        some = next((value for value in values if value is not None), None)
+        if some is None:
+            return accumulator
+        if accumulator is None:
+            accumulator = timedelta(0) if isinstance(some, timedelta) else 0
+        return super().add(accumulator, values, timestamps)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        if first is None or second is None:
+            return second if first is None else first
+        return super().merge(first, second)
+
+    def __str__(self) -> str:
+        # State of a query belongs to these words. That of sums which had 0 in place of null goes
+        # on: it has a number for each window.
+        return "Sum()"
+
+
+@attrs.frozen
+class DecimalMean(CombineFn):
+    """The mean of the decimals that are not null. Empty pane, and one of nulls alone: null.
+
+    Args:
+        scale: The places behind the point of the result, which is rounded half up.
+
+    Source: Spark ``avg``.
+
+    >>> fn = DecimalMean(scale=6)
+    >>> fn.extract(fn.add(fn.create(), [Decimal(1), None, Decimal(1), Decimal(0)], [0, 0, 0, 0]))
+    Decimal('0.666667')
+    """
+
+    scale: int
+
+    def create(self) -> tuple[Any, int]:
+        return (0, 0)
+
+    def add(
+        self, accumulator: tuple[Any, int], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, int]:
+        total, count = accumulator
+        present = [value for value in values if value is not None]
+        with localcontext(EXACT):
+            return sum(present, total), count + len(present)
+
+    def merge(self, first: tuple[Any, int], second: tuple[Any, int]) -> tuple[Any, int]:
+        with localcontext(EXACT):
+            return first[0] + second[0], first[1] + second[1]
+
+    def extract(self, accumulator: tuple[Any, int]) -> Decimal | None:
+        total, count = accumulator
+        return mean_of(total, count, self.scale) if count else None
+
+
+@attrs.frozen
+class IntervalMean(CombineFn):
+    """The mean of the durations that are not null, in microseconds, of two equally near ones that
+    which is further from 0. Empty pane, and one of nulls alone: null.
+
+    Source: Spark ``avg``.
+
+    >>> fn = IntervalMean()
+    >>> fn.extract(fn.add(fn.create(), [timedelta(seconds=1), None, timedelta(0)], [0, 0, 0]))
+    datetime.timedelta(microseconds=500000)
+    """
+
+    def create(self) -> tuple[timedelta, int]:
+        return (timedelta(0), 0)
+
+    def add(
+        self, accumulator: tuple[timedelta, int], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[timedelta, int]:
+        present = [value for value in values if value is not None]
+        return sum(present, accumulator[0]), accumulator[1] + len(present)
+
+    def merge(
+        self, first: tuple[timedelta, int], second: tuple[timedelta, int]
+    ) -> tuple[timedelta, int]:
+        return first[0] + second[0], first[1] + second[1]
+
+    def extract(self, accumulator: tuple[timedelta, int]) -> timedelta | None:
+        total, count = accumulator
+        micros = total // timedelta(microseconds=1)
+        return timedelta(microseconds=nearest(micros, count)) if count else None
+
+
+def nearest(total: int, count: int) -> int:
+    """The whole number that is nearest to a quotient; of two the one that is further from 0.
+
+    >>> nearest(5, 2), nearest(-5, 2), nearest(-4, 3)
+    (3, -3, -1)
+    """
+    whole = (2 * abs(total) + count) // (2 * count)
+    return -whole if total < 0 else whole
+
+
+def mean_of(total: Any, count: int, scale: int) -> Decimal:
+    """The mean of decimals, to so many places behind the point, as Spark rounds it.
+
+    Source: Spark ``Decimal./`` and ``Decimal.toPrecision``, both half up.
+
+    >>> mean_of(Decimal("0.5"), 3, 4)
+    Decimal('0.1667')
+    """
+    with localcontext(_QUOTIENT):
+        quotient = (Decimal(total) / count).quantize(_PLACES)
+        return quotient.quantize(Decimal(1).scaleb(-scale))

@@ -1,0 +1,234 @@
+"""Columns of any name, in each role of each verb: they work, or are refused in one line that names
+them.
+
+Names are those with what SQL, JSON or patterns have a meaning for, and every name that beamlike
+itself gives to a column, read from its source.
+"""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+import pytest
+
+import beamlike as bl
+from beamlike.errors import BeamlikeError, ColumnError
+from beamlike.testing import QueryTest
+from tests.support.landing.column_names import names_of_columns
+from tests.support.queries.named_jobs import AWKWARD, JOBS, TIME, Job, played, renamed_rows
+
+OF_A_PANE: Final = frozenset(("window", "timestamp", "pane"))
+_RESULT: Final = OF_A_PANE | {"dropped", "__beamlike"}
+"""What a result has columns of that are called so."""
+_HIDDEN: Final = frozenset(("dropped", "__beamlike"))
+_LOOKING: Final = frozenset(("__beamlike_side", "__beamlike_pane"))
+
+REFUSED: Final[Mapping[tuple[str, str], frozenset[str]]] = {
+    ("windowed", "key"): _RESULT,
+    ("windowed", "value"): frozenset(("__beamlike",)),
+    ("windowed", "output"): _RESULT | {""},
+    ("windowed", "carry"): frozenset(("__beamlike",)),
+    ("windowed", "time"): frozenset(("__beamlike",)),
+    ("grouped twice", "key"): _RESULT,
+    ("grouped twice", "value"): _RESULT | {""},
+    ("join", "key"): _RESULT | {"left", "right"},
+    ("join", "value"): _HIDDEN | {"retraction"},
+    ("join", "other"): _HIDDEN | {"retraction"},
+    ("look_up", "key"): _RESULT | _LOOKING,
+    ("look_up", "value"): _HIDDEN | _LOOKING,
+    ("look_up", "other"): _HIDDEN | _LOOKING | {"retraction"},
+    ("deduplicate", "key"): _RESULT,
+    ("deduplicate", "value"): _HIDDEN,
+    ("apply_per_key", "key"): _RESULT,
+    ("apply_per_key", "value"): _RESULT,
+}
+"""By verb and role the names that are refused, in small letters."""
+
+LEFT_OUT: Final = frozenset(
+    (verb, role) for verb in ("join", "look_up", "deduplicate") for role in ("value", "other")
+)
+"""Where columns that are called as those of a pane make room for these."""
+
+ALL: Final = ("", *AWKWARD, *names_of_columns())
+SAMPLE: Final = (
+    *("", *AWKWARD[::4], *sorted({"retraction", *_RESULT, *_LOOKING, "left", "key_0"})),
+    *names_of_columns()[::70],
+)
+NAMES: Final = [
+    pytest.param(SAMPLE, id="some"),
+    pytest.param(ALL, id="all", marks=pytest.mark.nightly),
+]
+ROLES: Final = [(verb, role) for verb, job in JOBS.items() for role in job.roles]
+
+
+def plain_names(job: Job) -> dict[str, list[str]]:
+    names = {role: [f"the {role}", f"another {role}"] for role in job.roles}
+    return names | ({"time": [TIME]} if "time" in names else {})
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["bounded", "streaming"])
+@pytest.mark.parametrize(("verb", "role"), ROLES)
+@pytest.mark.parametrize("names", NAMES)
+def test_on_local_a_column_of_any_name_works_or_is_refused(
+    verb: str, role: str, names: Sequence[str], streaming: bool
+) -> None:
+    job, plain = JOBS[verb], plain_names(JOBS[verb])
+    usual = played(job, plain, "local", streaming=streaming)
+    refused = set()
+    for name in dict.fromkeys(names):
+        used = plain | {role: [name, *plain[role][1:]]}
+        try:
+            rows = played(job, used, "local", streaming=streaming)
+        except BeamlikeError as error:
+            check_refusal(error, name)
+            refused.add(name)
+            continue
+        left_out = (verb, role) in LEFT_OUT and name.lower() in OF_A_PANE
+        expected = renamed_rows(usual, {plain[role][0]: None if left_out else name})
+        assert renamed_rows(rows, {}) == expected, name
+    assert refused == {name for name in names if name.lower() in REFUSED[verb, role]}
+
+
+def check_refusal(error: BeamlikeError, name: str) -> None:
+    """An error says in one line which name is meant."""
+    assert "\n" not in str(error)
+    assert repr(name) in str(error) or repr(name.lower()) in str(error), error
+
+
+# -- Spark --------------------------------------------------------------------------------------
+
+
+def names_in_all_roles(
+    job: Job, verb: str, turn: int, names: Sequence[str]
+) -> dict[str, list[str]]:
+    """Names of all roles: each name in one of them, with each turn in another."""
+    lists = [role for role in job.roles if role != "time"]
+    taken: dict[str, list[str]] = {role: [] for role in lists}
+    folded = {name.lower(): name for name in names}
+    for index, (small, name) in enumerate(folded.items()):
+        role = lists[(index + turn) % len(lists)]
+        if small not in REFUSED[verb, role] | OF_A_PANE and small != "retraction":
+            taken[role].append(name)
+    return taken | ({"time": [TIME]} if "time" in job.roles else {})
+
+
+def _turns() -> Iterator[Any]:
+    for verb, job in JOBS.items():
+        count = len(job.roles) - ("time" in job.roles)
+        for names, streaming, turn in itertools.product((SAMPLE, ALL), (False, True), range(count)):
+            daily = names is SAMPLE and turn == 0 and streaming == (verb == "join")
+            yield pytest.param(
+                *(verb, turn, streaming, names),
+                marks=() if daily else pytest.mark.nightly,
+                id=f"{verb}-{turn}-{'streaming' if streaming else 'bounded'}-{len(names)}",
+            )
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("verb", "turn", "streaming", "names"), [*_turns()])
+def test_on_spark_columns_of_any_names_work_side_by_side(
+    spark: Any, verb: str, turn: int, streaming: bool, names: Sequence[str]
+) -> None:
+    job = JOBS[verb]
+    used = names_in_all_roles(job, verb, turn, names)
+    rows = played(job, used, "spark", streaming=streaming, spark=spark)
+    expected = played(job, used, "local", streaming=streaming)
+    assert renamed_rows(rows, {}) == renamed_rows(expected, {})
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("verb", JOBS)
+def test_on_spark_the_same_names_are_refused(spark: Any, verb: str) -> None:
+    job, plain = JOBS[verb], plain_names(JOBS[verb])
+    for role in job.roles:
+        for name in REFUSED[verb, role]:
+            used = plain | {role: [name, *plain[role][1:]]}
+            with pytest.raises(BeamlikeError) as refusal:
+                played(job, used, "spark", streaming=False, spark=spark)
+            check_refusal(refusal.value, name)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("names", [pytest.param(AWKWARD[::9], id="some"), NAMES[1]])
+def test_on_spark_the_event_time_has_any_name(spark: Any, names: Sequence[str]) -> None:
+    job, plain = JOBS["windowed"], plain_names(JOBS["windowed"])
+    usual = played(job, plain, "local", streaming=False)
+    for name in names:
+        if name.lower() not in REFUSED["windowed", "time"]:
+            used = plain | {"time": [name]}
+            rows = played(job, used, "spark", streaming=False, spark=spark)
+            assert renamed_rows(rows, {}) == renamed_rows(usual, {TIME: name}), name
+
+
+# -- fields of structs ----------------------------------------------------------------------------
+
+FIELDS: Final = list(dict.fromkeys(("", *AWKWARD, *names_of_columns())))
+
+
+@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+def test_fields_of_structs_have_any_name(host: Any, request: Any) -> None:
+    session = {"spark": request.getfixturevalue("spark")} if host == "spark" else {}
+    struct = pa.struct([(name, pa.int64()) for name in FIELDS])
+    schema = pa.schema([("k", pa.string()), ("at", pa.timestamp("us", "UTC")), ("s", struct)])
+    value = {name: index for index, name in enumerate(FIELDS)}
+
+    def job(rows: Any) -> Any:
+        return bl.windowed(
+            rows,
+            key="k",
+            timestamp="at",
+            watermark="1 minute",
+            window=bl.FixedWindows("1 hour"),
+            aggregate={"first": bl.first("s"), "set": bl.collect_set("s"), "all": bl.collect("s")},
+            output="all",
+        )
+
+    with QueryTest(job, schema, host=host, **session) as query:
+        query.send(*({"k": key, "at": "12:00:00", "s": value} for key in ("a", None)))
+        query.advance_watermark_to_infinity()
+        kept, lost = sorted(query.rows, key=lambda row: row["dropped"] is not None)
+    assert (kept["first"], kept["set"], kept["all"]) == (value, [value], [value])
+    assert json.loads(lost["dropped"]["element"])["s"] == value
+
+
+# -- twins that differ in case --------------------------------------------------------------------
+
+
+@pytest.fixture
+def exact_case(spark: Any) -> Iterator[None]:
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    yield
+    spark.conf.unset("spark.sql.caseSensitive")
+
+
+def twins(verb: str) -> dict[str, list[str]]:
+    names = {role: [f"the {role}", f"The {role}"] for role in JOBS[verb].roles}
+    return names | ({"time": ["AT"]} if "time" in names else {})
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("exact_case")
+@pytest.mark.parametrize("streaming", [False, True], ids=["bounded", "streaming"])
+@pytest.mark.parametrize("verb", JOBS)
+def test_where_case_matters_twins_are_two_columns(spark: Any, verb: str, streaming: bool) -> None:
+    job, plain, used = JOBS[verb], plain_names(JOBS[verb]), twins(verb)
+    usual = played(job, plain, "local", streaming=streaming)
+    rows = played(job, used, "spark", streaming=streaming, spark=spark)
+    names = {old: new for role in plain for old, new in zip(plain[role], used[role], strict=True)}
+    assert renamed_rows(rows, {}) == renamed_rows(usual, names)
+
+
+@pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@pytest.mark.parametrize("verb", JOBS)
+def test_elsewhere_twins_are_refused(host: Any, verb: str, request: Any) -> None:
+    session = request.getfixturevalue("spark") if host == "spark" else None
+    plain, used = plain_names(JOBS[verb]), twins(verb)
+    for role in JOBS[verb].roles:
+        if role == "time":
+            continue
+        names = plain | {role: used[role]}
+        with pytest.raises(ColumnError) as refusal:
+            played(JOBS[verb], names, host, streaming=False, spark=session)
+        check_refusal(refusal.value, used[role][0])
