@@ -33,6 +33,7 @@ SCENARIOS: Final[Mapping[str, tuple[str, ...]]] = {
     "runner": IN_PROCESS,
     "windows": (*IN_PROCESS, "spark"),
     "sources": (*IN_PROCESS, "spark"),
+    "retractions": (*IN_PROCESS, "spark"),
     "capabilities": (*IN_PROCESS, "spark"),
     "spark": ("spark",),
     "tables": ("spark",),
