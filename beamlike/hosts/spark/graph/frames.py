@@ -126,7 +126,7 @@ def stream_messages(
     streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
     entries = [frame.entry(layers, at) for at, frame in streams]
     entries += [] if others is None else [Entry(others)]
-    if _waits(layers, shards):
+    if waits_for_clock(layers, shards):
         entries.append(Entry(_ticked(spark, layers, wake_every_ms)))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, StatefulNode))
@@ -150,7 +150,8 @@ def clock_of(source: ReadNode) -> InputClock:
     return StageClock(1)
 
 
-def _waits(layers: Layers, shards: int) -> bool:
+def waits_for_clock(layers: Layers, shards: int) -> bool:
+    """Whether a node or a source waits on processing time, so that its query has to be woken."""
     found = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
     return any(
         placed.stage.plan.machine.needs_clock for layer in found for placed in layer.stages.values()
