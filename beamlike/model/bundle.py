@@ -5,10 +5,11 @@ An element object, and the object of a window, are made only for a function that
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, Final, Self
+from typing import Any, Final, NoReturn, Self
 
 import attrs
 
+from beamlike.errors import PipelineError
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, window_of
 
@@ -29,6 +30,25 @@ class Windowed:
     windows: tuple[Window, ...] = (GLOBAL_WINDOW,)
     """The windows that it is in; several if they overlap and no function took its window."""
     pane: PaneInfo = NO_FIRING
+
+
+@attrs.frozen
+class Retraction:
+    """The value of an element that withdraws an earlier one of the same window.
+
+    A grouping brings it out whose panes retract.
+
+    Args:
+        element: The value of the element that is withdrawn.
+    """
+
+    element: Any
+
+    def __iter__(self) -> NoReturn:
+        raise PipelineError(
+            f"{self!r} withdraws a pair, and was taken for one; write retractable(...) around the "
+            "function that takes pairs, or leave StrategyOptions(retractions=True) out"
+        )
 
 
 @attrs.define(eq=False)

@@ -15,6 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+import attrs
+
+from tests.beam_runner.capabilities import PAGE, capabilities_of
+from tests.beam_runner.capabilities import page as capabilities_page
 from tests.beam_runner.named import reason_of
 from tests.beam_suite.environment import beam_folder, environment, version_of
 
@@ -23,11 +27,26 @@ LATEST: Final = Path(__file__).resolve().parent / "LATEST.md"
 VERSIONS: Final = ("2.77.0", "2.76.0")
 """The newest two releases of Beam: all suites run with the first, the conformance with both."""
 CONFORMANCE: Final = "FnApiRunnerTest"
+FOLDER: Final = Path(__file__).resolve().parent / "scenarios"
+IN_PROCESS: Final = ("local", "memory")
+SCENARIOS: Final[Mapping[str, tuple[str, ...]]] = {
+    "runner": IN_PROCESS,
+    "windows": (*IN_PROCESS, "spark"),
+    "sources": (*IN_PROCESS, "spark"),
+    "retractions": (*IN_PROCESS, "spark"),
+    "capabilities": (*IN_PROCESS, "spark"),
+    "spark": ("spark",),
+    "tables": ("spark",),
+    "kills": ("spark",),
+}
+"""Ours, see the folder: files, and the hosts that each runs on."""
+CAPABILITIES: Final = "scenarios/capabilities"
 LAYERS: Final = "layers"
 """In place of a host: the layers of the Spark host without Spark. Streams do not end there."""
 ENDS: Final = ("-k", "not et_timer and not unbounded_source")
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     CONFORMANCE: (),
+    **{f"scenarios/{name}": () for name in SCENARIOS},
     "validates_runner": (
         "runners/portability/fn_api_runner/translations_test.py",
         "transforms/ptransform_test.py",
@@ -53,6 +72,8 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "textio_test": ("io/textio_test.py",),
     "periodicsequence_test": ("transforms/periodicsequence_test.py",),
     "deduplicate_test": ("transforms/deduplicate_test.py",),
+    "watch_test": ("io/watch_test.py",),
+    "unbounded_source_test": ("io/unbounded_source_test.py",),
     "examples": (
         "examples/cookbook/coders_test.py",
         "examples/cookbook/combiners_test.py",
@@ -93,12 +114,15 @@ def notes_of(
     if suite == CONFORMANCE:
         ours = Path(__file__).with_name("conformance.py")
         paths, folder_of_tests = [str(ours)], ours.parent  # no conftest above it is read
+    if (name := suite.removeprefix("scenarios/")) in SCENARIOS:
+        paths, folder_of_tests = [str(FOLDER / f"test_{name}.py")], FOLDER
     marks = ["-m", "it_validatesrunner"] if suite == "validates_runner" else []
     with TemporaryDirectory(prefix="beamlike-beam-runner-") as folder:
         notes = Path(folder) / "notes.jsonl"
         in_layers = host == LAYERS
         variables = {"BEAMLIKE_BEAM_NOTES": str(notes)}
         variables["BEAMLIKE_BEAM_HOST"] = "local" if in_layers else host
+        variables["BEAMLIKE_BEAM_HOSTS"] = host
         plugins = ["-p", "tests.beam_runner.plugin"]
         plugins += ["-p", "tests.beam_runner.in_layers"] if in_layers else []
         if raising:
@@ -173,31 +197,68 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", action="append", choices=("local", "memory", LAYERS, "spark"))
     parser.add_argument("--suite", action="append", choices=SUITES, help="one of them, not all")
     parser.add_argument("--short", action="store_true", help="one host, and nothing is written")
+    parser.add_argument("--work", metavar="DIR", help="what ran is kept here, and not run again")
     options = parser.parse_args(arguments)
     hosts = options.host or (["local"] if options.short else ["local", "memory", LAYERS, "spark"])
     with TemporaryDirectory(prefix="beamlike-beam-") as home:
         chosen = [Path(it) for it in options.python or ()]
         pythons = chosen or [environment(Path(home), version) for version in VERSIONS]
+        kept = Kept(Path(options.work or home))
         results: dict[tuple[str, str], Sequence[tuple[str, str, str]]] = {}
-        for suite in options.suite or SUITES:
-            for host in hosts:
-                everywhere = suite == CONFORMANCE
-                everywhere |= suite == "validates_runner" and host != LAYERS
-                if host == "local" or everywhere:
-                    extra = ENDS if host == LAYERS else ()
-                    notes = notes_of(pythons[0], suite, host, extra)
-                    results[suite, host] = judged(notes, host)
-        for python in pythons[1:]:
-            title = f"{CONFORMANCE} of {version_of(python)}"
-            results[title, "local"] = judged(notes_of(python, CONFORMANCE, "local"))
-        raising = notes_of(pythons[0], CONFORMANCE, "local", raising=True)
+        shown: dict[str, Mapping[str, bool]] = {}
+        for python in pythons:
+            newest = python == pythons[0]
+            for suite in options.suite or SUITES:
+                for host in hosts:
+                    if not runs_on(suite, host, newest=newest):
+                        continue
+                    notes = kept.notes_of(python, suite, host)
+                    title = suite if newest else f"{suite} of {version_of(python)}"
+                    results[title, host] = judged(notes, host)
+                    if suite == CAPABILITIES:
+                        shown[host] = capabilities_of(notes)
+        raising = kept.notes_of(pythons[0], CONFORMANCE, "local", raising=True)
         vacuous = sum(note["outcome"] == "passed" for note in raising)
         page = table(results, version_of(pythons[0]), vacuous)
     print(page)
     if not options.short and not options.suite:
         LATEST.write_text(page, encoding="utf-8")
+        PAGE.write_text(capabilities_page(shown), encoding="utf-8")
     failed = [it for verdicts in results.values() for it in verdicts if it[1] == "FAILED"]
     return 1 if failed else 0
+
+
+def runs_on(suite: str, host: str, *, newest: bool) -> bool:
+    """Whether a suite runs on a host, with the newest release of Beam or the one before."""
+    if suite == CONFORMANCE:
+        return newest or host != LAYERS
+    if suite == "validates_runner":
+        return host != LAYERS
+    if (name := suite.removeprefix("scenarios/")) in SCENARIOS:
+        return newest and host in SCENARIOS[name]
+    return newest and host == "local"
+
+
+@attrs.frozen
+class Kept:
+    """What tests did, kept in a folder: a run that was interrupted goes on where it was."""
+
+    folder: Path
+
+    def notes_of(
+        self, python: Path, suite: str, host: str, *, raising: bool = False
+    ) -> list[dict[str, Any]]:
+        """What each test of a suite did; it runs if that is not known. See `notes_of`."""
+        parts = (version_of(python), suite.replace("/", "-"), host, *(["raising"] * raising))
+        name = f"{'-'.join(parts)}.json"
+        file = self.folder / name
+        if not file.exists():
+            extra = ENDS if host == LAYERS else ()
+            notes = notes_of(python, suite, host, extra, raising=raising)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(notes), encoding="utf-8")
+        kept: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+        return kept
 
 
 if __name__ == "__main__":

@@ -163,13 +163,12 @@ def page(passed: Mapping[str, Mapping[str, bool]]) -> str:
     lines = [
         "# Capabilities",
         "",
-        f"The [table of capabilities]({SITE})",
-        "of Apache Beam's site, with `BeamlikeRunner` beside its columns. A cell of ours is what a",
-        f"scenario of `tests/beam_runner/scenarios/{SCENARIOS}` showed on that host, and *No*",
-        "where there is none; `python -m tests.beam_runner` writes the page. The site has no "
-        "column of",
-        "Prism: *runs* and *skips* say what Beam's own tests of it do with the conformance of",
-        "runners. On Spark a stream is meant, unless the site's row is about data that ends.",
+        f"The [table of capabilities]({SITE}) of Apache Beam's site, with `BeamlikeRunner` beside",
+        "its columns. A cell of ours is what a scenario of",
+        f"`tests/beam_runner/scenarios/{SCENARIOS}` showed on that host, and *No* where there is",
+        "none; `python -m tests.beam_runner` writes the page. The site has no column of Prism:",
+        "*runs* and *skips* say what Beam's own tests of it do with the conformance of runners. On",
+        "Spark a stream is meant, unless the row is about data that ends.",
         "",
     ]
     for title, group in TABLE.items():
@@ -180,6 +179,18 @@ def page(passed: Mapping[str, Mapping[str, bool]]) -> str:
             lines.append(_line((row.name, *ours, *row.others, row.note)))
         lines.append("")
     return "\n".join(lines)
+
+
+def read(text: str) -> dict[str, dict[str, bool]]:
+    """What a page says of ours: by host and capability, whether its test passed there."""
+    said: dict[str, dict[str, bool]] = {host: {} for host in HOSTS}
+    for line in text.splitlines():
+        cells = [it.strip() for it in line.strip("|").split("|")]
+        if cells[0] in rows():
+            for host, cell in zip(HOSTS, cells[1:], strict=False):
+                if cell != "No":
+                    said[host][cells[0]] = cell == _cell(True)
+    return said
 
 
 def _cell(passed: bool | None) -> str:

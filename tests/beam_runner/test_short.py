@@ -15,7 +15,18 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.beam_runner.__main__ import CONFORMANCE, LAYERS, ROOT, VERSIONS, judged, notes_of
+from tests.beam_runner import capabilities
+from tests.beam_runner.__main__ import (
+    CAPABILITIES,
+    CONFORMANCE,
+    IN_PROCESS,
+    LAYERS,
+    ROOT,
+    SCENARIOS,
+    VERSIONS,
+    judged,
+    notes_of,
+)
 from tests.beam_suite.environment import environment
 
 SLOW = "not et_timer and not register_finalizations"
@@ -40,18 +51,20 @@ def python() -> Iterator[Path]:
 
 @pytest.mark.xdist_group("beam_runner")
 @pytest.mark.parametrize(
-    "files",
+    "hosts",
     [
-        pytest.param(("test_runner.py", "test_windows.py"), id="in this process"),
-        pytest.param(("test_spark.py",), id="on Spark", marks=pytest.mark.nightly),
+        pytest.param(IN_PROCESS, id="in this process"),
+        pytest.param(("spark",), id="on Spark", marks=pytest.mark.nightly),
     ],
 )
-def test_the_scenarios_of_the_runner_pass(python: Path, files: tuple[str, ...]) -> None:
+def test_the_scenarios_of_the_runner_pass(python: Path, hosts: tuple[str, ...]) -> None:
+    files = [f"test_{name}.py" for name, where in SCENARIOS.items() if {*hosts} <= {*where}]
     scenarios = ROOT / "tests" / "beam_runner" / "scenarios"
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", str(ROOT), "--confcutdir", str(scenarios), "-W", "ignore"]
     command += ["--import-mode=importlib", *(str(scenarios / name) for name in files)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)}
+    env["BEAMLIKE_BEAM_HOSTS"] = ",".join(hosts)
     ended = subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout[-5_000:] + ended.stderr[-1_000:]
 
@@ -70,3 +83,13 @@ def test_nodes_of_each_kind_go_through_the_layers_of_sparks_host(python: Path) -
     notes = notes_of(python, CONFORMANCE, LAYERS, ["-k", kinds])
     assert len(notes) > 15
     assert [it for it in judged(notes) if it[1] not in ("passed", "skipped")] == []
+
+
+@pytest.mark.xdist_group("beam_runner")
+def test_the_page_of_capabilities_says_what_their_scenarios_show(python: Path) -> None:
+    page = capabilities.PAGE.read_text(encoding="utf-8")
+    said = capabilities.read(page)
+    assert page == capabilities.page(said), "run python -m tests.beam_runner"
+    notes = notes_of(python, CAPABILITIES, "local")
+    assert capabilities.capabilities_of(notes) == said["local"]
+    assert said["spark"].keys() - said["local"].keys() == {"Checkpoint"}

@@ -5,6 +5,7 @@ gets the time from the micro-batch. Spark's ``rate`` source would do, but for it
 row every second a query on a slow machine never becomes idle.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,8 @@ except ImportError:  # PySpark 4.1: Spark has to wrap the source, see `check_ava
         """What PySpark 4.2 and later require of a reader that ends with the backlog."""
 
 
+_OFFSET: Final = re.compile(r"""\{\s*['"]tick['"]\s*:\s*\d+\s*\}""")
+
 _NAMED_SOURCES: Final = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 """Since PySpark 4.2: the sources of a query are known by their names, and not by their places."""
 
@@ -40,6 +43,11 @@ def ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
     if spark.conf.get(_NAMED_SOURCES, "false") == "true":  # then each source has to have a name
         reader = reader.name(TickSource.name())
     return reader.load()
+
+
+def is_tick(offset: Any) -> bool:
+    """Whether an offset in the progress of a query is one of ticks: Spark says no source's name."""
+    return _OFFSET.fullmatch(str(offset)) is not None
 
 
 class TickSource(DataSource):

@@ -12,6 +12,7 @@ from beamlike.extras import needs
 
 needs("BeamlikeRunner", "beam")
 
+from beamlike.model.bundle import Retraction  # noqa: E402
 from beamlike.runners.beam.data_frame import to_data_frame  # noqa: E402
 from beamlike.runners.beam.options import BeamlikeOptions  # noqa: E402
 from beamlike.runners.beam.runner import BeamlikeRunner  # noqa: E402
@@ -20,14 +21,17 @@ from beamlike.runners.beam.transforms import (  # noqa: E402
     StrategyOptions,
     UpsertInto,
     WriteRows,
+    retractable,
 )
 
 __all__ = [
     "BeamlikeOptions",
     "BeamlikeRunner",
     "FromDataFrame",
+    "Retraction",
     "StrategyOptions",
     "UpsertInto",
     "WriteRows",
+    "retractable",
     "to_data_frame",
 ]

@@ -49,6 +49,7 @@ class Collections:
         self._edges: dict[tuple[str, str], Edge] = {}
         self._strategies: dict[str, Strategy] = {}
         self._options: dict[str, dict[str, Any]] = {}
+        self._retracting: set[str] = set()
         self.nodes: list[Node] = []
 
     def strategy(self, collection: str, label: str) -> Strategy:
@@ -70,7 +71,8 @@ class Collections:
         return coder.value_coder() if coder.is_kv_coder() else None
 
     def _form(self, collection: str, label: str, keys: Keys | None = None) -> Form:
-        return Form(self.strategy(collection, label).windows, keys)
+        windows = self.strategy(collection, label).windows
+        return Form(windows, keys, retracts=collection in self._retracting)
 
     def _add(self, node: Node) -> Node:
         """A node of the pipeline, which counts what Beam counts."""

@@ -6,6 +6,7 @@ from beamlike.api.arguments import counted
 from beamlike.errors import UnsupportedError
 from beamlike.extras import needs
 from beamlike.model.time import DurationLike, duration_ms
+from beamlike.runners.beam.frames import with_retraction
 from beamlike.runners.beam.sdk import pipeline_proto, transforms_of
 from beamlike.runners.beam.translation import Translation
 from beamlike.runtime.options import SHARDS, WAKE_EVERY
@@ -62,6 +63,8 @@ def to_data_frame(
             "to_data_frame: a splittable function without an end runs only in a pipeline with a "
             "checkpoint; write the rows with WriteRows(schema, write) and run() the pipeline"
         )
-    edge = translation.rows(context.pcollections.get_id(pcoll), "to_data_frame")
+    name = context.pcollections.get_id(pcoll)
+    edge = translation.rows(name, "to_data_frame")
+    schema = with_retraction(schema, retracts=translation.retracts(name))
     session = spark or SparkSession.getActiveSession() or local_session()
     return frame_of(session, edge, schema, shards=groups, wake_every_ms=every_ms)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.model.bundle import Bundle, Spans, Windowed
+from beamlike.model.bundle import Bundle, Retraction, Spans, Windowed
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import bounds, window_of
 from beamlike.runners.beam.keys import Keys
@@ -37,14 +37,16 @@ class Form:
     Args:
         windows: How their windows travel.
         keys: How the keys of pairs are; None: elements are as Beam has them.
+        retracts: Whether some may be a `Retraction`.
     """
 
     windows: Windows
     keys: Keys | None = None
+    retracts: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind.
-        return {"windows": self.windows, "keys": self.keys}
+        return {"windows": self.windows, "keys": self.keys, "retracts": self.retracts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -60,8 +62,18 @@ class Form:
         if isinstance(self.windows, ObjectWindows):
             return self._in_objects(elements, spans, self.windows)
         if self.keys is not None:
-            values = self.keys.grouped(values)
+            values = self.keys.grouped(values) if not self.retracts else self._retracted(values)
         return self._in_bounds(values, elements, spans)
+
+    def _retracted(self, values: Sequence[Any]) -> list[Any]:
+        """What a grouping brings out whose panes retract, as Beam has it."""
+        assert self.keys is not None, "it is of a grouping"
+        pairs = [it.element if type(it) is Retraction else it for it in values]
+        grouped = self.keys.grouped(pairs)
+        return [
+            Retraction(pair) if type(it) is Retraction else pair
+            for it, pair in zip(values, grouped, strict=True)
+        ]
 
     def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
         known: dict[Span, KnownWindows] = {}

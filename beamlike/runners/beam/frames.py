@@ -8,13 +8,15 @@ import apache_beam as beam
 from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.errors import PipelineError
-from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.bundle import Bundle, Retraction, Windowed
 from beamlike.model.graph import MAIN, Do, Edge, ReadNode
 from beamlike.model.panes import Timing
 from beamlike.runners.beam.elements import Form
 from beamlike.runners.beam.transforms import FromDataFrame, UpsertInto, WriteRows
 from beamlike.runners.beam.windows import pane_from_beam
 
+RETRACTION: Final = "retraction"
+"""The column that says whether a row withdraws an earlier one."""
 _OF_PANES: Final = (
     "window struct<start: timestamp, end: timestamp>, timestamp timestamp, pane struct<timing: "
     "string, index: long, nonspeculative_index: long, is_first: boolean, is_last: boolean>"
@@ -39,10 +41,14 @@ class AsRows(Do):
         label: The transform that writes them.
         takes: The form of the elements.
         with_panes: Whether a row has the window, the time and the pane of its element, too.
+        retracts: Whether a row says if it withdraws an earlier one.
     """
 
-    def __init__(self, label: str, takes: Form, *, with_panes: bool = False) -> None:
-        self._label, self._takes, self._with_panes = label, takes, with_panes
+    def __init__(
+        self, label: str, takes: Form, *, with_panes: bool = False, retracts: bool = False
+    ) -> None:
+        self._label, self._takes = label, takes
+        self._with_panes, self._retracts = with_panes, retracts
 
     @property
     def changes_elements(self) -> bool:
@@ -55,13 +61,16 @@ class AsRows(Do):
         bundle, _ = bundle.one_window_each()
         if self._with_panes:
             rows = [self._row(windowed) for windowed in self._takes.values(bundle)]
+        elif self._retracts:
+            rows = [*map(self._retracting, self._takes.plain(bundle))]
         else:
             rows = [_plain(value) for value in self._takes.plain(bundle)]
         return [(MAIN, bundle.with_values(rows))]
 
     def _row(self, windowed: Any) -> Any:
         """A row with the window, the time and the pane of its element."""
-        value = _plain(windowed.value)
+        is_retraction = type(windowed.value) is Retraction
+        value = _plain(windowed.value.element if is_retraction else windowed.value)
         named = value._asdict() if hasattr(value, "_asdict") else value
         if not isinstance(named, Mapping):
             raise PipelineError(
@@ -83,7 +92,16 @@ class AsRows(Do):
                 "is_first": pane.is_first,
                 "is_last": pane.is_last,
             },
+            **({RETRACTION: is_retraction} if self._retracts else {}),
         }
+
+    def _retracting(self, value: Any) -> Any:
+        """A row that says whether it withdraws an earlier one."""
+        is_retraction = type(value) is Retraction
+        row = _plain(value.element if is_retraction else value)
+        if isinstance(row, Mapping):
+            return {**row, RETRACTION: is_retraction}
+        return (*row, is_retraction) if isinstance(row, tuple) else (row, is_retraction)
 
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -106,18 +124,28 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def sink_of(label: str, transform: WriteRows | UpsertInto, edge: Edge) -> Any:
+def with_retraction(schema: str, *, retracts: bool) -> str:
+    """The schema of rows that may say whether they withdraw an earlier one."""
+    return f"{schema}, {RETRACTION} boolean" if retracts else schema
+
+
+def sink_of(
+    label: str, transform: WriteRows | UpsertInto, edge: Edge, *, retracts: bool = False
+) -> Any:
     """Where the rows of a transform go.
 
     Args:
         label: Its full name.
         edge: What brings them, made by `AsRows`.
+        retracts: Whether rows say if they withdraw an earlier one.
     """
     from beamlike.hosts.spark.graph.running import Sink
 
     if isinstance(transform, WriteRows):
-        return Sink(edge, transform.schema, transform.write, label)
+        schema = with_retraction(transform.schema, retracts=retracts)
+        return Sink(edge, schema, transform.write, label)
     from beamlike.api.dataframe.upserts import upsert_into
 
     write = upsert_into(transform.target, transform.key, name=transform.name)
-    return Sink(edge, f"{transform.schema}, {_OF_PANES}", write, label)
+    schema = with_retraction(f"{transform.schema}, {_OF_PANES}", retracts=retracts)
+    return Sink(edge, schema, write, label)

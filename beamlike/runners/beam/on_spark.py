@@ -50,7 +50,7 @@ class SparkSettings:
         if self.shards is None:
             return SHARDS
         if self.shards < 1:
-            raise PipelineError(f"--shards={self.shards} is no number of groups; give 1 or more")
+            raise PipelineError(f"--shards={self.shards} is not a number of groups; give 1 or more")
         return self.shards
 
     @property
@@ -253,7 +253,7 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
         """Let sources end where they are and every window come to its end, and end the query."""
         if self.state != PipelineState.RUNNING:
             return self.state
-        self.query.processAllAvailable()
+        self._running.take_all()
         self.query.stop()
         self._running = self._start(is_drain=True)
         self._running.end_sources()

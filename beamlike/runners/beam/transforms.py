@@ -12,7 +12,9 @@ from apache_beam.transforms.core import Windowing
 
 from beamlike.errors import PipelineError
 from beamlike.machine.clocks import Idle, IdleLike
+from beamlike.model.bundle import Retraction
 from beamlike.model.options import (
+    AccumulationMode,
     ClosingBehavior,
     ClosingBehaviorLike,
     LateCheck,
@@ -159,6 +161,24 @@ class UpsertInto(_Ours):
         return PDone(pcoll.pipeline)
 
 
+def retractable(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of elements that takes `Retraction`, too: it is called for what is withdrawn.
+
+    Args:
+        fn: Given an element, and makes one; as ``beam.Map`` takes it.
+
+    >>> from beamlike.runners.beam import Retraction, retractable
+    >>> double = retractable(lambda n: 2 * n)
+    >>> double(2), double(Retraction(2))
+    (4, Retraction(element=4))
+    """
+
+    def call(element: Any) -> Any:
+        return Retraction(fn(element.element)) if type(element) is Retraction else fn(element)
+
+    return call
+
+
 class StrategyOptions(_Ours):
     """Parts of the windowing strategy that the Beam SDK cannot say, for groupings that follow.
 
@@ -170,6 +190,10 @@ class StrategyOptions(_Ours):
         closing_behavior: Likewise of the last pane of a window.
         late_check: What decides that an element is too late: ``"assigned"``, its own window, as in
             Beam, or one of the other choices of `beamlike`.
+        retractions: Whether a pane that replaces an earlier one withdraws it before, also that of a
+            session which has become part of another one. What is withdrawn comes as a
+            `Retraction`; rows of it say so in a column ``retraction boolean`` that is added to the
+            schema, and a table deletes it. `retractable` makes a function of elements take both.
     """
 
     urn = Ours.STRATEGY_OPTIONS
@@ -180,6 +204,7 @@ class StrategyOptions(_Ours):
         on_time_behavior: OnTimeBehaviorLike | None = None,
         closing_behavior: ClosingBehaviorLike | None = None,
         late_check: LateCheckLike | None = None,
+        retractions: bool = False,
     ) -> None:
         super().__init__()
         said: dict[str, Any] = {}
@@ -189,10 +214,14 @@ class StrategyOptions(_Ours):
             said["closing_behavior"] = option(ClosingBehavior, closing_behavior, "closing_behavior")
         if late_check is not None:
             said["late_check"] = option(LateCheck, late_check, "late_check")
+        if not isinstance(retractions, bool):
+            raise PipelineError(f"retractions must be True or False, got {retractions!r}")
+        if retractions:
+            said["accumulation"] = AccumulationMode.RETRACTING
         if not said:
             raise PipelineError(
-                "StrategyOptions() says nothing; give on_time_behavior, closing_behavior or "
-                "late_check"
+                "StrategyOptions() says nothing; give on_time_behavior, closing_behavior, "
+                "late_check or retractions"
             )
         self.parts = said
 

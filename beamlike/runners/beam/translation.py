@@ -20,6 +20,7 @@ from beamlike.model.graph import (
     SideInputNode,
     StatefulParDoNode,
 )
+from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runners.beam.collections import Collections
 from beamlike.runners.beam.combines import Combining, adds_whole_numbers, counts
@@ -101,6 +102,8 @@ class Translation(Collections):
         transform = self._components.transforms[name]
         make = self._maker(transform)
         if make is not None:
+            if self._retracting.intersection(transform.inputs.values()):
+                self._retracting.update(transform.outputs.values())
             make(transform)
             self._hand_on_options(transform)
         elif transform.subtransforms:
@@ -206,6 +209,9 @@ class Translation(Collections):
         (source,), (collection,) = transform.inputs.values(), transform.outputs.values()
         label = transform.unique_name
         rules = self.strategy(source, label).rules
+        self._retracting.discard(collection)
+        if rules.accumulation is AccumulationMode.RETRACTING:
+            self._retracting.add(collection)
         edge = self._edge(source, label, keys)
         node = GroupNode(label, (edge,), rules, combine, value_type)
         brought = keys if isinstance(combine, Collect) else keys.without_values
@@ -242,7 +248,11 @@ class Translation(Collections):
                 "with --beamlike_host=spark"
             )
         edge = self.rows(source, label, with_panes=isinstance(ours, UpsertInto))
-        self.sinks.append(sink_of(label, ours, edge))
+        self.sinks.append(sink_of(label, ours, edge, retracts=self.retracts(source)))
+
+    def retracts(self, collection: str) -> bool:
+        """Whether elements of a collection may withdraw earlier ones."""
+        return collection in self._retracting
 
     def rows(self, collection: str, label: str, *, with_panes: bool = False) -> Edge:
         """What brings the elements of a collection as values that rows are made of.
@@ -252,7 +262,8 @@ class Translation(Collections):
             label: The transform that takes them.
             with_panes: Whether a row has the window, the time and the pane of its element, too.
         """
-        as_rows = AsRows(label, self._form(collection, label), with_panes=with_panes)
+        takes = self._form(collection, label)
+        as_rows = AsRows(label, takes, with_panes=with_panes, retracts=self.retracts(collection))
         edge = self._edge(collection, label)
         return Edge(self._add(ParDoNode(f"{label}/Rows", (edge,), as_rows)))
 

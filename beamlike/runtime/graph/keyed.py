@@ -26,7 +26,7 @@ import pyarrow as pa
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import Panes, infos_of, panes_of
 from beamlike.machine.events import Pane
-from beamlike.model.bundle import Bundle, Spans
+from beamlike.model.bundle import Bundle, Retraction, Spans
 from beamlike.model.coders import Coders
 from beamlike.model.column_bundle import OneKey
 from beamlike.runtime.column_shard import Pass
@@ -85,7 +85,7 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
     Raises:
         CoderError: A value cannot be bytes.
     """
-    declared = keyed.declared
+    declared, keyed = keyed.declared, keyed.with_objects()
     values = as_column(keyed.values) if declared is None else typed(keyed.values, ARROW[declared])
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
@@ -216,8 +216,12 @@ class NumberedKeys(dict[int, Hashable]):
 def bundle_of(panes: Panes, keys: NumberedKeys) -> Bundle:
     """The elements that the panes of a grouping become, see `GroupingWorker.shown`."""
     names = [keys[number] for number in panes.key.tolist()]
+    values: list[Any] = [*zip(names, panes.values[0].to_pylist(), strict=True)]
+    if panes.retraction is not None:
+        for place in np.nonzero(panes.retraction)[0].tolist():
+            values[place] = Retraction(values[place])
     return Bundle(
-        [*zip(names, panes.values[0].to_pylist(), strict=True)],
+        values,
         panes.timestamp.tolist(),
         Spans(panes.start.tolist(), panes.end.tolist()),
         [*infos_of(panes)],

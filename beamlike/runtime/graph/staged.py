@@ -17,7 +17,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Elemen
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
-from beamlike.model.bundle import Bundle, Spans, Windowed
+from beamlike.model.bundle import Bundle, Retraction, Spans, Windowed
 from beamlike.model.column_bundle import ColumnBundle
 from beamlike.model.combine import Collect
 from beamlike.model.copies import own_copy
@@ -70,11 +70,17 @@ class Keyed:
     declared: type | None = None
     unassigned: Sequence[bool] | None = None
 
+    @property
+    def objects(self) -> list[Any]:
+        """The values as objects of Python, also where they come as an array."""
+        values: list[Any] = getattr(self.values, "tolist", lambda: [*self.values])()
+        return values
+
     def with_objects(self) -> "Keyed":
         """With values that are objects of Python, unless their type is declared."""
-        if self.declared is not None or not hasattr(self.values, "tolist"):
+        if self.declared is not None or isinstance(self.values, list):
             return self
-        return attrs.evolve(self, values=self.values.tolist())
+        return attrs.evolve(self, values=self.objects)
 
 
 class StagedWorker(Worker, Recorded):
@@ -333,8 +339,9 @@ class GroupingWorker(StagedWorker):
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         # Its items are in the accumulator, which may stand, and in those of other windows.
-        value = own_copy(pane.value)
-        return Windowed((key, value), pane.timestamp, (pane.window,), pane.info)
+        pair: Any = key, own_copy(pane.value)
+        value = Retraction(pair) if pane.retraction else pair
+        return Windowed(value, pane.timestamp, (pane.window,), pane.info)
 
 
 class StatefulParDoWorker(StagedWorker):

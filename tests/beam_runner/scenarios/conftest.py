@@ -4,8 +4,9 @@ import os
 import sys
 from collections.abc import Iterator
 
+import cloudpickle
 import pytest
-from apache_beam.internal.cloudpickle import cloudpickle
+from apache_beam.internal.cloudpickle import cloudpickle as beams_cloudpickle
 
 HOSTS = os.environ.get("BEAMLIKE_BEAM_HOSTS", "local,memory").split(",")
 
@@ -20,6 +21,9 @@ def host(request: pytest.FixtureRequest) -> str:
 def travelling(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let classes and functions of the module travel by value: Spark's workers lack it."""
     module = sys.modules[request.module.__name__]
-    cloudpickle.register_pickle_by_value(module)
+    picklers = cloudpickle, beams_cloudpickle
+    for pickler in picklers:
+        pickler.register_pickle_by_value(module)
     yield
-    cloudpickle.unregister_pickle_by_value(module)
+    for pickler in picklers:
+        pickler.unregister_pickle_by_value(module)

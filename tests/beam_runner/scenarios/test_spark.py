@@ -349,6 +349,47 @@ def test_an_option_without_effect_is_refused(option: str) -> None:
         p.run()
 
 
+def test_a_micro_batch_starts_as_often_as_the_trigger_interval_says(
+    spark: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "sales"
+    rows: Rows = {}
+    folder.mkdir()
+    sales_of(folder, 0)
+    stream = spark.readStream.schema(SALES).json(str(folder))
+    p = pipeline("--trigger_interval=1 hour")
+    (
+        p
+        | FromDataFrame(stream, timestamp="sold", watermark="1 minute", max_ahead=None)
+        | beam.Map(lambda sale: sale.price)
+        | WriteRows("price long", keeping(rows))
+    )
+    result = p.run()
+    until = time.time() + 60
+    while not rows and time.time() < until:
+        time.sleep(0.2)
+    sales_of(folder, 1)
+    time.sleep(4)
+    assert len(all_of(rows)) == 9  # the second file waits for an hour
+    assert result.cancel() == PipelineState.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--shards=0"], r"--shards=0 is not a number of groups; give 1 or more"),
+        (["--checkpoint=/c"], r"--checkpoint=/c is for a stream, and this pipeline ends by itself"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_on_spark(
+    spark: Any, options: list[str], message: str
+) -> None:
+    p = pipeline(*options)
+    p | beam.Create([("k", 1)]) | beam.GroupByKey()
+    with pytest.raises(PipelineError, match=message):
+        p.run()
+
+
 def test_a_pickler_that_leaves_the_main_program_behind_is_refused() -> None:
     p = pipeline()
     p.options.view_as(SetupOptions).pickle_library = "dill"

@@ -20,6 +20,7 @@ from beamlike.runners.beam import (
     FromDataFrame,
     StrategyOptions,
     UpsertInto,
+    retractable,
     to_data_frame,
 )
 from beamlike.tables import SQLite
@@ -71,7 +72,7 @@ class Visits:
         (
             pairs
             | beam.CombinePerKey(sum)
-            | beam.MapTuple(lambda user, total: beam.Row(user=user, total=total))
+            | beam.Map(retractable(lambda pair: beam.Row(user=pair[0], total=pair[1])))
             | UpsertInto(SQLite(str(self.database), "totals"), "user", ROWS, name="totals")
         )
         return p.run()
@@ -169,6 +170,30 @@ def test_which_window_says_that_an_element_is_late(
     processed(result)
     assert result.drain() == PipelineState.DRAINED
     assert [row[:2] for row in visits.table()] == [("ann", total), ("bob", 4)]
+
+
+@pytest.mark.parametrize(
+    ("retractions", "rows"),
+    [
+        pytest.param(False, [("ann", 1), ("ann", 2), ("ann", 7)], id="stay"),
+        pytest.param(True, [("ann", 7)], id="go"),
+    ],
+)
+def test_rows_of_sessions_that_became_one(
+    spark: Any, tmp_path: Path, retractions: bool, rows: Any
+) -> None:
+    visits = Visits(spark, tmp_path)
+    visits.add(("ann", 1, "12:00:00"), ("ann", 2, "12:00:15"), ("ann", 4, "12:00:08"))
+    result = visits.run(
+        window.Sessions(10),
+        StrategyOptions(retractions=True) if retractions else None,
+        trigger=trigger.AfterWatermark(early=trigger.AfterCount(1)),
+        accumulation_mode=trigger.AccumulationMode.ACCUMULATING,
+        allowed_lateness=60,
+    )
+    processed(result)
+    assert sorted(row[:2] for row in visits.table()) == rows
+    result.cancel()
 
 
 def sums_of(rows: Any) -> Any:

@@ -1,15 +1,24 @@
 """A pipeline with DataFrames at its edges, run as one query."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.spark.checkpoint_files import check_file_manager
 from beamlike.hosts.spark.graph.checkpoint import Checkpoint
-from beamlike.hosts.spark.graph.frames import Shown, bounded_messages, stream_messages
+from beamlike.hosts.spark.graph.frames import (
+    Shown,
+    bounded_messages,
+    stream_messages,
+    waits_for_clock,
+)
 from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
+from beamlike.hosts.spark.ticks import is_tick
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, StatefulNode
@@ -22,6 +31,9 @@ from beamlike.runtime.graph.outputs import DroppedElement, LostElements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+_LOOKS_EVERY: Final = 0.1
+"""How often it is looked whether a micro-batch has ended (s)."""
 
 Write = Callable[["DataFrame", int], Any]
 """Writes rows of one micro-batch, with its number, as the function of Spark's ``foreachBatch``."""
@@ -70,6 +82,7 @@ class Running:
     report: RunReport
     layers: Layers
     _checkpoint: Checkpoint
+    _is_woken: bool
 
     @property
     def has_ended(self) -> bool:
@@ -95,10 +108,36 @@ class Running:
         """
         # A micro-batch may hold the end without what came before it: where a source is read a few
         # files at a time, or was looked at before the file came that this one was written after.
-        self.query.processAllAvailable()
+        self.take_all()
         self.end_sources()
-        self.query.processAllAvailable()
+        self.take_all()
         self.query.stop()
+
+    def take_all(self) -> None:
+        """Wait until all that is there has been taken.
+
+        ``processAllAvailable`` waits for a query to be idle. One that is woken more often than its
+        micro-batches take never is: of that one a micro-batch is waited for that begins from now on
+        and has nothing but the call to wake up.
+
+        Raises:
+            StreamingQueryException: The query failed.
+        """
+        asked_ms = wall_clock_ms()
+        while self._is_woken and self.query.isActive:
+            progress = self.query.lastProgress
+            if progress is not None and _is_idle_since(asked_ms, progress):
+                return
+            time.sleep(_LOOKS_EVERY)
+        self.query.processAllAvailable()
+
+
+def _is_idle_since(instant_ms: int, progress: Any) -> bool:
+    """Whether a micro-batch began after an instant and read nothing but ticks."""
+    began = datetime.fromisoformat(progress["timestamp"])
+    if began.timestamp() * 1_000 < instant_ms:
+        return False
+    return all(not it["numInputRows"] or is_tick(it["endOffset"]) for it in progress["sources"])
 
 
 def start(
@@ -145,7 +184,7 @@ def start(
 
     writer = left.writeStream.foreachBatch(write).trigger(**trigger)
     query = writer.option("checkpointLocation", folder.query).start()
-    return Running(query, found, layers, folder)
+    return Running(query, found, layers, folder, waits_for_clock(layers, shards))
 
 
 def run_bounded(

@@ -1,0 +1,86 @@
+"""Groupings whose panes withdraw earlier ones, by `StrategyOptions`."""
+
+from typing import Any
+
+import apache_beam as beam
+import pytest
+from apache_beam.testing.test_stream import TestStream
+from apache_beam.testing.util import assert_that, equal_to
+from apache_beam.transforms import trigger, window
+
+from beamlike.errors import PipelineError
+from beamlike.runners.beam import BeamlikeRunner, Retraction, StrategyOptions, retractable
+
+
+def at(seconds: float, value: Any) -> window.TimestampedValue:
+    return window.TimestampedValue(value, seconds)
+
+
+def sums(p: beam.Pipeline) -> Any:
+    """Sums of sessions: two of them, which a late element makes one."""
+    stream = (
+        TestStream()
+        .add_elements([at(0, ("k", 1))])
+        .add_elements([at(15, ("k", 2))])
+        .add_elements([at(8, ("k", 4))])
+        .advance_watermark_to_infinity()
+    )
+    return (
+        p
+        | stream
+        | beam.WindowInto(
+            window.Sessions(10),
+            trigger=trigger.AfterWatermark(early=trigger.AfterCount(1)),
+            accumulation_mode=trigger.AccumulationMode.ACCUMULATING,
+        )
+        | StrategyOptions(retractions=True, on_time_behavior="fire_if_non_empty")
+        | beam.CombinePerKey(sum)
+    )
+
+
+def test_sessions_that_become_one_are_withdrawn(host: str) -> None:
+    def bounds(pair: Any, w: Any = beam.DoFn.WindowParam) -> Any:
+        inner = pair.element if isinstance(pair, Retraction) else pair
+        return type(pair).__name__, *inner, int(w.start), int(w.end)
+
+    with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
+        panes = sums(p) | beam.Map(bounds)
+        assert_that(
+            panes,
+            equal_to(
+                [
+                    ("tuple", "k", 1, 0, 10),
+                    ("tuple", "k", 2, 15, 25),
+                    ("Retraction", "k", 1, 0, 10),
+                    ("Retraction", "k", 2, 15, 25),
+                    ("tuple", "k", 7, 0, 25),
+                ]
+            ),
+        )
+
+
+def test_a_function_takes_what_is_withdrawn_as_well(host: str) -> None:
+    with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
+        doubled = sums(p) | beam.Map(retractable(lambda pair: 2 * pair[1]))
+        assert_that(doubled, equal_to([2, 4, Retraction(2), Retraction(4), 14]))
+
+
+def unpacked(pcoll: Any) -> Any:
+    return pcoll | beam.MapTuple(lambda key, total: total)
+
+
+def grouped(pcoll: Any) -> Any:
+    return pcoll | beam.GroupByKey()
+
+
+@pytest.mark.parametrize("take", [unpacked, grouped])
+def test_what_is_withdrawn_is_not_taken_for_a_pair(take: Any) -> None:
+    p = beam.Pipeline(runner=BeamlikeRunner())
+    take(sums(p))
+    with pytest.raises(PipelineError, match=r"Retraction\(element=\('k', 1\)\)"):
+        p.run()
+
+
+def test_retractions_are_there_or_not() -> None:
+    with pytest.raises(PipelineError, match="retractions must be True or False, got 'yes'"):
+        StrategyOptions(retractions="yes")  # type: ignore[arg-type]
