@@ -8,13 +8,14 @@ import pytest
 
 from tests.matrix.cells import (
     cells,
+    is_list_of_void,
     keys_taken,
     refusals_on_local,
     table,
     type_differences,
     why_refused,
 )
-from tests.matrix.hosts import rows_of, with_values
+from tests.matrix.hosts import WINDOWS, Ask, rows_of, with_values
 from tests.matrix.pairs import PAIRS, aggregate_of
 from tests.matrix.values import TYPES
 
@@ -54,3 +55,13 @@ def test_what_is_refused_is_refused_on_each_host_in_the_same_line(spark: Any) ->
             assert "\n" not in why
             assert f"column 'v{number}' is" in why, (dtype.name, name, why)
             assert "cast it" in why or "make it" in why, (dtype.name, name, why)
+
+
+def test_lists_of_void_are_empty(spark: Any) -> None:
+    taken = [cell for cell in cells(spark) if is_list_of_void(cell)]
+    (number,) = {number for number, _ in taken}
+    typed = with_values(rows_of(spark), "timestamp", [number])
+    aggregate = {name: aggregate_of(PAIRS[name], number) for _, name in taken}
+    panes = Ask(lambda same: same, ["k"], WINDOWS["fixed"], aggregate).panes(typed)
+    assert {cells(spark)[cell] for cell in taken} == {"="}
+    assert {tuple(map(str, row)) for row in panes.select(*aggregate).collect()} == {("[]",) * 5}
