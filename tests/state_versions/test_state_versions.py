@@ -125,6 +125,18 @@ KEPT = {
 }
 """The states and timers of each checkpoint that has some."""
 
+COMBINED = {"(1, 5, 9)": "(15,)", "(2, 3)": "(5,)", "(7, 1)": "(8,)"}
+"""What a state holds that combines values: each of them up to layout 5, later their sum."""
+
+
+def kept_states(name: str, layout: int) -> list[str]:
+    """The states and timers of a work in a checkpoint of a layout."""
+    lines = KEPT.get(name, [])
+    if layout < 6:
+        return lines
+    parts = (line.partition(", combined ") for line in lines)
+    return [f"{state}{word}{COMBINED.get(values, values)}" for state, word, values in parts]
+
 
 @pytest.fixture
 def works(monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -243,7 +255,7 @@ def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
         query.stop()
 
     assert (opened(kept), lines(rows)) == (OPEN[name], sorted(CAME[name]))
-    assert remembered(kept) == KEPT.get(name, [])
+    assert remembered(kept) == kept_states(name, layout)
     noted = [
         json.loads(it.read_text().splitlines()[1])["conf"]["spark.sql.shuffle.partitions"]
         for it in (checkpoint / work.query / "offsets").iterdir()
