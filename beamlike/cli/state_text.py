@@ -16,7 +16,7 @@ from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration
 from beamlike.model.windows import IntervalWindow
-from beamlike.viz.cells import columns, cut, padded
+from beamlike.viz.cells import aligned, cut, named_facts
 from beamlike.viz.shortening import cut_all
 from beamlike.viz.table import show_window
 from beamlike.viz.trigger_words import spoken
@@ -34,7 +34,7 @@ _DEFAULTS: Final = {
 """Values that are not shown."""
 _OF_NO_USE: Final = frozenset(("layout version", "buckets", "shards", "transform"))
 _SHARDS_SHOWN: Final = 16
-_NUMBERS: Final = "shard windows keys new bytes stored"
+_NUMBERS: Final = ("shard", "windows", "keys", "new", "bytes", "stored")
 _KEY_WIDTH: Final = 40
 _HELD_WIDTH: Final = 1_000
 
@@ -82,7 +82,7 @@ def listing(
         return
     more = f"{len(shown):,} of {every}" if len(shown) < of else every
     yield f"{more}, {_SORTED[sort]}"
-    yield from _table(list(_window_rows(shown, several=len(state.stages) > 1)), right=_NUMBERS)
+    yield from aligned(list(_window_rows(shown, several=len(state.stages) > 1)), _NUMBERS)
     if len(shown) < of:
         yield "(--limit N shows more, --key KEY shows all of one key)"
 
@@ -99,11 +99,10 @@ def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
         if what not in _OF_NO_USE and value != _DEFAULTS.get(what):
             length = milliseconds(value)
             lines[escaped(what)] = escaped(value) if length is None else show_duration(length)
-    width = max(map(len, lines)) + 2
-    yield from (f"  {what:<{width}}{fact}" for what, fact in lines.items())
+    yield from named_facts(lines)
     yield ""
     header, *rows = _shard_rows(state, stage)
-    yield from (f"  {line}" for line in _table([header, *rows[:_SHARDS_SHOWN]], right=_NUMBERS))
+    yield from (f"  {line}" for line in aligned([header, *rows[:_SHARDS_SHOWN]], _NUMBERS))
     if len(rows) > _SHARDS_SHOWN:
         yield f"  and {how_many(len(rows) - _SHARDS_SHOWN, 'more shard')}; --json lists all"
 
@@ -232,16 +231,14 @@ def _function(function: SavedFunction) -> Iterator[str]:
     """The states, timers and elements of a window, section by section."""
     if function.cells:
         yield "  states"
-        names = [f"{it.name}, {it.kind or 'of an unknown kind'}" for it in function.cells]
-        width = max(map(len, map(escaped, names))) + 2
-        for name, cell in zip(names, function.cells, strict=True):
-            yield f"    {escaped(name):<{width}}{_cut(_shown(cell), _HELD_WIDTH)}"
+        cells = {
+            escaped(f"{it.name}, {it.kind or 'of an unknown kind'}"): _cut(_shown(it), _HELD_WIDTH)
+            for it in function.cells
+        }
+        yield from named_facts(cells, 4)
     if function.timers:
         yield "  timers"
-        names = [_timer_name(it) for it in function.timers]
-        width = max(map(len, names)) + 2
-        for name, timer in zip(names, function.timers, strict=True):
-            yield f"    {name:<{width}}{_fires(timer)}"
+        yield from named_facts({_timer_name(it): _fires(it) for it in function.timers}, 4)
     if function.waiting:
         first, last = function.waiting[0], function.waiting[-1]
         span = (
@@ -296,11 +293,11 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
         yield from _function(it.function)
     if it.holds:
         yield "  holds"
-        holds = {escaped(name): value for name, value in it.holds.items()}
-        width = max(map(len, holds)) + 2
-        for name, value in holds.items():
-            text = repr(value) if not isinstance(value, str) else value
-            yield f"    {name:<{width}}{_cut(text, _HELD_WIDTH)}"
+        holds = {
+            escaped(name): _cut(value if isinstance(value, str) else repr(value), _HELD_WIDTH)
+            for name, value in it.holds.items()
+        }
+        yield from named_facts(holds, 4)
     yield ""
 
 
@@ -334,15 +331,3 @@ def _key(text: str, room: int = _KEY_WIDTH) -> str:
 
 def _cut(text: str, room: int) -> str:
     return cut(escaped(text), room)
-
-
-def _table(rows: Sequence[Row], right: str) -> Iterator[str]:
-    """Rows under a header. The columns named by ``right`` hold numbers."""
-    numbers = set(right.split())
-    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            cell.rjust(width) if name in numbers else padded(cell, width)
-            for cell, width, name in zip(row, widths, rows[0], strict=True)
-        ]
-        yield "  ".join(cells).rstrip()

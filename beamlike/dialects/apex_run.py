@@ -142,6 +142,8 @@ class OperatorRun:
     """
 
     streams: ClassVar[int] = 1
+    _first_stream: ClassVar[int | None] = None
+    """Which stream `process` has elements of, where there are several."""
 
     def __init__(self, operator: Operator, batch_interval: int) -> None:
         if operator.trigger.times and batch_interval < 2:
@@ -183,7 +185,7 @@ class OperatorRun:
             TimeError: The timestamp cannot be read.
             UserFunctionError: A function of the user's raised.
         """
-        return self._process(value, timestamp, key, windows)
+        return self._process(value, timestamp, key, windows, self._first_stream)
 
     def process_watermark(self, timestamp: InstantLike) -> None:
         """A watermark: what ends before it is over. It is looked at when the batch ends.
@@ -274,7 +276,7 @@ class OperatorRun:
         given_timestamp: InstantLike,
         key: Hashable,
         windows: Sequence[GivenWindow] | None,
-        stream: int | None = None,
+        stream: int | None,
     ) -> list[Row]:
         operator, lateness = self._operator, self._operator.allowed_lateness
         timestamp = _event_time(operator.extractor(stream), value, given_timestamp)
@@ -309,21 +311,11 @@ class OperatorRun:
 class MergeOperatorRun(OperatorRun):
     """An operator of two streams in memory. Make one with `WindowedMergeOperator.run`.
 
-    Its watermark is the smaller of the two that it was given last. There is none before both
-    streams had one.
+    `process` takes an element of the first stream, `process2` one of the second. Its watermark is
+    the smaller of the two that it was given last. There is none before both streams had one.
     """
 
-    streams = 2
-
-    def process(
-        self,
-        value: Any,
-        timestamp: InstantLike = 0,
-        key: Hashable = None,
-        windows: Sequence[GivenWindow] | None = None,
-    ) -> list[Row]:
-        """As `OperatorRun.process`, of an element of the first stream."""
-        return self._process(value, timestamp, key, windows, stream=1)
+    streams, _first_stream = 2, 1
 
     def process2(
         self,

@@ -19,7 +19,8 @@ the window expires.
 
 Kafka's other windows have no API of their own here. ``TimeWindows`` are `FixedWindows` or
 `SlidingWindows` of the model, with stream time as watermark, the grace as allowed lateness and
-``late_check="assigned"``; on close ``Never``, else a pane for every record, accumulating. Kafka's
+``late_check="assigned"``; on close or suppressed until then ``Never``, else a pane for every
+record, accumulating. Kafka has no hopping window that begins before 1970. Its
 ``SlidingWindows``, which end with a record or begin after one, are none of the model's.
 
 Source: Kafka Streams ``SessionWindowedKStream``, ``KStreamSessionWindowAggregate``; KIP-94,

@@ -127,6 +127,16 @@ class ColumnBundle(Bundle):
         """The same elements in other windows."""
         return ColumnBundle(self.column, self.times, window)
 
+    def at(self, places: Sequence[int], values: list[Any] | None = None) -> Bundle:
+        if not len(places):
+            return Bundle()
+        window = self.window
+        if isinstance(window, tuple):
+            starts, ends = window
+            window = starts[places], ends[places]
+        kept = [self.values[place] for place in places] if values is None else values
+        return ColumnBundle(kept, self.times[places], window)
+
     def append(self, element: Windowed) -> None:
         raise AssertionError("columns do not grow")
 

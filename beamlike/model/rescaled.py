@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.model.copies import is_of_user
+from beamlike.model.copies import is_of_user, own_copy
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.delays import AlignTo, Delay
 from beamlike.model.resolution import MILLISECONDS, Resolution
@@ -27,8 +27,6 @@ def window_fn_in(window_fn: WindowFn, resolution: Resolution) -> WindowFn:
     """
     if window_fn.resolution is resolution:
         return window_fn
-    if isinstance(window_fn, _InMilliseconds | _MergingInMilliseconds):
-        return window_fn.window_fn
     whose = type(window_fn).in_resolution.__module__
     if is_of_user(window_fn) and whose.partition(".")[0] == "beamlike":
         # It may be made from one of beamlike's, and do something else.
@@ -38,9 +36,22 @@ def window_fn_in(window_fn: WindowFn, resolution: Resolution) -> WindowFn:
 
 def of_milliseconds(window_fn: WindowFn, resolution: Resolution) -> WindowFn:
     """A window function that knows milliseconds, as a query calls it that counts finer."""
+    per_tick = resolution.per_ms // window_fn.resolution.per_ms
     if isinstance(window_fn, MergingWindowFn):
-        return _MergingInMilliseconds(window_fn, resolution)
-    return _InMilliseconds(window_fn, resolution)
+        return WrappedMerging(window_fn, resolution, per_tick)
+    return Wrapped(window_fn, resolution, per_tick)
+
+
+def reading(window_fn: WindowFn, read: Callable[[Any], Any]) -> WindowFn:
+    """A window function over elements that are stored as columns.
+
+    Args:
+        window_fn: The window function.
+        read: From the columns of an element to the value that the function is given.
+    """
+    if isinstance(window_fn, MergingWindowFn):
+        return WrappedMerging(window_fn, window_fn.resolution, read=read)
+    return Wrapped(window_fn, window_fn.resolution, read=read)
 
 
 def trigger_in(trigger: Trigger, resolution: Resolution) -> Trigger:
@@ -108,77 +119,76 @@ def coarse(window: Window, per_ms: int) -> Window:
 def _fine(window: Window, resolution: Resolution) -> Window:
     if isinstance(window, GlobalWindow):
         return GLOBAL_WINDOWS[resolution]
-    return _fine_interval(window, resolution)
-
-
-def _fine_interval(window: IntervalWindow, resolution: Resolution) -> IntervalWindow:
     return IntervalWindow(window.start * resolution.per_ms, window.end * resolution.per_ms)
 
 
 @attrs.frozen
-class _InMilliseconds(WindowFn):
-    """A window function of a user's, where a query counts finer."""
+class Wrapped(WindowFn):
+    """A window function as a query calls it, which has elements of another form, or finer ticks.
 
-    window_fn: WindowFn
+    Args:
+        window_fn: What is called.
+        resolution: What the times of the query count.
+        per_tick: How many ticks of the query are one of the function's.
+        read: From an element to the value that the function is given; None: the element itself.
+    """
+
+    window_fn: Any
     resolution: Resolution
+    per_tick: int = 1
+    read: Callable[[Any], Any] | None = None
 
-    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
-        windows = self.window_fn.assign(timestamp // self.resolution.per_ms, value)
+    def in_resolution(self, resolution: Resolution) -> WindowFn:
+        window_fn = window_fn_in(self.window_fn, resolution)
+        return window_fn if self.read is None else reading(window_fn, self.read)
+
+    def assign(self, timestamp: int, value: Any = None) -> Any:
+        if value is not None and self.read is not None:
+            value = own_copy(self.read(value))
+        elif value is not None and is_of_user(self.window_fn):
+            value = own_copy(value)
+        windows = self.window_fn.assign(timestamp // self.per_tick, value)
+        if self.per_tick == 1:
+            return windows
         return tuple(_fine(window, self.resolution) for window in windows)
 
     @property
     def longest_own_window(self) -> int | None:
-        longest = self.window_fn.longest_own_window
-        return None if longest is None else longest * self.resolution.per_ms
+        longest: int | None = self.window_fn.longest_own_window
+        return None if longest is None else longest * self.per_tick
 
     def __str__(self) -> str:
         return str(self.window_fn)
 
 
 @attrs.frozen
-class _MergingInMilliseconds(MergingWindowFn):
-    """A merging window function of a user's, where a query counts finer."""
-
-    window_fn: MergingWindowFn
-    resolution: Resolution
-
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        windows = self.window_fn.assign(timestamp // self.resolution.per_ms, value)
-        return tuple(_fine_interval(window, self.resolution) for window in windows)
+class WrappedMerging(Wrapped, MergingWindowFn):
+    """A merging window function, see `Wrapped`."""
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
         return self._fine(self.window_fn.merge(map(self._coarse, windows)))
 
     def size_of(self, window: IntervalWindow) -> int:
-        return self.window_fn.size_of(self._coarse(window))
+        size: int = self.window_fn.size_of(self._coarse(window))
+        return size
 
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
-        return self._fine(
-            self.window_fn.merge_sized({self._coarse(it): size for it, size in sizes.items()})
-        )
-
-    def _coarse(self, window: IntervalWindow) -> IntervalWindow:
-        per_ms = self.resolution.per_ms
-        return IntervalWindow(window.start // per_ms, window.end // per_ms)
-
-    def _fine(self, merges: Iterable[Merge]) -> tuple[Merge, ...]:
-        def fine(window: IntervalWindow) -> IntervalWindow:
-            return _fine_interval(window, self.resolution)
-
-        return tuple(Merge(tuple(map(fine, it.sources)), fine(it.into)) for it in merges)
+        coarse_sizes = {self._coarse(window): size for window, size in sizes.items()}
+        return self._fine(self.window_fn.merge_sized(coarse_sizes))
 
     @property
     def merge_touching(self) -> bool:
-        return self.window_fn.merge_touching
+        return bool(self.window_fn.merge_touching)
 
     @property
     def needs_sizes(self) -> bool:
-        return self.window_fn.needs_sizes
+        return bool(self.window_fn.needs_sizes)
 
-    @property
-    def longest_own_window(self) -> int | None:
-        longest = self.window_fn.longest_own_window
-        return None if longest is None else longest * self.resolution.per_ms
+    def _coarse(self, window: IntervalWindow) -> IntervalWindow:
+        return IntervalWindow(window.start // self.per_tick, window.end // self.per_tick)
 
-    def __str__(self) -> str:
-        return str(self.window_fn)
+    def _fine(self, merges: Iterable[Merge]) -> tuple[Merge, ...]:
+        def fine(window: IntervalWindow) -> IntervalWindow:
+            return IntervalWindow(window.start * self.per_tick, window.end * self.per_tick)
+
+        return tuple(Merge(tuple(map(fine, merge.sources)), fine(merge.into)) for merge in merges)

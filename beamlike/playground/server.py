@@ -34,7 +34,7 @@ _HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-class PlaygroundServer:
+class PlaygroundServer(Listening):
     """Serves a folder from when it is made until `close`, on 127.0.0.1.
 
     Args:
@@ -49,13 +49,7 @@ class PlaygroundServer:
         inside = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
         served = {f"/{name}": path for name, path in inside.items() if path.is_file()}
         served |= {"/": folder / "index.html"}
-        self._listening = Listening(lambda _: _handler(served), port, HERE, _NAME, _LOGGER)
-        self.address = self._listening.address
-        self.url = f"http://{self.address[0]}:{self.address[1]}/"
-
-    def close(self) -> None:
-        """Let go of the port, the connections and all threads."""
-        self._listening.close()
+        super().__init__(lambda _: _handler(served), port, HERE, _NAME, _LOGGER)
 
 
 def _handler(served: Mapping[str, Path]) -> type[Answering]:

@@ -107,6 +107,7 @@ class ColumnShard:
         updates: Sequence[WatermarkUpdate],
         clock: int,
         passes: int = 1,
+        index: Index | None = None,
     ) -> ColumnsStepped:
         """Take one shard through one micro-batch; as `beamlike.runtime.shard.Shard.step`.
 
@@ -115,13 +116,14 @@ class ColumnShard:
             arrivals: Rows, or combined elements, in order of arrival.
             updates: Updates of the watermark.
             passes: How many to take at least. Each has every so many-th bucket.
+            index: The shard's, which the step changes, if it is read already.
 
         Raises:
             StateError: The state was written by another plan.
             OutgrownError: A value outgrew its type.
             UnsupportedError: A pass has more than fits in one piece.
         """
-        index = Index.load(self.plan, store.read_index())
+        index = index or Index.load(self.plan, store)
         judged_at, output_before = index.at.begin(updates).watermark, index.output
         to = index.at.after(self.plan, updates, clock)
         touched = bool(arrivals) or bool(index.due(to))

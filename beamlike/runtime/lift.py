@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import OutgrownError, UserFunctionError
-from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.assign import Bundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.columns import LiftedArrivals
@@ -24,9 +23,7 @@ from beamlike.runtime.row_values import arrivals_of, fold_of_part, lifted_arriva
 from beamlike.runtime.stepping import ONE_BY_ONE, choose_machine
 from beamlike.runtime.store.blobs import in_one
 from beamlike.runtime.store.column_state import Numbered, number_keys
-from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.state import Key
-from beamlike.runtime.store.stores import Store
 
 Combined = tuple[pa.Table, list[tuple[Key, Drop]]]
 """Combined elements, and the rows that come too late or that a function cannot take."""
@@ -61,9 +58,8 @@ def lifter_of(plan: Plan) -> Lifter:
 def combine_the_rest(
     plan: Plan,
     lifter: Callable[[], Lifter],
-    store: Store,
     tables: Sequence[pa.Table],
-    updates: Sequence[WatermarkUpdate],
+    watermark: int,
 ) -> tuple[list[pa.Table], list[tuple[Key, Drop]]]:
     """What arrives at a shard of the columnar machine, which takes rows or combined elements.
 
@@ -73,9 +69,8 @@ def combine_the_rest(
     Args:
         plan: That of the shard.
         lifter: Makes that of the plan.
-        store: The state of the shard.
         tables: What arrives, with the ``bucket`` of each key.
-        updates: Updates of the watermark.
+        watermark: What judges the rows (ms).
 
     Returns:
         Tables of one form, and the rows that come too late.
@@ -83,7 +78,6 @@ def combine_the_rest(
     rows = [table for table in tables if not is_lifted(table)]
     if not rows or len(rows) == len(tables):
         return list(tables), []
-    watermark = Index.load(plan, store.read_index()).at.begin(updates).watermark
     hashed = (
         table.append_column("hash", table.column("bucket").cast(pa.int64())) for table in rows
     )

@@ -5,7 +5,7 @@ that the window function is given. The columnar machine does not look at values 
 end their session is decided before, and aggregates are folds over columns.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import attrs
@@ -19,13 +19,10 @@ from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.folds.base import one_chunk
 from beamlike.model import combine
 from beamlike.model.combine import corrected, ranked, sql
-from beamlike.model.copies import own_copy
-from beamlike.model.rescaled import window_fn_in
-from beamlike.model.resolution import Resolution
+from beamlike.model.rescaled import Wrapped
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
-from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.column_state import whole
 from beamlike.safe_text import USER_RAISED, safe_repr
@@ -51,75 +48,9 @@ class Picked:
 
 def read_by(window_fn: WindowFn) -> tuple[WindowFn, Read | None]:
     """The window function that `reading` was given, and how it reads; None: it is given values."""
-    if isinstance(window_fn, _ReadingMerging):
+    if isinstance(window_fn, Wrapped) and window_fn.read is not None:
         return window_fn.window_fn, window_fn.read
     return window_fn, None
-
-
-def reading(window_fn: WindowFn, read: Read) -> WindowFn:
-    """The same window function over elements that are stored as columns."""
-    if isinstance(window_fn, MergingWindowFn):
-        return _ReadingMerging(window_fn, read, window_fn.resolution)
-    return _Reading(window_fn, read, window_fn.resolution)
-
-
-@attrs.frozen
-class _Reading(WindowFn):
-    window_fn: WindowFn
-    read: Read
-    resolution: Resolution
-
-    def in_resolution(self, resolution: Resolution) -> WindowFn:
-        return reading(window_fn_in(self.window_fn, resolution), self.read)
-
-    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
-        seen = None if value is None else own_copy(self.read(value))
-        return self.window_fn.assign(timestamp, seen)
-
-    @property
-    def longest_own_window(self) -> int | None:
-        return self.window_fn.longest_own_window
-
-    def __str__(self) -> str:
-        return str(self.window_fn)
-
-
-@attrs.frozen
-class _ReadingMerging(MergingWindowFn):
-    window_fn: MergingWindowFn
-    read: Read
-    resolution: Resolution
-
-    def in_resolution(self, resolution: Resolution) -> WindowFn:
-        return reading(window_fn_in(self.window_fn, resolution), self.read)
-
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        seen = None if value is None else own_copy(self.read(value))
-        return self.window_fn.assign(timestamp, seen)
-
-    def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
-        return self.window_fn.merge(windows)
-
-    def size_of(self, window: IntervalWindow) -> int:
-        return self.window_fn.size_of(window)
-
-    def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
-        return self.window_fn.merge_sized(sizes)
-
-    @property
-    def merge_touching(self) -> bool:
-        return self.window_fn.merge_touching
-
-    @property
-    def needs_sizes(self) -> bool:
-        return self.window_fn.needs_sizes
-
-    @property
-    def longest_own_window(self) -> int | None:
-        return self.window_fn.longest_own_window
-
-    def __str__(self) -> str:
-        return str(self.window_fn)
 
 
 def in_columns(strategy: WindowingStrategy) -> WindowingStrategy:

@@ -87,6 +87,7 @@ class Shard:
         arrivals: Sequence[pa.Table],
         updates: Sequence[WatermarkUpdate],
         clock: int,
+        index: Index | None = None,
     ) -> Stepped:
         """Step one shard through one micro-batch.
 
@@ -97,6 +98,7 @@ class Shard:
             updates: Updates of the watermark. A lower one than before is ignored: a restarted query
                 may report an older watermark at first.
             clock: Processing time now (ms), likewise.
+            index: The shard's, which the step changes, if it is read already.
 
         Raises:
             StateError: The state was written by another plan.
@@ -105,15 +107,14 @@ class Shard:
                 case if that is not checked.
             CombineError: The same of an accumulator of a user's own.
         """
-        saved = store.read_index()
-        index = Index.load(self.plan, saved)
+        index = index or Index.load(self.plan, store)
         begin, output_before = index.at.begin(updates), index.output
         to = index.at.after(self.plan, updates, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         ends = to.watermark >= self.plan.resolution.end_of_time
-        is_all = ends and saved is None and begin == index.at
+        is_all = ends and index.is_new and begin == index.at
         if is_all and isinstance(self.machine, StatefulParDo) and self.machine.fn.keeps_first:
             of_keys = [of_key for bucket in sorted(bundles) for of_key in bundles[bucket].items()]
             for key, items in of_keys:

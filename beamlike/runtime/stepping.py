@@ -96,8 +96,8 @@ class Stepper:
             UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
         """
 
-        def by_columns(columns: ColumnShard, trial: Store, passes: int) -> _Out:
-            stepped = columns.step(trial, arrivals, updates, clock, passes)
+        def by_columns(columns: ColumnShard, trial: Store, index: Index, passes: int) -> _Out:
+            stepped = columns.step(trial, arrivals, updates, clock, passes, index)
             report = self._report(shard, stepped.output_watermark)
             made = self._output.build(stepped, report)
             tables = [blob for table in made for blob in in_blobs(table)]
@@ -105,8 +105,8 @@ class Stepper:
                 self._log(keyed_merges(self.plan, stepped))
             return tables, stepped.status
 
-        def by_key(keys: Shard, trial: Store) -> _Out:
-            out = keys.step(trial, arrivals, updates, clock)
+        def by_key(keys: Shard, trial: Store, index: Index) -> _Out:
+            out = keys.step(trial, arrivals, updates, clock, index)
             report = self._report(shard, out.output_watermark)
             tables = []
             if out.effects or report is not None:
@@ -116,11 +116,11 @@ class Stepper:
                 self._log(out.merges)
             return tables, out.status
 
-        record = None
+        index, record = Index.load(self.plan, store), None
         if self._recorder is not None:
-            record = self._recorder.watch(store, arrivals, updates, clock)
+            record = self._recorder.watch(store, index, arrivals, updates, clock)
         with in_room(self.plan, shard, lambda: [*arrivals, *self._saved(store)]):
-            tables, status = self.attempt(store, by_columns, by_key)
+            tables, status = self.attempt(store, index, by_columns, by_key)
         if record is not None:
             record()
         return tables, status
@@ -128,22 +128,24 @@ class Stepper:
     def attempt(
         self,
         store: Store,
-        by_columns: Callable[[ColumnShard, Store, int], Result],
-        by_key: Callable[[Shard, Store], Result],
+        index: Index,
+        by_columns: Callable[[ColumnShard, Store, Index, int], Result],
+        by_key: Callable[[Shard, Store, Index], Result],
     ) -> Result:
         """A step all at once; and if something in it does not fit, key by key.
 
         Args:
             store: The shard's state. It is written to only when the step is known to be good.
+            index: Its index, which an attempt changes: another one reads its own.
             by_columns: The step by the columnar machine, in so many passes.
             by_key: The same by the reference machine.
         """
         trial = Trial(store)
         try:
             if self.columns is None:
-                out = by_key(self._key_by_key, trial)
+                out = by_key(self._key_by_key, trial, index)
             else:
-                out, trial = self._in_passes(self.columns, store, by_columns)
+                out, trial = self._in_passes(self.columns, store, index, by_columns)
         except ONE_BY_ONE as error:
             cause = error.__cause__ or error
             known = (self.plan.name, type(cause).__name__)
@@ -151,26 +153,31 @@ class Stepper:
                 self._logged.add(known)
                 log_key_by_key(self.plan.name, cause)
             trial = Trial(store)
-            out = by_key(self._checking, trial)
+            out = by_key(self._checking, trial, Index.load(self.plan, store))
         trial.keep()
         return out
 
     def _in_passes(
-        self, columns: ColumnShard, store: Store, step: Callable[[ColumnShard, Store, int], Result]
+        self,
+        columns: ColumnShard,
+        store: Store,
+        index: Index,
+        step: Callable[[ColumnShard, Store, Index, int], Result],
     ) -> tuple[Result, Trial]:
         """A step in as few passes as it fits in, each over some of the shard's buckets."""
         while True:
             trial = Trial(store)
             try:
-                return step(columns, trial, self._passes), trial
+                return step(columns, trial, index, self._passes), trial
             except (UnsupportedError, pa.ArrowInvalid, pa.ArrowCapacityError) as error:
                 if not overfull(error) or self._passes >= self.plan.buckets:
                     raise
                 self._passes = min(4 * self._passes, self.plan.buckets)
+                index = Index.load(self.plan, store)
 
     def _saved(self, store: Store) -> Iterator[pa.Table]:
         """All rows of the shard's state, if they can be read."""
-        contents = Index.load(self.plan, store.read_index()).contents
+        contents = Index.load(self.plan, store).contents
         schema = with_bucket(StateLayout(self.plan).schema)
         with suppress(BeamlikeError, pa.ArrowException):
             yield Pages(schema, store, contents).read().table

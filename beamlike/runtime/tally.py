@@ -267,8 +267,10 @@ def tallies_in(table: pa.Table) -> Iterator[tuple[int, Tally]]:
     return ((of, Tally(*parts)) for of, *parts in zip(*columns, strict=True))
 
 
-def tallies_array(tallies: Mapping[int, Tally], rows: int = 1) -> pa.Array:
-    """The column, in its Arrow type: all is in the first of its rows."""
+def tallies_array(tallies: Mapping[int, Tally] | None, rows: int = 1) -> pa.Array:
+    """The column, in its Arrow type: all is in the first of its rows, if there are any."""
+    if tallies is None:
+        return pa.nulls(rows, _ARROW)
     first = [
         (node, {"counts": [*it.counts, *it.stood], "example": it.example, "jump": it.jump})
         for node, it in tallies.items()

@@ -177,7 +177,7 @@ class ShardWork(_PlanWork):
         if group not in plan.shard_ids:
             # The state was written with a different shard count; loading the index raises the right
             # error.
-            Index.load(plan, store.read_index())
+            Index.load(plan, store)
         if not self._counts_older:
             try:
                 return self._stepped_by(self.stepper, group, store, arrived, said)

@@ -1,6 +1,7 @@
 """Texts in the columns of a terminal: most characters take one, ideographs and emoji two, accents
 that combine with the character before them none."""
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from unicodedata import category, east_asian_width
 
 
@@ -16,6 +17,30 @@ def columns(text: str) -> int:
 def padded(text: str, width: int) -> str:
     """A text with spaces after it, so that it takes ``width`` columns; a longer one as it is."""
     return text + " " * (width - columns(text))
+
+
+def aligned(rows: Sequence[Sequence[str]], numbers: Collection[str] = ()) -> Iterator[str]:
+    """Rows under a header, in columns two spaces apart. Those of these names hold numbers.
+
+    >>> list(aligned([("key", "new"), ("ann", "7"), ("bob", "12")], ["new"]))
+    ['key  new', 'ann    7', 'bob   12']
+    """
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if name in numbers else padded(cell, width)
+            for cell, width, name in zip(row, widths, rows[0], strict=True)
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def named_facts(named: Mapping[str, str], indent: int = 2) -> Iterator[str]:
+    """A line for each name and what it stands for, in two columns.
+
+    >>> list(named_facts({"size": "7 bytes", "stage": "first"}))
+    ['  size   7 bytes', '  stage  first']
+    """
+    yield from (" " * indent + line for line in aligned(list(named.items())))
 
 
 def cut(text: str, room: int) -> str:

@@ -119,3 +119,60 @@ def test_spark_reads_rows_that_are_equal_in_any_order_and_has_the_same(spark: An
         rows = rows.selectExpr("*", "timestamp(concat('2024-01-01 ', time, 'Z')) at")
         panes = of_scores(rows.repartition(4, F.rand(seed))).select(*BY_SCORE)
         assert [row.asDict() for row in panes.collect()] == [EARLIEST_FIRST]
+
+
+NESTED: dict[str, tuple[pa.DataType, Any]] = {
+    "list": (pa.list_(pa.float64()), lambda value: [None, value]),
+    "list of lists": (pa.list_(pa.list_(pa.float32())), lambda value: [[], [value]]),
+    "struct": (pa.struct([("x", pa.float64())]), lambda value: {"x": value}),
+    "struct of lists": (
+        pa.struct([("x", pa.list_(pa.struct([("y", pa.float64())])))]),
+        lambda value: {"x": [{"y": value}, None]},
+    ),
+}
+
+
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+@pytest.mark.parametrize("shape", NESTED)
+def test_values_are_equal_at_any_depth(machine: Any, shape: str) -> None:
+    dtype, inside = NESTED[shape]
+    values = [*map(inside, VALUES), None]
+    table = pa.table(
+        {
+            "at": pa.array(range(len(values)), pa.timestamp("us", "UTC")),
+            "v": pa.array(values, dtype),
+        }
+    )
+    aggregate = {
+        "count": bl.count_distinct("v"),
+        "estimate": bl.approx_distinct("v"),
+        "set": bl.collect_set("v"),
+        "first": bl.first("v"),
+        "last": bl.last("v"),
+        "of_time": bl.max_by("v", by="at"),
+    }
+    hour = bl.FixedWindows("1 hour")
+    how: dict[str, Any] = {"timestamp": "at", "window": hour, "machine": machine}
+    (pane,) = bl.windowed(table, key=[], aggregate=aggregate, **how).to_pylist()
+    assert {name: str(pane[name]) for name in aggregate} == {
+        "count": "3",
+        "estimate": "3",
+        "set": str([inside(0.0), inside(1.0), inside(NANS[0])]),
+        "first": str(inside(NANS[0])),
+        "last": str(inside(1.0)),
+        "of_time": "None",
+    }
+
+
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+def test_values_of_maps_come_out_as_they_are(machine: Any) -> None:
+    dtype = pa.map_(pa.string(), pa.list_(pa.float64()))
+    values = [[("a", [value])] for value in VALUES]
+    at = pa.array(range(len(values)), pa.timestamp("us", "UTC"))
+    table = pa.table({"at": at, "v": pa.array(values, dtype)})
+    aggregate = {"all": bl.collect("v"), "last": bl.last("v"), "n": bl.approx_distinct("v")}
+    hour = bl.FixedWindows("1 hour")
+    how: dict[str, Any] = {"timestamp": "at", "window": hour, "machine": machine}
+    (pane,) = bl.windowed(table, key=[], aggregate=aggregate, **how).to_pylist()
+    assert str(pane["all"]) == str(values)
+    assert (str(pane["last"]), pane["n"]) == (str(values[-1]), 3)

@@ -228,7 +228,7 @@ def test_a_listener_counts_jumps_and_warns_of_each(caplog: pytest.LogCaptureFixt
     ]
     assert [
         it for it in listener.text().splitlines() if it.startswith("beamlike_watermark_jum")
-    ] == ['beamlike_watermark_jumps_total{query="sales",id="the query",grouping="hours"} 1']
+    ] == ['beamlike_watermark_jumps_total{grouping="hours",id="the query",query="sales"} 1.0']
 
 
 def test_a_worker_that_logs_warns_of_a_jump(caplog: pytest.LogCaptureFixture) -> None:

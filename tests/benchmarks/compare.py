@@ -53,13 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     sizes = ["--scale", options.scale, "--batches", options.batches, "--rounds", "1"]
     chosen = ["--only", *options.only] if options.only else []
-    found: dict[Path, dict[Key, Taken]] = {_HERE: {}, options.other.resolve(): {}}
+    by_checkout: dict[Path, dict[Key, Taken]] = {_HERE: {}, options.other.resolve(): {}}
     for round_ in range(options.rounds):
-        for checkout in [*found][:: -1 if round_ % 2 else 1]:
-            add_lines(found[checkout], run(checkout, [*sizes, *chosen]))
-    here, there = found.values()
-    print(table_text(here, there))
-    return int(any(cpu > 1 + options.allowed / 100 for _, cpu, _ in ratios(here, there)))
+        for checkout in [*by_checkout][:: -1 if round_ % 2 else 1]:
+            add_lines(by_checkout[checkout], run(checkout, [*sizes, *chosen]))
+    ours, theirs = by_checkout.values()
+    print(table_text(ours, theirs))
+    return int(any(cpu > 1 + options.allowed / 100 for _, cpu, _ in ratios(ours, theirs)))
 
 
 def run(checkout: Path, options: Sequence[str]) -> Sequence[Mapping[str, Any]]:
@@ -81,40 +81,42 @@ def run(checkout: Path, options: Sequence[str]) -> Sequence[Mapping[str, Any]]:
         return lines
 
 
-def add_lines(found: dict[Key, Taken], lines: Iterable[Mapping[str, Any]]) -> None:
+def add_lines(taken_by: dict[Key, Taken], lines: Iterable[Mapping[str, Any]]) -> None:
     """Note what a run took."""
     for line in lines:
         for side in ("subject", "baseline"):
             times = line[side]
             if times is not None:
                 key = f"{line['work']}, {times['name']}", line["events"]
-                taken = found.setdefault(key, Taken())
+                taken = taken_by.setdefault(key, Taken())
                 taken.cpu.extend(sum(of_run.values()) for of_run in times["cpu"])
                 taken.times_ms.extend(times["samples_ms"])
 
 
-def ratios(here: Mapping[Key, Taken], there: Mapping[Key, Taken]) -> list[tuple[Key, float, float]]:
+def ratios(
+    ours: Mapping[Key, Taken], theirs: Mapping[Key, Taken]
+) -> list[tuple[Key, float, float]]:
     """Of each work that both have, the ratio of processor time, and of time on a clock."""
     return [
         (
             key,
-            median(taken.cpu) / median(there[key].cpu),
-            median(taken.times_ms) / median(there[key].times_ms),
+            median(taken.cpu) / median(theirs[key].cpu),
+            median(taken.times_ms) / median(theirs[key].times_ms),
         )
-        for key, taken in here.items()
-        if key in there and taken.cpu and there[key].cpu
+        for key, taken in ours.items()
+        if key in theirs and taken.cpu and theirs[key].cpu
     ]
 
 
-def table_text(here: Mapping[Key, Taken], there: Mapping[Key, Taken]) -> str:
+def table_text(ours: Mapping[Key, Taken], theirs: Mapping[Key, Taken]) -> str:
     """A line for each work; then the works that one of them lacks."""
     lines = [f"{'work':40}{'events':>10}{'CPU':>8}{'clock':>8}"]
     lines += (
         f"{work:40}{events:>10,}{cpu:>8.2f}{clock:>8.2f}"
-        for (work, events), cpu, clock in ratios(here, there)
+        for (work, events), cpu, clock in ratios(ours, theirs)
     )
-    lines += (f"only here: {work}" for work, _ in here.keys() - there.keys())
-    lines += (f"only there: {work}" for work, _ in there.keys() - here.keys())
+    lines += (f"only here: {work}" for work, _ in ours.keys() - theirs.keys())
+    lines += (f"only there: {work}" for work, _ in theirs.keys() - ours.keys())
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 import beamlike.beam as beam
 from beamlike.beam.pvalue import AsDict
 from beamlike.beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
-from tests.benchmarks.queries import DELAY, FIXED, GAP, ITEMS, Query, item_name
+from tests.benchmarks.queries import DELAY, FIXED, GAP, ITEMS, Query, item_name, with_items
 
 __all__ = [
     "PlainSum",
@@ -74,7 +74,10 @@ def pipeline_sessions_by(combine: Any) -> Query:
 
 
 def pipeline_globally(df: DataFrame) -> DataFrame:
-    """A column of the rows, the sum of all its numbers in each fixed window, and rows again."""
+    """A column of the rows, the sum of all its numbers in each fixed window, and rows again.
+
+    What a pipeline does not need it is not given, and all that has one key is in one shard.
+    """
     return _sums_of(beam.Map(attrgetter("v")))(df)
 
 
@@ -88,13 +91,13 @@ def _sums_of(numbers: Any) -> Query:
         pipeline = beam.Pipeline()
         sums = (
             pipeline
-            | beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
+            | beam.FromDataFrame(df.select("ts", "v"), timestamp="ts", watermark=DELAY)
             | "Value" >> numbers
             | beam.WindowInto(beam.FixedWindows(FIXED))
             | beam.CombineGlobally(sum).without_defaults()
             | "Row" >> beam.Map(_total)
         )
-        return beam.to_data_frame(sums, _TOTALS)
+        return beam.to_data_frame(sums, _TOTALS, shards=1)
 
     return query
 
@@ -127,7 +130,8 @@ def pipeline_enriched_by_stream(df: DataFrame) -> DataFrame:
 
 
 def _named(df: DataFrame, pipeline: Any, names: Any) -> DataFrame:
-    rows = pipeline | "Rows" >> beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
+    numbered = with_items(df)
+    rows = pipeline | "Rows" >> beam.FromDataFrame(numbered, timestamp="ts", watermark=DELAY)
     named = rows | "Name" >> beam.Map(_with_name, names=AsDict(names))
     return beam.to_data_frame(named, _NAMED)
 
@@ -149,7 +153,7 @@ def _item(row: Any) -> tuple[int, str]:
 
 
 def _with_name(row: Any, names: Mapping[int, str]) -> tuple[str, str, int]:
-    return row.key, names[int(row.key.removeprefix("user-")) % ITEMS].upper(), row.v
+    return row.key, names[row.item].upper(), row.v
 
 
 def _value(row: Any) -> int:

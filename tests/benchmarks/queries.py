@@ -30,6 +30,7 @@ __all__ = [
     "native_lists",
     "native_sessions",
     "native_twice",
+    "with_items",
 ]
 
 
@@ -84,6 +85,12 @@ def native_globally() -> Query:
     return query
 
 
+def with_items(df: DataFrame) -> DataFrame:
+    """The rows with the numbers of their items, for all that look up the names."""
+    number = F.substring("key", len("user-") + 1, 20).cast("long")
+    return df.withColumn("item", F.pmod(number, F.lit(ITEMS)))
+
+
 def native_enriched() -> Query:
     """A broadcast join with the names of items, and a function of Python over each row."""
 
@@ -91,8 +98,7 @@ def native_enriched() -> Query:
         spark = df.sparkSession
         items = [(number, item_name(number)) for number in range(ITEMS)]
         names = F.broadcast(spark.createDataFrame(items, "item long, name string"))
-        number = F.substring("key", len("user-") + 1, 20).cast("long")
-        named = df.join(names, F.pmod(number, F.lit(ITEMS)) == F.col("item"))
+        named = with_items(df).join(names, "item")
         upper = F.udf(str.upper, "string", useArrow=True)
         return named.select("key", upper("name").alias("name"), "v")
 

@@ -435,3 +435,21 @@ def test_the_hosts_of_a_pipeline_agree_on_a_small_job(bench: Any, capsys: Any):
     assert bench.elements.main(["--events", "500", "--without-beam"]) == 0
 
     assert capsys.readouterr().out.splitlines()[0].endswith(" of local, memory are equal")
+
+
+def test_two_checkouts_are_compared_by_the_processor_time_of_their_runs(bench: Any):
+    def taken(subject: tuple[int, ...], work: str = "tree") -> Any:
+        of_works: dict[Any, Any] = {}
+        lines = [line(bench, name, subject, None) for name in ("fixed", work)]
+        bench.compare.add_lines(of_works, bench.report.as_json(lines, {}, 0.1)["lines"])
+        return of_works
+
+    ours, theirs = taken((100, 110, 120)), taken((200, 220, 240), "lists")
+    theirs["fixed, beamlike", 1000].cpu[:] = [5.0]
+
+    assert bench.compare.table_text(ours, theirs).splitlines() == [
+        "work                                        events     CPU   clock",
+        "fixed, beamlike                              1,000    1.50    0.50",
+        "only here: tree, beamlike",
+        "only there: lists, beamlike",
+    ]

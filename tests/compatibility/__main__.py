@@ -30,8 +30,11 @@ from tests.compatibility.settings import QUICK, SETTINGS, Probe, Setting, Suite
 from tests.compatibility.steps import LIMIT, Ended, StepFailed, after_table, checkout, ran, rows_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-NEEDS: Final = ("attrs", "cloudpickle", "numpy", "pandas<3", "protobuf", "pyarrow")
-"""What workers need besides beamlike."""
+NEEDS: Final = (
+    *("attrs", "cloudpickle", "numpy", "pandas<3"),
+    *("prometheus_client", "protobuf", "pyarrow"),
+)
+"""What is needed besides beamlike, and the metrics of the probe."""
 LATEST: Final = Path(__file__).with_name("LATEST.md")
 VERSIONS: Final = "import platform, pyspark; print(platform.python_version(), pyspark.__version__)"
 
@@ -127,7 +130,7 @@ def prepared(setting: Setting, home: Path, source: Path) -> Path:
         # As on a cluster: what beamlike needs is there, and beamlike is not.
         install(python, *wanted, *NEEDS, logs=home)
         return python
-    asked = f"{source}[{'test' if setting.tests else 'spark'}]"
+    asked = f"{source}[{'test' if setting.tests else 'spark,metrics'}]"
     install(python, *wanted, "--editable", asked, logs=home)
     return python
 

@@ -102,7 +102,7 @@ def counted(text: str) -> dict[str, int]:
     for line in text.splitlines():
         name, value = re.split(r"[ {]", line)[0], line.split()[-1]
         if name in totals:
-            totals[name] += int(value)
+            totals[name] += int(float(value))
     return totals
 
 

@@ -32,7 +32,12 @@ def steps_of(case: DialectCase) -> int:
     return max(len(journal.script) for journal in journals)
 
 
-STREAMS = [case for case in CASES if case.kind == "stream"]
+STREAMS = [
+    case
+    for case in CASES
+    # The model has no windows that begin and end with records.
+    if case.kind == "stream" and "by_record" not in str(case.settings.get("window"))
+]
 PLAYED = {case.id: case for case in STREAMS if steps_of(case) <= MOST_STEPS}
 
 
@@ -64,4 +69,4 @@ def test_what_is_not_played_on_spark_is_no_stream_or_long() -> None:
         "window_set": 3,
     }
     assert long == ["apex-early-and-late-mix"]
-    assert len(PLAYED) == 87
+    assert len(PLAYED) == 95

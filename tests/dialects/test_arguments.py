@@ -278,7 +278,8 @@ def test_the_type_of_a_subclass_is_not_known_from_its_class() -> None:
         def extract(self, accumulator: Any) -> Any:
             return 2 * super().extract(accumulator)
 
-    assert aggregate_of(apex.Sum(), ["v"], None) == bl.sum("v")
+    known = aggregate_of(apex.Sum(), ["v"], None)
+    assert (known.kind, known.fn, known.columns) == ("sum", apex.Sum(), ("v",))
     with pytest.raises(CombineError, match="returns is missing"):
         aggregate_of(Doubled(), ["v"], None)
 

@@ -52,14 +52,16 @@ class _Runtime:
         """What comes out of a step of a shard: of each key drops, then panes."""
         updates = [HostWatermark(watermark)]
 
-        def by_columns(columns: ColumnShard, trial: Store, passes: int) -> list[KeyedEffect]:
-            stepped = columns.step(trial, tables, updates, clock, passes)
+        def by_columns(
+            columns: ColumnShard, trial: Store, index: Index, passes: int
+        ) -> list[KeyedEffect]:
+            stepped = columns.step(trial, tables, updates, clock, passes, index)
             return [*drops_of_step(self.plan, stepped), *panes_of_step(self.plan, stepped)]
 
-        def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
-            return keys.step(trial, tables, updates, clock).effects
+        def by_key(keys: Shard, trial: Store, index: Index) -> list[KeyedEffect]:
+            return keys.step(trial, tables, updates, clock, index).effects
 
-        return self.stepper.attempt(store, by_columns, by_key)
+        return self.stepper.attempt(store, Index.load(self.plan, store), by_columns, by_key)
 
 
 @cache
@@ -154,7 +156,7 @@ class Shards:
     def _copied(self, parents: Ints) -> DictStore:
         """The state in which key ``n`` is as key ``parents[n]`` was, written anew."""
         plan, schema, copied = self.runtime.plan, self.runtime.schema, DictStore()
-        index = Index.load(plan, self.store.read_index())
+        index = Index.load(plan, self.store)
         if not index.contents.digests:
             return self.store
         before, stay = len(self.rows), 0

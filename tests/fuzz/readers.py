@@ -38,6 +38,7 @@ from beamlike.runtime.store import pages
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
 from beamlike.runtime.store.pages import Contents
+from beamlike.runtime.store.stores import DictStore
 from beamlike.testing.scenarios.files import Scenario, load_transcripts
 from tests.conformance.beamlike_conformance.schema import FormatError, read_json
 from tests.conformance.beamlike_conformance.verdicts import read_results
@@ -288,9 +289,9 @@ def _typed_key(data: bytes) -> None:
 def _headers(data: bytes) -> None:
     """An index whose words are any, and whose numbers and rows are those of a shard."""
     blobs = dict(_shards()[1])
-    table, _ = open_index(blobs[INDEX])
+    columns, _ = open_index(blobs[INDEX])
     sink = pa.BufferOutputStream()
-    table = table.replace_schema_metadata({b"beamlike": data})
+    table = pa.table(columns).replace_schema_metadata({b"beamlike": data})
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     _shown({**blobs, INDEX: sink.getvalue().to_pybytes()})
@@ -305,23 +306,31 @@ def _header_seeds() -> tuple[bytes, ...]:
 
 def _index(data: bytes) -> None:
     """As a shard does at the beginning of a step."""
-    Index.load(_plan(), data)
+    store = DictStore()
+    store.index = data
+    Index.load(_plan(), store)
+
+
+def _unsealed(index: bytes) -> bytes:
+    """The index as earlier versions left it: without a digest."""
+    columns, header = open_index(index)
+    return pack_blob(pa.table(columns), header)
 
 
 def _index_seeds() -> tuple[bytes, ...]:
     index = _shards()[0][INDEX]
-    return index, pack_blob(*open_index(index))
+    return index, _unsealed(index)
 
 
 def _rows(data: bytes) -> None:
     """Rows whose digest is right, and which need not be what beamlike writes."""
     blobs = dict(_shards()[1])
-    table, header = open_index(blobs[INDEX])
+    columns, header = open_index(blobs[INDEX])
     shown = Contents.from_json(header["contents"])
     digest = blake2b(data, digest_size=16).hexdigest()
     header["contents"] = attrs.evolve(shown, digests=(digest,)).to_json()
     (page,) = shown.pages
-    changed = {INDEX: pack_blob(table, header), page: data}
+    changed = {INDEX: pack_blob(pa.table(columns), header), page: data}
     _shown(changed)
     with suppress(StateError):  # the keys of a pipeline are bytes, and these are texts
         _shown(changed, in_pipeline=True)
@@ -335,7 +344,7 @@ def _row_seeds() -> tuple[bytes, ...]:
 
 def _saved_seeds() -> tuple[bytes, ...]:
     """As they are, and as earlier versions left them: without a digest of the index."""
-    before = [{**blobs, INDEX: pack_blob(*open_index(blobs[INDEX]))} for blobs in _shards()]
+    before = [{**blobs, INDEX: _unsealed(blobs[INDEX])} for blobs in _shards()]
     return tuple(map(_joined, (*_shards(), *before)))
 
 

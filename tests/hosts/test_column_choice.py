@@ -9,12 +9,12 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError
+from beamlike.model.rescaled import reading
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.checked import UserMade
 from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
 from beamlike.runtime.look_up import LookUp
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.row_values import reading
 from beamlike.runtime.stepping import choose_machine, plan_text, stepper_of
 from tests.support.machines.rows_of_plans import PARTS, VALUES
 

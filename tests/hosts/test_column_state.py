@@ -54,7 +54,7 @@ TRIGGERS: tuple[Trigger, ...] = (
 
 
 def rows_at_rest(plan: Plan, store: DictStore) -> tuple[pa.Table, Index]:
-    schema, index = StateLayout(plan).schema, Index.load(plan, store.read_index())
+    schema, index = StateLayout(plan).schema, Index.load(plan, store)
     with forgetful():
         rows = Pages(with_bucket(schema), store, index.contents).read()
     return rows.table.filter(pa.array(rows.lives)).select(schema.names), index

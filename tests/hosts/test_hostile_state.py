@@ -64,7 +64,7 @@ def harmful(left: Path) -> SavedState:
     page = page.set_column(at, name, pa.array([pickle.dumps(Harm(left))], pa.binary()))
     keys = pa.array([f"ann{ESCAPES}"], pa.string())
     page = page.set_column(page.column_names.index("key_key"), "key_key", keys)
-    return state_of(page.replace_schema_metadata(None), header, index)
+    return state_of(page.replace_schema_metadata(None), header, pa.table(index))
 
 
 def test_a_listing_tells_the_size_of_a_pickle_and_does_not_open_it(tmp_path: Path) -> None:

@@ -248,9 +248,9 @@ def test_every_node_of_a_trigger_is_reported_in_words() -> None:
 
 def test_what_an_earlier_version_did_not_note_is_read_from_its_words() -> None:
     _, store = run_in_shard(MINUTES, "count", [ONE])
-    table, header = open_index(store.index or b"")
+    columns, header = open_index(store.index or b"")
     noted = header.pop("about")
-    blobs = {**blobs_of(store), -1: pack_blob(table, header)}
+    blobs = {**blobs_of(store), -1: pack_blob(pa.table(columns), header)}
 
     now = SavedStage("counts", 0, (SavedShard.of(0, 0, blobs_of(store)),))
     before = SavedStage("counts", 0, (SavedShard.of(0, 0, blobs),))
@@ -293,10 +293,10 @@ def test_a_trigger_of_a_later_version_is_not_told() -> None:
 )
 def test_an_index_that_means_something_else_is_refused(change: Row, says: str) -> None:
     _, store = run_in_shard(MINUTES, "count", [ONE])
-    table, header = open_index(store.index or b"")
+    columns, header = open_index(store.index or b"")
 
     with pytest.raises(StateError) as refusal:
-        SavedShard.of(4, 0, {**blobs_of(store), -1: pack_blob(table, header | change)})
+        SavedShard.of(4, 0, {**blobs_of(store), -1: pack_blob(pa.table(columns), header | change)})
 
     assert str(refusal.value).startswith(says)
 

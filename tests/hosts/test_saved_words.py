@@ -129,8 +129,8 @@ def test_a_trigger_that_cannot_be_that_of_the_windows_is_not_told(trigger: str) 
 def changed(words: dict[str, Any]) -> dict[int, bytes]:
     """A shard whose index has other words, as somebody who means harm could write it."""
     blobs = blobs_of(early(3), 0)
-    table, header = open_index(blobs[-1])
-    return {**blobs, -1: pack_blob(table, header | words)}
+    columns, header = open_index(blobs[-1])
+    return {**blobs, -1: pack_blob(pa.table(columns), header | words)}
 
 
 def of_plan(**words: str) -> dict[str, Any]:

@@ -291,7 +291,7 @@ def test_state_of_another_windowing_is_refused_by_name() -> None:
     changed = plan_of(WindowingStrategy(FixedWindows("1 hour"), allowed_lateness="1 minute"))
 
     with pytest.raises(StateError) as refused:
-        Index.load(changed, store.index)
+        Index.load(changed, store)
 
     assert str(refused.value) == (
         "the checkpoint belongs to another grouping and cannot be continued:\n"

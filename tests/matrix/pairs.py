@@ -24,12 +24,14 @@ class Pair:
         spark: What Spark has, of the same.
         order: Of a list: whether its order means something, or only that of items that differ.
         sums: Whether values are added up.
+        in_sessions: What Spark has in its place in session windows; None: the same.
     """
 
     ours: Callable[[str, str, str], Any]
     spark: Callable[[str, str, str], Column]
     order: Order = "as it is"
     sums: bool = False
+    in_sessions: Callable[[str, str, str], Column] | None = None
 
 
 def _sorted(v: str, n: str, greatest: bool) -> Column:
@@ -84,7 +86,12 @@ PAIRS: Final[Mapping[str, Pair]] = {
     "collect": Pair(lambda v, *_: bl.collect(v), lambda v, *_: F.collect_list(v), "any"),
     "sample": Pair(lambda v, *_: bl.sample(v, 99), lambda v, *_: F.collect_list(v), "any"),
     "collect_set": Pair(lambda v, *_: bl.collect_set(v), lambda v, *_: F.collect_set(v), "any"),
-    "count_distinct": Pair(lambda v, *_: bl.count_distinct(v), lambda v, *_: F.count_distinct(v)),
+    "count_distinct": Pair(
+        lambda v, *_: bl.count_distinct(v),
+        lambda v, *_: F.count_distinct(v),
+        # Spark counts a value once for each of the sessions that it merges: two booleans are three.
+        in_sessions=lambda v, *_: F.size(F.collect_set(v)).cast("bigint"),
+    ),
     "approx_distinct": Pair(
         lambda v, *_: bl.approx_distinct(v), lambda v, *_: F.approx_count_distinct(v)
     ),
@@ -104,6 +111,9 @@ def aggregate_of(pair: Pair, type_number: int) -> Any:
     return pair.ours(column_of(type_number), f"n{type_number}", "place")
 
 
-def native_of(pair: Pair, type_number: int) -> Column:
-    """What Spark has in its place."""
-    return pair.spark(column_of(type_number), f"n{type_number}", "place")
+def native_of(pair: Pair, type_number: int, window: str = "") -> Column:
+    """What Spark has in its place, in windows of a kind."""
+    native = pair.spark
+    if window == "sessions" and pair.in_sessions is not None:
+        native = pair.in_sessions
+    return native(column_of(type_number), f"n{type_number}", "place")

@@ -1,6 +1,7 @@
 """Each type as key and as value of each aggregate, beside ``groupBy``: on each host, in bounded
 data and in streams, under each setting that changes what Spark does."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,12 +91,15 @@ def test_keys_are_those_of_spark(
 
 
 def test_results_have_the_types_of_spark(spark: Any) -> None:
+    """But for strings with a collation, which come out as plain ones."""
     taken = [cell for cell, said in cells(spark).items() if said in ("=", "(=)")]
-    wrong = {
-        (TYPES[number].name, name): pair
-        for (number, name), pair in type_differences(spark, taken).items()
+    differing = type_differences(spark, taken)
+    assert {TYPES[number].name for number, _ in differing} == {
+        "string collate UTF8_LCASE",
+        "string collate UNICODE_CI_RTRIM",
     }
-    assert wrong == {}
+    for ours, native in differing.values():
+        assert ours == re.sub(r" collate \w+", "", native)
 
 
 def test_what_is_refused_is_refused_on_each_host_in_the_same_line(spark: Any) -> None:
@@ -113,8 +117,18 @@ def test_what_is_refused_is_refused_on_each_host_in_the_same_line(spark: Any) ->
 
 
 @pytest.fixture(autouse=True)
-def time_of_day(spark: Any) -> Iterator[None]:
-    """Spark has a type for times of day where it is asked to."""
-    spark.conf.set("spark.sql.timeType.enabled", "true")
+def wide_queries(spark: Any) -> Iterator[None]:
+    """Queries of hundreds of columns over few rows: to compile them takes longer than to run them.
+
+    And Spark has a type for times of day where it is asked to.
+    """
+    wanted = {
+        "spark.sql.timeType.enabled": "true",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
     yield
-    spark.conf.unset("spark.sql.timeType.enabled")
+    for name in wanted:
+        spark.conf.unset(name)

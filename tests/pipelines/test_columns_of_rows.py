@@ -20,7 +20,6 @@ from beamlike.model.bundle import Bundle, Spans, Windowed
 from beamlike.model.coders import Coders
 from beamlike.model.column_bundle import ColumnBundle, JoinedBundle
 from beamlike.model.combine import Max, Min, Sum
-from beamlike.model.graph import ReadNode
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.envelope import is_lifted
@@ -60,16 +59,16 @@ def sent(build: Callable[[Any], Any], *batches: pa.RecordBatch) -> list[tuple[st
     pipeline = beam.Pipeline()
     rows = pipeline | "Rows" >> beam.FromDataFrame(StreamOfRows(), timestamp="ts", watermark=0)
     layers = Layers.of([build(rows).edge.node], [], clock_of)
-    (source,) = (at for at, node in enumerate(layers.nodes) if isinstance(node, ReadNode))
+    (source,) = (number for number, node in enumerate(layers.nodes) if node in layers.sources)
     read = Reader(layers, source, "ts", True, None, None)
-    found: list[tuple[str, list[Any]]] = []
+    tables_sent: list[tuple[str, list[Any]]] = []
     for out in fused_stage(layers, 0, 2, 2, read)(iter(batches)):
         for tables in Mail.opened(out.column("blob").to_pylist()).tables.values():
-            found += (
+            tables_sent += (
                 ("combined" if is_lifted(table) else "one by one", table.to_pylist())
                 for table in tables
             )
-    return found
+    return tables_sent
 
 
 def total(numbers: Any, fn: Any = sum) -> Callable[[Any], Any]:
@@ -89,8 +88,8 @@ def test_a_getter_of_a_column_sends_what_a_function_of_rows_sends(
     fn: Any, getter: Any, declared: type | None
 ) -> None:
     def numbers(function: Any) -> Any:
-        made = beam.Map(function)
-        return made if declared is None else made.with_output_types(declared)
+        mapped = beam.Map(function)
+        return mapped if declared is None else mapped.with_output_types(declared)
 
     batches = batch([5, -7, 12] * 5), batch([]), batch([1, 2])
 
@@ -99,6 +98,51 @@ def test_a_getter_of_a_column_sends_what_a_function_of_rows_sends(
     assert by_column == sent(total(numbers(lambda row: row.v), fn), *batches)
     assert [form for form, _ in by_column] == ["combined"]
     assert [row["count"] for _, rows in by_column for row in rows] == [12, 5]
+
+
+class Longest(beam.CombineFn):
+    """The number with the most digits: a function that gets objects of Python."""
+
+    def create_accumulator(self) -> int:
+        return 0
+
+    def add_input(self, accumulator: int, element: int) -> int:
+        return max(accumulator, element, key=lambda number: number.bit_length())
+
+    def merge_accumulators(self, accumulators: Any) -> int:
+        return max(accumulators, key=lambda number: number.bit_length())
+
+    def extract_output(self, accumulator: int) -> int:
+        return accumulator
+
+
+@pytest.mark.parametrize("fn", [sorted, Longest(), beam.combiners.ToListCombineFn()], ids=str)
+@pytest.mark.parametrize("declared", [None, int])
+def test_functions_that_add_objects_get_those_of_a_column(fn: Any, declared: type | None) -> None:
+    def numbers(function: Any) -> Any:
+        mapped = beam.Map(function)
+        return mapped if declared is None else mapped.with_output_types(declared)
+
+    by_column = sent(total(numbers(attrgetter("v")), fn), batch([5, -7, 12] * 5))
+
+    assert by_column == sent(total(numbers(lambda row: row.v), fn), batch([5, -7, 12] * 5))
+
+
+def test_numbers_that_have_to_come_one_by_one_do() -> None:
+    at_earliest = beam.WindowInto(
+        beam.window.FixedWindows(10),
+        timestamp_combiner=beam.window.TimestampCombiner.OUTPUT_AT_EARLIEST,
+    )
+
+    def totals(numbers: Any) -> Any:
+        return lambda rows: (
+            rows | numbers | at_earliest | beam.CombineGlobally(sum).without_defaults()
+        )
+
+    by_column = sent(totals(beam.Map(attrgetter("v"))), batch([5, 7, 12]))
+
+    assert by_column == sent(totals(beam.Map(lambda row: row.v)), batch([5, 7, 12]))
+    assert [form for form, _ in by_column] == ["one by one"]
 
 
 @pytest.mark.parametrize("numbers", [[1, None, 3, 4, 5], [2**62, 2**62, 2**62, 2**62, 5]])
@@ -218,3 +262,17 @@ def test_texts_have_the_same_bytes_alone_and_together(texts: list[str]) -> None:
 def test_plain_texts_are_made_bytes_together() -> None:
     assert text_blobs(["", "user 1", "a'b"]) == [b'"s"', b'"suser 1"', b'"sa\'b"']
     assert [text_blobs([text]) for text in ("\n", "\x7f", '"', "\\", "é")] == [None] * 5
+
+
+def test_elements_at_some_places_stay_columns() -> None:
+    picked = columns([3, 4, 5], None).at([2, 0, 0])
+
+    assert isinstance(picked, ColumnBundle)
+    assert elements(picked) == [
+        Windowed(5, 5000, (IntervalWindow(5000, 5500),), NO_FIRING),
+        *[Windowed(3, 3000, (IntervalWindow(3000, 3500),), NO_FIRING)] * 2,
+    ]
+    assert elements(columns([3, 4]).at([1], ["b"])) == [
+        Windowed("b", 4000, (GLOBAL_WINDOW,), NO_FIRING)
+    ]
+    assert elements(columns([3, 4]).at([])) == []

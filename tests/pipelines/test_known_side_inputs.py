@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,13 +51,13 @@ def with_known_sides(ends: Sequence[Node]) -> list[Node]:
 
 def elements_of(ends: Sequence[Node], edge: Edge, shards: int = 2) -> list[Any]:
     run = run_in_letters(ends, dice=Random(1), wanted=[edge], shards=shards)
-    found = [output.element for output in run.came.get(edge, ())]
-    return sorted(((it.value, it.timestamp, it.windows, it.pane) for it in found), key=repr)
+    elements = [output.element for output in run.came.get(edge, ())]
+    return sorted((attrs.astuple(element, recurse=False) for element in elements), key=repr)
 
 
 def looks(value: int, *seen: Any) -> tuple[Any, ...]:
-    shown = (sorted(it.items()) if isinstance(it, dict) else it for it in seen)
-    return (value, *(tuple(sorted(it)) if isinstance(it, list) else it for it in shown))
+    lists = (view.items() if isinstance(view, dict) else view for view in seen)
+    return (value, *(tuple(sorted(items)) for items in lists))
 
 
 def stamped(values: Sequence[int]) -> Any:
@@ -82,8 +83,8 @@ def test_elements_see_in_known_side_inputs_what_they_see_in_those_of_shards(
     ]
     pipeline = beam.Pipeline()
     main, *sides = (
-        pipeline | f"Read{at}" >> stamped(values) | f"Window{at}" >> beam.WindowInto(window)
-        for at, (values, window) in enumerate(zip([mains, items, others], windows, strict=True))
+        pipeline | f"Read{place}" >> stamped(values) | f"Window{place}" >> beam.WindowInto(window)
+        for place, (values, window) in enumerate(zip([mains, items, others], windows, strict=True))
     )
     views = (AsList(sides[0]), AsDict(sides[1] | beam.Map(lambda value: (value, "other"))))
     named = main | "Look" >> beam.Map(looks, *views)
@@ -145,7 +146,7 @@ def test_what_a_function_raises_names_the_transform_and_the_element() -> None:
 
 
 def labels(*ends: Any) -> list[str]:
-    return [node.label for node in computable_first([it.edge.node for it in ends], is_bounded)]
+    return [node.label for node in computable_first([end.edge.node for end in ends], is_bounded)]
 
 
 def streaming(pipeline: beam.Pipeline) -> Any:

@@ -57,8 +57,9 @@ def test_a_stream_looks_into_side_inputs_that_end_and_keeps_no_state(
         ("nobody's", 107),
         ("red", 101),
     ]
-    assert [it["stateOperators"] for it in running.recentProgress] == [[]] * 2
-    counted = [it["observedMetrics"]["Games"]["elements"] for it in running.recentProgress]
+    progress = running.recentProgress
+    assert [batch["stateOperators"] for batch in progress] == [[]] * 2
+    counted = [batch["observedMetrics"]["Games"]["elements"] for batch in progress]
     assert counted == [2, 1]
 
 

@@ -24,7 +24,7 @@ from beamlike.model.custom_trigger import reading as reading_trigger
 from beamlike.model.graph import GroupNode, StatefulNode
 from beamlike.model.options import AccumulationMode
 from beamlike.model.report import report
-from beamlike.model.rescaled import window_fn_in
+from beamlike.model.rescaled import reading, window_fn_in
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import Trigger
@@ -343,7 +343,7 @@ def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
     Raises:
         UnsupportedError: A gap or an end that depends on the element, and no columns.
     """
-    from beamlike.runtime.row_values import Picked, no_value, reading
+    from beamlike.runtime.row_values import Picked, no_value
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     asks_for_end = isinstance(window_fn, Sessions) and window_fn.ends_with is not None

@@ -223,6 +223,10 @@ class Doing(Do):
                         answer = next(answers)
                         if answer is None:
                             break
+                        if type(answer) is list and len(answer) < BUNDLE_SIZE - len(values):
+                            values += answer  # most are, and nothing of it can raise
+                            places += [place] * len(answer)
+                            break
                         self._check_answer(answer)
                         listed = iter(answer)
                     values.extend(islice(listed, BUNDLE_SIZE - len(values)))

@@ -29,6 +29,10 @@ class Listening:
         name: What its thread is called, and its log lines call it.
         logger: Where a connection that failed is logged.
 
+    Attributes:
+        address: Where it listens; ``port`` is a part of it.
+        url: Its address for a browser.
+
     Raises:
         EnvironmentProblem: The port is taken, or none; or the address is none.
     """
@@ -62,6 +66,8 @@ class Listening:
                 "one that is free"
             ) from error
         self.address: tuple[str, int] = self._server.socket.getsockname()[:2]
+        self.port = self.address[1]
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.1,), name=f"beamlike {name}", daemon=True
         )

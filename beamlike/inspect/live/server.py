@@ -43,7 +43,7 @@ _HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-class PageServer:
+class PageServer(Listening):
     """Serves a history from when it is made until `close`.
 
     Args:
@@ -54,13 +54,7 @@ class PageServer:
     """
 
     def __init__(self, history: History, port: int = 0) -> None:
-        self._listening = Listening(lambda _: _handler(history), port, HERE, _NAME, _LOGGER)
-        self.address = self._listening.address
-        self.port: int = self.address[1]
-
-    def close(self) -> None:
-        """Let go of the port, the connections and all threads."""
-        self._listening.close()
+        super().__init__(lambda _: _handler(history), port, HERE, _NAME, _LOGGER)
 
 
 def _handler(history: History) -> type[Answering]:

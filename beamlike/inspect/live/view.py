@@ -29,7 +29,7 @@ class LiveView:
     ) -> None:
         self._streams, self._listener, self._server = streams, listener, server
         self._is_open = True
-        self.url = f"http://127.0.0.1:{server.port}/"
+        self.url = server.url
 
     def close(self) -> None:
         """Stop listening to Spark, and release the port. The queries keep running."""

@@ -1,7 +1,7 @@
 """What running queries count, for those who operate them: lines, log lines and OpenMetrics.
 
-Read in this order: `families` (metrics and their text form), `log_lines` (the same in lines),
-`server` (the metrics on a port), `watching` (all of it together).
+Read in this order: `log_lines` (a micro-batch in lines), `server` (the metrics on a port),
+`watching` (all of it together).
 """
 
 from beamlike.inspect.metrics.watching import MetricsListener, metrics_listener

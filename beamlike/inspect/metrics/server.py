@@ -15,7 +15,6 @@ from typing import Final
 from beamlike.inspect.http.allowed import AllowedHosts
 from beamlike.inspect.http.answering import Answering
 from beamlike.inspect.http.serving import HERE, Listening
-from beamlike.inspect.metrics.families import CONTENT_TYPE
 
 _LOGGER: Final = logging.getLogger("beamlike.metrics")
 _NAME: Final = "metrics server"
@@ -25,7 +24,7 @@ _SHOWN: Final = 80
 _ADVICE: Final = "pass it in allowed_hosts= of metrics_listener if it is a name of this server"
 
 
-class MetricsServer:
+class MetricsServer(Listening):
     """Serves what a function returns, from when it is made until `close`.
 
     Args:
@@ -45,22 +44,19 @@ class MetricsServer:
         host: str = HERE,
         allowed_hosts: Iterable[str] = (),
     ) -> None:
-        self._listening = Listening(
+        super().__init__(
             lambda host: _handler(text, AllowedHosts.of_server(host, allowed_hosts)),
             port,
             host,
             _NAME,
             _LOGGER,
         )
-        self.port: int = self._listening.address[1]
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}{_PATH}"
-
-    def close(self) -> None:
-        """Release the port."""
-        self._listening.close()
+        self.url = self.url.removesuffix("/") + _PATH
 
 
 def _handler(text: Callable[[], str], hosts: AllowedHosts) -> type[Answering]:
+    from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
+
     refused: set[str] = set()
 
     class Handler(Answering):
@@ -68,7 +64,7 @@ def _handler(text: Callable[[], str], hosts: AllowedHosts) -> type[Answering]:
 
         def get(self, path: str) -> None:
             if path == _PATH:
-                self.answer(HTTPStatus.OK, CONTENT_TYPE, text().encode())
+                self.answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, text().encode())
             else:
                 self.say(HTTPStatus.NOT_FOUND)
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from beamlike.errors import EnvironmentProblem
-from beamlike.inspect.metrics.families import open_metrics
+from beamlike.extras import needs
 from beamlike.inspect.metrics.log_lines import LOGGER, line_of, log_batch, log_end, log_start
 from beamlike.inspect.metrics.server import MetricsServer
 from beamlike.inspect.queries.progress import Progress
@@ -51,8 +51,16 @@ class MetricsListener:
         return f"MetricsListener({', '.join(it for it in places if it is not None)})"
 
     def text(self) -> str:
-        """All metrics as they are now, in the text form of OpenMetrics."""
-        return open_metrics(self._totals.families())
+        """All metrics as they are now, in the text form of OpenMetrics.
+
+        Raises:
+            EnvironmentProblem: ``prometheus_client`` is not installed.
+        """
+        needs("metrics as text", "metrics")
+        from prometheus_client.openmetrics.exposition import generate_latest
+
+        text: bytes = generate_latest(self._totals)  # type: ignore[no-untyped-call]
+        return text.decode()
 
     # -- what Spark reports --------------------------------------------------------------
 
@@ -170,7 +178,8 @@ def metrics_listener(
     It counts micro-batches and rows of each query, and of each grouping elements, panes by timing,
     retractions, dropped elements by reason, merges, open windows, watermark and deadlines, which a
     query over windows puts into its progress. A micro-batch that is done again after a restart
-    counts once. What queries did before is there as far as Spark remembers it.
+    counts once. What queries did before is there as far as Spark remembers it. A file and a port
+    need ``pip install "beamlike[metrics]"``.
 
     To the logger ``beamlike.metrics`` go starts and stops (info), what failed (error), one line for
     each micro-batch that dropped something, with an example (warning), and one for each (debug).
@@ -193,13 +202,15 @@ def metrics_listener(
     Raises:
         EnvironmentProblem: The port or the address cannot be had, ``allowed_hosts`` are no host
             names, the file is none or its folder is not there, nothing can be printed to
-            ``lines``, or ``spark`` is no session.
+            ``lines``, ``spark`` is no session, or a package of the extra is missing.
     """
     if not hasattr(spark, "streams"):
         raise EnvironmentProblem(
             f"metrics_listener takes a SparkSession, got {type(spark).__name__}; pass the session "
             "that the queries run in"
         )
+    if file is not None or port is not None:
+        needs("metrics_listener with a file or a port", "metrics", "; lines=True needs nothing")
     path = None if file is None else _checked(file)
     if lines is None:
         lines = file is None and port is None

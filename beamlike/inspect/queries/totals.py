@@ -6,13 +6,16 @@ its last micro-batch once more, and reports it again: each number of a micro-bat
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.inspect.metrics.families import Family, Sample
 from beamlike.inspect.queries.progress import Counts, Progress
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
 
 QUERIES: Final = 100
 """Queries that are kept. Of those that have ended the one that ended first is forgotten first."""
@@ -60,10 +63,6 @@ class _Query:
         self.last = progress
         for name, counted in progress.groupings.items():
             self.groupings.setdefault(name, GroupingTotal()).add(counted)
-
-
-_Of = Callable[[_Query], "int | float | None"]
-_OfGrouping = Callable[[_Query, GroupingTotal], "int | float | None"]
 
 
 class Totals:
@@ -121,162 +120,65 @@ class Totals:
 
     # -- metrics -------------------------------------------------------------------------
 
-    def families(self) -> list[Family]:
-        """All metrics as they are now."""
+    def collect(self) -> "list[CounterMetricFamily | GaugeMetricFamily]":
+        """All metrics that have a sample as they are now, for ``prometheus_client``."""
+        from prometheus_client import metrics_core
+
         with self._lock:
-            return [*self._of_queries(), *self._of_groupings()]
-
-    def _of_queries(self) -> Iterator[Family]:
-        def one(of: _Of) -> tuple[Sample, ...]:
-            found = ((self._labels(it), of(query)) for it, query in self._queries.items())
-            return tuple(Sample(labels, value) for labels, value in found if value is not None)
-
-        yield Family(
-            "beamlike_query_running",
-            "gauge",
-            "1 while the query runs, else 0.",
-            one(lambda query: int(query.running)),
-        )
-        yield Family(
-            "beamlike_query_failed",
-            "gauge",
-            "1 if the last run of the query has failed, else 0.",
-            one(lambda query: int(query.failed)),
-        )
-        yield Family(
-            "beamlike_batches", "counter", "Micro-batches done.", one(lambda query: query.batches)
-        )
-        yield Family(
-            "beamlike_input_rows",
-            "counter",
-            "Rows read from all sources, with the ticks of queries that wait on processing time.",
-            one(lambda query: query.rows),
-        )
-        yield Family(
-            "beamlike_batch_duration_seconds",
-            "gauge",
-            "How long the last micro-batch took.",
-            one(lambda query: _last(query, lambda it: it.took / 1_000)),
-            "seconds",
-        )
-        yield Family(
-            "beamlike_state_rows",
-            "gauge",
-            "Rows in the state store: blobs, each with many windows.",
-            one(lambda query: _last(query, lambda it: it.state_rows)),
-        )
-        memory = one(lambda query: _last(query, lambda it: it.state_memory))
-        disk = one(lambda query: _last(query, lambda it: it.state_disk))
-        places = (("memory", memory), ("disk", disk))
-        yield Family(
-            "beamlike_state_bytes",
-            "gauge",
-            "Size of the state store, in memory and in files.",
-            tuple(
-                Sample({**it.labels, "place": place}, it.value)
-                for place, samples in places
-                for it in samples
-            ),
-            "bytes",
-        )
-
-    def _of_groupings(self) -> Iterator[Family]:
-        def one(of: _OfGrouping) -> tuple[Sample, ...]:
-            found = (
-                (self._labels(it, name), of(query, grouping))
-                for it, query in self._queries.items()
+            queries = [
+                ({"query": query.name, "id": of}, query) for of, query in self._queries.items()
+            ]
+            groupings = [
+                (labels | {"grouping": name}, query, grouping)
+                for labels, query in queries
                 for name, grouping in query.groupings.items()
-            )
-            return tuple(Sample(labels, value) for labels, value in found if value is not None)
-
-        def each(
-            label: str, of: Callable[[GroupingTotal], Mapping[str, int]]
-        ) -> tuple[Sample, ...]:
-            return tuple(
-                Sample(self._labels(it, name) | {label: which}, value)
-                for it, query in self._queries.items()
-                for name, grouping in query.groupings.items()
-                for which, value in of(grouping).items()
-            )
-
-        yield Family(
-            "beamlike_elements",
-            "counter",
-            "Rows given to the grouping, dropped ones among them.",
-            one(lambda _, it: it.elements),
-        )
-        yield Family(
-            "beamlike_panes", "counter", "Panes by timing.", each("timing", lambda it: it.panes)
-        )
-        yield Family(
-            "beamlike_retractions",
-            "counter",
-            "Rows that withdraw an earlier pane.",
-            one(lambda _, it: it.retractions),
-        )
-        yield Family(
-            "beamlike_dropped",
-            "counter",
-            "Dropped elements by reason, once for each window that did not take them.",
-            each("reason", lambda it: it.dropped),
-        )
-        yield Family(
-            "beamlike_merges",
-            "counter",
-            "Live windows that became part of another.",
-            one(lambda _, it: it.merges),
-        )
-        yield Family(
-            "beamlike_windows_open",
-            "gauge",
-            "Windows that are kept.",
-            one(lambda _, it: it.stands.windows_open),
-        )
-        yield Family(
-            "beamlike_watermark_seconds",
-            "gauge",
-            "Input watermark of the grouping, in seconds since 1970.",
-            one(lambda _, it: _seconds(it.stands.watermark)),
-            "seconds",
-        )
-        yield Family(
-            "beamlike_watermark_jumps",
-            "counter",
-            "Micro-batches that moved the watermark so far at once that rows in between are too "
-            "late.",
-            one(lambda _, it: it.jumps),
-        )
-        yield Family(
-            "beamlike_watermark_lag_seconds",
-            "gauge",
-            "By how much the input watermark was behind the clock after the last micro-batch.",
-            one(lambda query, it: _lag(_clock(query), it.stands.watermark)),
-            "seconds",
-        )
-        yield Family(
-            "beamlike_deadline_lag_seconds",
-            "gauge",
-            "By how much the watermark, or the clock, is past the oldest deadline of an open "
-            "window; below zero while nothing is due.",
-            _by_clock("event", one(lambda _, it: _lag(it.stands.watermark, it.stands.deadline)))
-            + _by_clock(
-                "processing",
-                one(lambda query, it: _lag(_clock(query), it.stands.clock_deadline)),
-            ),
-            "seconds",
-        )
-
-    def _labels(self, query: str, grouping: str | None = None) -> dict[str, str]:
-        labels = {"query": self._queries[query].name, "id": query}
-        return labels if grouping is None else labels | {"grouping": grouping}
-
-
-def _by_clock(clock: str, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
-    return tuple(Sample({**it.labels, "clock": clock}, it.value) for it in samples)
+            ]
+            families = [
+                metric.family(metrics_core, things)
+                for metrics, things in ((_OF_QUERIES, queries), (_OF_GROUPINGS, groupings))
+                for metric in metrics
+            ]
+            return [family for family in families if family.samples]
 
 
 def _usual_name(query: str) -> str:
     return f"query {query[:8]}"
+
+
+_Number = int | float | None
+
+
+@attrs.frozen
+class _Metric:
+    """A metric, and its number of a query, or of a query and a grouping; None for none.
+
+    A counter only grows, a gauge goes up and down. With a ``label`` there are several numbers, by
+    what the label says. The name ends in the unit, if there is one.
+    """
+
+    kind: str
+    name: str
+    help: str
+    of: Callable[..., _Number | Mapping[str, _Number]]
+    label: str = ""
+    unit: str = ""
+
+    def family(self, kinds: Any, things: Iterable[tuple[Any, ...]]) -> Any:
+        """Its numbers of all these, each of which comes after its labels."""
+        found = [(labels, self.of(*thing)) for labels, *thing in things]
+        names = [*(found[0][0] if found else ()), *([self.label] if self.label else [])]
+        family = getattr(kinds, self.kind)(self.name, self.help, labels=names, unit=self.unit)
+        for labels, value in found:
+            numbers = value.items() if isinstance(value, Mapping) else [(None, value)]
+            for which, number in numbers:
+                if number is not None:
+                    more = [] if which is None else [which]
+                    family.add_metric([*labels.values(), *more], number)
+        return family
+
+
+_counter = partial(_Metric, "CounterMetricFamily")
+_gauge = partial(_Metric, "GaugeMetricFamily")
 
 
 def _seconds(instant: int | None) -> float | None:
@@ -287,12 +189,99 @@ def _lag(now: int | None, instant: int | None) -> float | None:
     return None if now is None or instant is None else (now - instant) / 1_000
 
 
-def _last(query: _Query, of: Callable[[Progress], int | float | None]) -> int | float | None:
-    """A number of the last micro-batch."""
-    return None if query.last is None else of(query.last)
-
-
 def _clock(query: _Query) -> int | None:
     """The clock at the end of the last micro-batch (epoch ms)."""
     last = query.last
     return None if last is None else last.at + last.took
+
+
+_OF_QUERIES: Final = (
+    _gauge("beamlike_query_running", "1 while the query runs, else 0.", lambda it: int(it.running)),
+    _gauge(
+        "beamlike_query_failed",
+        "1 if the last run of the query has failed, else 0.",
+        lambda it: int(it.failed),
+    ),
+    _counter("beamlike_batches", "Micro-batches done.", lambda it: it.batches),
+    _counter(
+        "beamlike_input_rows",
+        "Rows read from all sources, with the ticks of queries that wait on processing time.",
+        lambda it: it.rows,
+    ),
+    _gauge(
+        "beamlike_batch_duration_seconds",
+        "How long the last micro-batch took.",
+        lambda it: it.last and it.last.took / 1_000,
+        unit="seconds",
+    ),
+    _gauge(
+        "beamlike_state_rows",
+        "Rows in the state store: blobs, each with many windows.",
+        lambda it: it.last and it.last.state_rows,
+    ),
+    _gauge(
+        "beamlike_state_bytes",
+        "Size of the state store, in memory and in files.",
+        lambda it: it.last and {"memory": it.last.state_memory, "disk": it.last.state_disk},
+        label="place",
+        unit="bytes",
+    ),
+)
+
+_OF_GROUPINGS: Final = (
+    _counter(
+        "beamlike_elements",
+        "Rows given to the grouping, dropped ones among them.",
+        lambda _, it: it.elements,
+    ),
+    _counter("beamlike_panes", "Panes by timing.", lambda _, it: it.panes, label="timing"),
+    _counter(
+        "beamlike_retractions",
+        "Rows that withdraw an earlier pane.",
+        lambda _, it: it.retractions,
+    ),
+    _counter(
+        "beamlike_dropped",
+        "Dropped elements by reason, once for each window that did not take them.",
+        lambda _, it: it.dropped,
+        label="reason",
+    ),
+    _counter(
+        "beamlike_merges",
+        "Live windows that became part of another.",
+        lambda _, it: it.merges,
+    ),
+    _gauge(
+        "beamlike_windows_open",
+        "Windows that are kept.",
+        lambda _, it: it.stands.windows_open,
+    ),
+    _gauge(
+        "beamlike_watermark_seconds",
+        "Input watermark of the grouping, in seconds since 1970.",
+        lambda _, it: _seconds(it.stands.watermark),
+        unit="seconds",
+    ),
+    _counter(
+        "beamlike_watermark_jumps",
+        "Micro-batches that moved the watermark so far at once that rows in between are too late.",
+        lambda _, it: it.jumps,
+    ),
+    _gauge(
+        "beamlike_watermark_lag_seconds",
+        "By how much the input watermark was behind the clock after the last micro-batch.",
+        lambda query, it: _lag(_clock(query), it.stands.watermark),
+        unit="seconds",
+    ),
+    _gauge(
+        "beamlike_deadline_lag_seconds",
+        "By how much the watermark, or the clock, is past the oldest deadline of an open window; "
+        "below zero while nothing is due.",
+        lambda query, it: {
+            "event": _lag(it.stands.watermark, it.stands.deadline),
+            "processing": _lag(_clock(query), it.stands.clock_deadline),
+        },
+        label="clock",
+        unit="seconds",
+    ),
+)

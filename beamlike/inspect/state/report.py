@@ -237,14 +237,8 @@ class SavedState:
         held_start, held_end  timestamp  holds the output watermark back
         ====================  =========  ====================================================
         """
-        rows = [row for stage in self.stages for row in _shard_rows(stage)]
-        columns = {
-            field.name: pa.array([row[field.name] for row in rows], _plain(field.type)).cast(
-                field.type
-            )
-            for field in _SHARDS
-        }
-        return pa.table(columns, schema=_SHARDS)
+        rows = (row for stage in self.stages for row in _shard_rows(stage))
+        return _table(_SHARDS, ([row[name] for name in _SHARDS.names] for row in rows))
 
     def shards_of(self, stage: SavedStage) -> list[dict[str, Any]]:
         """The rows of `shards` of a grouping, in its order, times in ms."""
@@ -254,10 +248,6 @@ class SavedState:
     def to_dataframe(self) -> "DataFrame":
         """`windows` as a DataFrame of the session."""
         return self._spark.createDataFrame(self.windows)
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return pa.int64() if kind == TIME else kind
 
 
 def _shard_rows(stage: SavedStage) -> Sequence[dict[str, int | str | None]]:

@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -17,7 +17,7 @@ from beamlike.runtime.changes import LAYOUTS, read_layouts, resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import coarser
 from beamlike.runtime.store.blobs import unpack_blob
-from beamlike.runtime.store.index import UNREADABLE, deadlines, digests_of_keys, open_index
+from beamlike.runtime.store.index import UNREADABLE, open_index
 from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
 from beamlike.runtime.store.pages import Contents, Pages
 from beamlike.runtime.store.recording import Record
@@ -83,7 +83,7 @@ class SavedShard:
             StateError: Another version has written them, or they are damaged.
         """
         try:
-            table, header = open_index(blobs[INDEX])
+            columns, header = open_index(blobs[INDEX])
             identity = {str(what): str(words) for what, words in header["plan"].items()}
             contents = Contents.from_json(header["contents"])
         except (StateError, *UNREADABLE) as error:
@@ -91,12 +91,12 @@ class SavedShard:
         _check_version(identity)
         try:
             _check_header(identity, header)
-            event, timer, hold = (_least(table, it) for it in ("event", "timer", "hold"))
-            # Earlier versions had none.
-            side = _least(table, "side") if "side" in table.column_names else None
+            event, timer, hold = (_least(columns[it]) for it in ("event", "timer", "hold"))
+            # Earlier versions had none, as of what only keys with watermarks of their own have.
+            side = _least(columns.get("side", ()))
             unit, about = resolution_in(identity), _about(header)
             trigger = SavedTrigger.known(about.get("trigger", identity.get("trigger")))
-            of_keys = saved_clocks(blobs.get, digests_of_keys(table))
+            of_keys = saved_clocks(blobs.get, columns.get("own", ()))
             lengths = ("allowed lateness", "retained")
             return cls(
                 group,
@@ -229,8 +229,8 @@ def _check_columns(table: pa.Table) -> None:
             raise ValueError(f"column {name!r} of its rows has nulls")
 
 
-def _least(table: pa.Table, name: str) -> int | None:
-    least = int(np.min(deadlines(table, name), initial=NEVER))
+def _least(deadlines: Sequence[int]) -> int | None:
+    least = int(np.min(deadlines, initial=NEVER))
     return None if least == NEVER else least
 
 

@@ -55,7 +55,7 @@ def values_of_pairs(bundle: Bundle, dtype: pa.DataType) -> Sequence[Any]:
     """The values of pairs of one key: an array, where they come in columns of this type."""
     columns = [part.column.of for part in bundle.parts()]  # type: ignore[attr-defined]
     arrays = [column.array for column in columns if isinstance(column, ArrowColumn)]
-    if arrays and len(arrays) == len(columns) and all(_is_of(it, dtype) for it in arrays):
+    if arrays and len(arrays) == len(columns) and all(_is_of(array, dtype) for array in arrays):
         values: Sequence[Any] = pa.concat_arrays([array.cast(dtype) for array in arrays])
         return values
     return [value for column in columns for value in listed(column)]
@@ -84,7 +84,11 @@ def times_and_windows(bundle: Bundle) -> tuple[Any, Spans]:
 
 
 def _joined(arrays: Sequence[Any]) -> Any:
-    return np.concatenate([np.asarray(it, np.int64) for it in arrays]) if arrays else np.arange(0)
+    return (
+        np.concatenate([np.asarray(array, np.int64) for array in arrays])
+        if arrays
+        else np.arange(0)
+    )
 
 
 def _bounds(part: Bundle) -> tuple[Any, Any]:

@@ -85,7 +85,7 @@ def keyed_table(keyed: Keyed, blobs: Sequence[bytes], hashes: Ints, wire: Wire) 
     Raises:
         CoderError: A value cannot be bytes.
     """
-    declared = keyed.declared
+    declared, keyed = keyed.declared, keyed.with_objects()
     values = as_column(keyed.values) if declared is None else typed(keyed.values, ARROW[declared])
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())

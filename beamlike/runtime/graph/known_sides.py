@@ -49,7 +49,7 @@ def computable_first(
     while chosen:
         left = _left(ends, chosen)
         # What both need is computed once: a function that counts would count twice.
-        alone = [it for it in chosen if it in left and left.isdisjoint(_before_sides(it))]
+        alone = [node for node in chosen if node in left and left.isdisjoint(_before_sides(node))]
         if alone == chosen:
             break
         chosen = alone
@@ -73,7 +73,7 @@ def _before_sides(node: SideInputNode) -> list[Node]:
 
 
 def _ends(edge: Edge, comes_to_end: Callable[[ReadNode], bool]) -> bool:
-    return all(map(comes_to_end, (it for it in in_order([edge.node]) if isinstance(it, ReadNode))))
+    return all(comes_to_end(node) for node in in_order([edge.node]) if isinstance(node, ReadNode))
 
 
 def known(

@@ -35,7 +35,7 @@ def reduced(keyed: Keyed, fold: WholeNumbersFold) -> tuple[Keyed, Ints] | None:
         return None
     if fold == "sum" and max(-int(numbers.min()), int(numbers.max())) * len(numbers) >= _LARGEST:
         return None
-    starts, ends = (np.asarray(it, np.int64) for it in (keyed.windows.starts, keyed.windows.ends))
+    starts, ends = map(np.asarray, (keyed.windows.starts, keyed.windows.ends))
     times = np.asarray(keyed.timestamps, np.int64)
     order = np.lexsort((ends, starts))
     starts, ends, times, numbers = (column[order] for column in (starts, ends, times, numbers))

@@ -47,7 +47,7 @@ from beamlike.runtime.graph.stage import StageStepped, plan_of
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import Shard
-from beamlike.runtime.store.index import Index, ShardStatus
+from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 
 _COLUMNS: Final = {
@@ -242,7 +242,7 @@ class SideInputStage:
             output_before = stepped.output_before
             drops += (contents.named(drop) for drop in dropped(effects))
             statuses.append(stepped.status)
-            looked.append(_looked_until(self._plans[number], space))
+            looked.append(min(stepped.status.watermark, stepped.status.side_watermark))
         seen = [
             (window, attrs.evolve(batch, seen=tuple(map(contents.items, batch.seen))))
             for window, batch in ((window, contents.seen_by(window, it)) for window, it in passed)
@@ -274,12 +274,6 @@ def _machine_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
             "bucket": pa.array([0] * len(rows), pa.int32()),
         }
     )
-
-
-def _looked_until(plan: Plan, space: "Space") -> int:
-    """The watermark (ms) that both inputs of a machine have reached."""
-    at = Index.load(plan, space.read_index()).at
-    return min(at.watermark, at.side_at)
 
 
 def _together(statuses: Sequence[ShardStatus]) -> ShardStatus:

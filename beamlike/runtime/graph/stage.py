@@ -42,7 +42,7 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
-from beamlike.runtime.store.index import ShardStatus
+from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.stores import Store
 
 Read = Callable[[Iterable[Any]], Iterable[Any]]
@@ -291,10 +291,11 @@ class Stage:
         with self._keys_named():
             stepped = self._stepper.attempt(
                 store,
-                lambda columns, trial, passes: self._by_columns(
-                    columns, trial, tables, updates, clock, passes
+                Index.load(self.plan, store),
+                lambda columns, trial, index, passes: self._by_columns(
+                    columns, trial, tables, updates, clock, passes, index
                 ),
-                lambda _, trial: self._key_by_key(trial, tables, updates, clock),
+                lambda _, trial, index: self._key_by_key(trial, tables, updates, clock, index),
             )
         closing = self.worker.closing()
         if closing:
@@ -327,12 +328,14 @@ class Stage:
         updates: Sequence[WatermarkUpdate],
         clock: int,
         passes: int,
+        index: Index,
     ) -> StageStepped:
         plan = self.plan
         late = list[tuple[tuple[Any, ...], Drop]]()
         if len(tables) > 1:  # one table has one form
-            tables, late = combine_the_rest(plan, lambda: self._lifter, store, tables, updates)
-        stepped = columns.step(store, tables, updates, clock, passes)
+            judged_at = index.at.begin(updates).watermark
+            tables, late = combine_the_rest(plan, lambda: self._lifter, tables, judged_at)
+        stepped = columns.step(store, tables, updates, clock, passes, index)
         out, panes = Bundle(), list[tuple[Pass, list[bytes]]]()
         for one in stepped.passes:
             blobs = [blob for (blob,) in key_names(plan, one.keys)]
@@ -370,9 +373,10 @@ class Stage:
         tables: Sequence[pa.Table],
         updates: Sequence[WatermarkUpdate],
         clock: int,
+        index: Index,
     ) -> StageStepped:
         shard = self._shard
-        stepped = shard.step(store, tables, updates, clock)
+        stepped = shard.step(store, tables, updates, clock, index)
         out, drops, panes = Bundle(), list[tuple[Any, Drop]](), list[tuple[Any, Pane]]()
         effects = stepped.effects
         if self.seen is not None:

@@ -70,11 +70,17 @@ class Keyed:
     declared: type | None = None
     unassigned: Sequence[bool] | None = None
 
+    @property
+    def objects(self) -> list[Any]:
+        """The values as objects of Python, also where they come as an array."""
+        values: list[Any] = getattr(self.values, "tolist", lambda: [*self.values])()
+        return values
+
     def with_objects(self) -> "Keyed":
         """With values that are objects of Python, unless their type is declared."""
-        if self.declared is not None or not hasattr(self.values, "tolist"):
+        if self.declared is not None or isinstance(self.values, list):
             return self
-        return attrs.evolve(self, values=self.values.tolist())
+        return attrs.evolve(self, values=self.objects)
 
 
 class StagedWorker(Worker, Recorded):

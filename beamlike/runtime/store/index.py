@@ -13,12 +13,14 @@ from beamlike.errors import StateError
 from beamlike.machine.clocks import Clocks, SourceClock, next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.model.resolution import Resolution
+from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.changes import resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.pages import Contents
+from beamlike.runtime.store.stores import Store
 
 UNREADABLE: Final = (
     *(AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError),
@@ -50,6 +52,7 @@ class ShardStatus:
         known: The greatest event time of each input before the step (ms), as far as it has a clock
             of its own; None before its first row.
         silent: The parts of inputs that became idle in this step, by their names.
+        side_watermark: The watermark of its side input (ms), see `Clock.side_at`.
     """
 
     windows_open: int
@@ -60,6 +63,7 @@ class ShardStatus:
     clock: int = 0
     known: Sequence[int | None] = ()
     silent: Sequence[str] = ()
+    side_watermark: int = MIN_TIMESTAMP
 
 
 @attrs.define
@@ -93,6 +97,8 @@ class Index:
                    of each input before the step, ms
     ``silent``     not at all: parts of inputs that      with the step
                    became idle in the step
+    ``is_new``     not at all: whether nothing was       with the step
+                   saved before the step
     =============  ====================================  ===============================
     """
 
@@ -109,19 +115,23 @@ class Index:
     merges: int = attrs.field(default=0, kw_only=True)
     known: tuple[int | None, ...] = attrs.field(default=(), kw_only=True)
     silent: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    is_new: bool = attrs.field(default=False, kw_only=True)
 
     @classmethod
-    def load(cls, plan: Plan, blob: bytes | None) -> "Index":
+    def load(cls, plan: Plan, store: Store) -> "Index":
         """What was saved, or an index of no rows if nothing was.
+
+        To be called once in a micro-batch; an attempt at a step changes what it was given.
 
         Raises:
             StateError: It is damaged, or was written by another plan.
             CountsOtherwise: Its times are in coarser ticks.
         """
+        blob = store.read_index()
         if blob is None:
             *none, own = (np.full(plan.buckets, NEVER, np.int64) for _ in (*_PER_BUCKET, _OWN))
             first = Clock.at_first(plan.resolution)
-            return cls(first, plan.resolution.earliest, Contents(), *none, own=own)
+            return cls(first, plan.resolution.earliest, Contents(), *none, own=own, is_new=True)
         try:
             return cls._loaded(plan, blob)
         except UNREADABLE as error:
@@ -129,7 +139,7 @@ class Index:
 
     @classmethod
     def _loaded(cls, plan: Plan, blob: bytes) -> "Index":
-        table, header = open_index(blob)
+        columns, header = open_index(blob)
         changed = header["plan"] != plan.identity
         if changed:
             counted = resolution_in(header["plan"])
@@ -137,13 +147,11 @@ class Index:
                 raise CountsOtherwise(counted)
             changed = plan.check_identity(header["plan"])
         contents = Contents.from_json(header["contents"])
-        if "side" not in table.column_names:
-            # Older layouts lack it: every bucket is loaded once.
-            ask = np.full(table.num_rows, plan.resolution.earliest, np.int64)
-            table = table.append_column("side", pa.array(ask))
-        columns = [deadlines(table, name).copy() for name in _PER_BUCKET]
-        own = digests_of_keys(table)
-        index = cls(Clock.from_json(header), header["output"], contents, *columns, own=own)
+        count = len(columns["event"])
+        # Older layouts lack it: every bucket is loaded once.
+        columns.setdefault("side", np.full(count, plan.resolution.earliest, np.int64))
+        columns.setdefault(_OWN, np.full(count, NEVER, np.int64))
+        index = cls(Clock.from_json(header), header["output"], contents, **columns)
         if _FAILING in header:
             index.failing = Failing.from_json(header[_FAILING])
         if _KEY_CLOCK in header:
@@ -182,6 +190,7 @@ class Index:
             self.at.clock,
             self.known,
             self.silent,
+            self.at.side_at,
         )
 
     def forget_deadlines(self) -> None:
@@ -196,10 +205,10 @@ class Index:
 
     def dump(self, plan: Plan) -> bytes:
         """As `load` reads it back."""
-        table = pa.table({name: getattr(self, name) for name in _PER_BUCKET})
+        columns = {name: getattr(self, name) for name in _PER_BUCKET}
         of_keys: dict[str, Any] = {}
         if plan.key_clock is not None:
-            table = table.append_column(_OWN, pa.array(self.own))
+            columns[_OWN] = self.own
             of_keys[_KEY_CLOCK] = plan.key_clock.to_json()
         failing = {} if self.failing == Failing() else {_FAILING: self.failing.to_json()}
         header = {
@@ -211,21 +220,27 @@ class Index:
             **of_keys,
             **failing,
         }
-        return pack_blob(table, header | {_SEAL: _seal(table, header)})
+        return pack_blob(pa.table(columns), header | {_SEAL: _seal(columns, header)})
 
 
-def open_index(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
-    """The table and the header of a shard's index.
+def open_index(blob: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns of a shard's index, with a number for each bucket, and its header.
 
     Raises:
         StateError: It is none, or not what was written. Indexes of earlier versions do not say
             what was written.
+        ValueError: A column does not hold whole numbers.
     """
     table, header = unpack_blob(blob)
+    columns = dict[str, Any]()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.type != pa.int64() or column.null_count:
+            raise ValueError(f"{name} is {column.type} with {column.null_count} nulls")
+        columns[name] = column.to_numpy().copy()
     seal = header.pop(_SEAL, None)
-    if seal is not None and seal != _seal(table, header):
+    if seal is not None and seal != _seal(columns, header):
         raise StateError(damaged(blob, "it is not what was written"))
-    return table, header
+    return columns, header
 
 
 def resolution_of_index(blob: bytes) -> Resolution:
@@ -238,35 +253,11 @@ def resolution_of_index(blob: bytes) -> Resolution:
     return resolution_in(header["plan"])
 
 
-def deadlines(table: pa.Table, name: str) -> Any:
-    """A column of the index, as numbers.
-
-    Raises:
-        KeyError: There is none.
-        ValueError: It does not hold a whole number for each bucket.
-    """
-    column = table.column(name)
-    if column.type != pa.int64() or column.null_count:
-        raise ValueError(f"{name} is {column.type} with {column.null_count} nulls")
-    return column.to_numpy()
-
-
-def digests_of_keys(table: pa.Table) -> Any:
-    """The digest of each bucket's clocks of keys; `NEVER` where there are none.
-
-    Raises:
-        ValueError: They are no whole numbers.
-    """
-    if _OWN not in table.column_names:
-        return np.full(table.num_rows, NEVER, np.int64)
-    return deadlines(table, _OWN).copy()
-
-
-def _seal(table: pa.Table, header: Mapping[str, Any]) -> str:
+def _seal(columns: Mapping[str, Any], header: Mapping[str, Any]) -> str:
     """A digest of all that an index says: one wrong number would be windows that never end."""
     digest = blake2b(json.dumps(header).encode(), digest_size=16)
-    for name in table.column_names:
-        digest.update(deadlines(table, name).tobytes())
+    for column in columns.values():
+        digest.update(column.tobytes())
     return digest.hexdigest()
 
 

@@ -5,7 +5,7 @@ key, and the fields of `KeyClock`. A step reads and writes the blobs of the buck
 The index has the digest of each.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.machine.clocks import SourceClock
-from beamlike.machine.columnar.arrays import NEVER, Ints
+from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.key_clock import KeyClock
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.model.resolution import MICROSECONDS
@@ -135,7 +135,7 @@ class BucketClocks:
         return timers._replace(clock=due)
 
 
-def saved_clocks(blob_at: Callable[[int], bytes | None], digests: Ints) -> pa.Table | None:
+def saved_clocks(blob_at: Callable[[int], bytes | None], digests: Iterable[int]) -> pa.Table | None:
     """The clocks of all keys of a shard, as they are saved; None: there are none.
 
     Args:

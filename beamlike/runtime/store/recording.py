@@ -166,18 +166,17 @@ class Recorder:
     def watch(
         self,
         store: Store,
+        index: Index,
         arrivals: Sequence[pa.Table],
         updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> Callable[[], None]:
         """Look at a step before it is made. What is returned records it, once it is."""
-        saved = store.read_index()
-        index = Index.load(self._plan, saved)
         judged_at = index.at.begin(updates).watermark
         to = index.at.after(self._plan, updates, clock)
         after = Moment(to.watermark, to.clock)
         matters = bool(arrivals) or bool(index.due(to))
-        contents = self._contents(store, None if saved is None else index)
+        contents = self._contents(store, None if index.is_new else index)
         rows = in_one(arrivals) if arrivals else _NOTHING
         source = self._plan.key_clock
         if source is not None and arrivals:

@@ -9,10 +9,10 @@ from typing import Any
 
 import attrs
 import pytest
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.inspect.metrics import MetricsListener
-from beamlike.inspect.metrics.families import CONTENT_TYPE
 from beamlike.inspect.metrics.server import MetricsServer
 
 METRICS = "beamlike_batches_total 1\n# EOF\n"
@@ -184,7 +184,7 @@ def test_a_scraper_gets_the_metrics_with_their_type(serve: Serve) -> None:
     headers = {name: answer.headers[name] for name in ("Content-Type", "Content-Length")}
     assert (answer.status, headers, answer.read().decode()) == (
         200,
-        {"Content-Type": CONTENT_TYPE, "Content-Length": str(len(METRICS))},
+        {"Content-Type": CONTENT_TYPE_LATEST, "Content-Length": str(len(METRICS))},
         METRICS,
     )
     assert "Access-Control-Allow-Origin" not in answer.headers

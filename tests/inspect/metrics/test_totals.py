@@ -8,11 +8,12 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from prometheus_client.openmetrics.exposition import generate_latest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import beamlike as bl
 from beamlike.errors import EnvironmentProblem
 from beamlike.inspect.metrics import MetricsListener
-from beamlike.inspect.metrics.families import Family, Sample, open_metrics
 from beamlike.inspect.queries.progress import Progress
 from beamlike.inspect.queries.totals import QUERIES, Totals
 from tests.support.queries.reports import report
@@ -38,15 +39,20 @@ def reading(batch: int, hours: dict[str, Any] | None = None, **shown: Any) -> Pr
     return Progress.of(report(batch, metrics={"hours": HOURS if hours is None else hours}, **shown))
 
 
-def numbers(shown: str, *names: str) -> dict[str, str]:
-    """The samples of some metrics, by name and labels that are not the query's."""
+def written(totals: Totals) -> str:
+    return generate_latest(totals).decode()
+
+
+def numbers(shown: str, *names: str) -> dict[str, float]:
+    """The samples of some metrics, or all, by name and labels that are not the query's."""
     found = {}
-    for line in shown.splitlines():
-        if not line.startswith("#"):
-            sample, _, value = line.rpartition(" ")
-            sample = sample.replace('query="sales",id="the query"', "").replace("{,", "{")
-            if sample.partition("{")[0] in names:
-                found[sample] = value
+    for family in text_string_to_metric_families(shown):
+        for it in family.samples:
+            labels = {name: it.labels[name] for name in ("grouping",) if name in it.labels}
+            labels |= {at: to for at, to in it.labels.items() if at not in ("query", "id")}
+            if it.name in names or not names:
+                words = ",".join(f'{name}="{value}"' for name, value in labels.items())
+                found[f"{it.name}{{{words}}}"] = it.value
     return found
 
 
@@ -58,79 +64,53 @@ def test_a_batch_is_written_as_open_metrics() -> None:
     dropped |= {"far_future": 0, "bad_value": 0, "expired": 3, "bad_key": 1, "rejected": 0}
     panes = {"early": 2, "on_time": 1, "late": 0}
 
-    shown = open_metrics(totals.families())
+    shown = written(totals)
 
-    every = {line.partition("{")[0] for line in shown.splitlines() if not line.startswith("#")}
-    assert numbers(shown, *every) == {
-        "beamlike_query_running{}": "1",
-        "beamlike_query_failed{}": "0",
-        "beamlike_batches_total{}": "1",
-        "beamlike_input_rows_total{}": "10",
-        "beamlike_batch_duration_seconds{}": "0.8",
-        "beamlike_state_rows{}": "24",
-        'beamlike_state_bytes{place="memory"}': "1061916",
-        'beamlike_state_bytes{place="disk"}': "4312",
-        'beamlike_elements_total{grouping="hours"}': "10",
-        'beamlike_retractions_total{grouping="hours"}': "1",
-        'beamlike_merges_total{grouping="hours"}': "4",
-        'beamlike_windows_open{grouping="hours"}': "5",
-        'beamlike_watermark_seconds{grouping="hours"}': "1767225540.0",
-        'beamlike_watermark_jumps_total{grouping="hours"}': "0",
+    assert numbers(shown) == {
+        "beamlike_query_running{}": 1,
+        "beamlike_query_failed{}": 0,
+        "beamlike_batches_total{}": 1,
+        "beamlike_input_rows_total{}": 10,
+        "beamlike_batch_duration_seconds{}": 0.8,
+        "beamlike_state_rows{}": 24,
+        'beamlike_state_bytes{place="memory"}': 1061916,
+        'beamlike_state_bytes{place="disk"}': 4312,
+        'beamlike_elements_total{grouping="hours"}': 10,
+        'beamlike_retractions_total{grouping="hours"}': 1,
+        'beamlike_merges_total{grouping="hours"}': 4,
+        'beamlike_windows_open{grouping="hours"}': 5,
+        'beamlike_watermark_seconds{grouping="hours"}': 1767225540.0,
+        'beamlike_watermark_jumps_total{grouping="hours"}': 0,
         # It began at 0 s and took 0.8 s; the watermark stood at -60 s.
-        'beamlike_watermark_lag_seconds{grouping="hours"}': "60.8",
+        'beamlike_watermark_lag_seconds{grouping="hours"}': 60.8,
         # The watermark has 60 s to go; by the clock a window has been due for 2.8 s.
-        'beamlike_deadline_lag_seconds{grouping="hours",clock="event"}': "-60.0",
-        'beamlike_deadline_lag_seconds{grouping="hours",clock="processing"}': "2.8",
+        'beamlike_deadline_lag_seconds{grouping="hours",clock="event"}': -60.0,
+        'beamlike_deadline_lag_seconds{grouping="hours",clock="processing"}': 2.8,
         **{
-            f'beamlike_panes_total{{grouping="hours",timing="{it}"}}': str(count)
+            f'beamlike_panes_total{{grouping="hours",timing="{it}"}}': count
             for it, count in panes.items()
         },
         **{
-            f'beamlike_dropped_total{{grouping="hours",reason="{it}"}}': str(count)
+            f'beamlike_dropped_total{{grouping="hours",reason="{it}"}}': count
             for it, count in dropped.items()
         },
     }
 
 
-def test_what_is_written_is_read_by_a_parser_of_open_metrics() -> None:
-    from prometheus_client.openmetrics.parser import text_string_to_metric_families
-
-    totals = Totals()
-    totals.started("the query", "the run", 'a "name"\n\\ of two lines')
-    totals.progressed(reading(0, name=None))
-    families = totals.families()
-
-    parsed = list(text_string_to_metric_families(open_metrics(families)))
-
-    assert [(it.name, it.type, it.unit, it.documentation) for it in parsed] == [
-        (it.name, it.kind, it.unit, it.help) for it in families
-    ]
-    assert [[(one.labels, one.value) for one in it.samples] for it in parsed] == [
-        [(one.labels, one.value) for one in it.samples] for it in families
-    ]
-
-
 def test_without_a_query_there_is_only_the_end() -> None:
-    assert open_metrics(Totals().families()) == "# EOF\n"
-
-
-def test_labels_and_help_are_escaped() -> None:
-    family = Family("of", "gauge", 'a\nb "c"', (Sample({"x": 'a"b\\c\nd'}, 1.5),), "")
-    assert open_metrics([family]) == (
-        '# TYPE of gauge\n# HELP of a\\nb \\"c\\"\nof{x="a\\"b\\\\c\\nd"} 1.5\n# EOF\n'
-    )
+    assert written(Totals()) == "# EOF\n"
 
 
 def test_counters_grow_and_gauges_are_those_of_the_last_batch() -> None:
     totals = Totals()
     totals.progressed(reading(0))
     totals.progressed(reading(1, HOURS | {"windows_open": 2, "panes_early": 0}))
-    shown = open_metrics(totals.families())
+    shown = written(totals)
     assert numbers(shown, "beamlike_panes_total", "beamlike_windows_open") == {
-        'beamlike_panes_total{grouping="hours",timing="early"}': "2",
-        'beamlike_panes_total{grouping="hours",timing="on_time"}': "2",
-        'beamlike_panes_total{grouping="hours",timing="late"}': "0",
-        'beamlike_windows_open{grouping="hours"}': "2",
+        'beamlike_panes_total{grouping="hours",timing="early"}': 2,
+        'beamlike_panes_total{grouping="hours",timing="on_time"}': 2,
+        'beamlike_panes_total{grouping="hours",timing="late"}': 0,
+        'beamlike_windows_open{grouping="hours"}': 2,
     }
 
 
@@ -139,10 +119,10 @@ def test_a_report_of_waiting_does_not_hide_the_batch_that_it_waits_for() -> None
     waiting = report(0, rows=0, parts={"latestOffset": 12})
     assert not totals.progressed(Progress.of(waiting))
     assert totals.progressed(reading(0))
-    shown = open_metrics(totals.families())
+    shown = written(totals)
     assert numbers(shown, "beamlike_batches_total", "beamlike_elements_total") == {
-        "beamlike_batches_total{}": "1",
-        'beamlike_elements_total{grouping="hours"}': "10",
+        "beamlike_batches_total{}": 1,
+        'beamlike_elements_total{grouping="hours"}': 10,
     }
 
 
@@ -150,10 +130,10 @@ def test_a_grouping_that_was_not_stepped_stands_where_it_stood() -> None:
     totals = Totals()
     totals.progressed(reading(0))
     totals.progressed(reading(1, {"windows_open": None}))
-    shown = open_metrics(totals.families())
+    shown = written(totals)
     assert numbers(shown, "beamlike_windows_open", "beamlike_elements_total") == {
-        'beamlike_windows_open{grouping="hours"}': "5",
-        'beamlike_elements_total{grouping="hours"}': "10",
+        'beamlike_windows_open{grouping="hours"}': 5,
+        'beamlike_elements_total{grouping="hours"}': 10,
     }
 
 
@@ -162,14 +142,14 @@ def test_a_batch_that_is_done_again_after_a_restart_counts_once() -> None:
     totals.started("the query", "first", "sales")
     assert totals.progressed(reading(7, run="first"))
     totals.ended("the query", "first", failed=True)
-    failed = open_metrics(totals.families())
+    failed = written(totals)
     totals.started("the query", "second", "sales")
     assert not totals.progressed(reading(7, run="second"))
     assert totals.progressed(reading(8, run="second"))
-    shown = open_metrics(totals.families())
+    shown = written(totals)
     names = "beamlike_batches_total", "beamlike_elements_total", "beamlike_query_failed"
-    assert list(numbers(failed, *names).values()) == ["1", "1", "10"]
-    assert list(numbers(shown, *names).values()) == ["0", "2", "20"]
+    assert list(numbers(failed, *names).values()) == [1, 1, 10]
+    assert list(numbers(shown, *names).values()) == [0, 2, 20]
 
 
 def test_spark_connect_writes_names_and_values_apart() -> None:
@@ -185,7 +165,7 @@ def test_what_somebody_else_observes_is_not_counted() -> None:
             )
         )
     )
-    assert "grouping" not in open_metrics(totals.families())
+    assert "grouping" not in written(totals)
 
 
 def test_queries_that_ended_first_are_forgotten_first_and_those_that_run_never() -> None:
@@ -196,7 +176,7 @@ def test_queries_that_ended_first_are_forgotten_first_and_those_that_run_never()
     totals.ended(ids[5], "run", failed=False)
     totals.ended(ids[3], "run", failed=False)
     totals.ended(ids[4], "run", failed=False)
-    kept = {it.labels["id"] for it in totals.families()[0].samples}
+    kept = {it.labels["id"] for it in totals.collect()[0].samples}
     assert set(ids) - kept == {ids[5], ids[3]}
 
 
@@ -265,18 +245,16 @@ ODD = (
 )
 
 
-@pytest.mark.parametrize(("name", "written"), ODD)
-def test_names_of_any_kind_are_one_label(name: str, written: str) -> None:
-    from prometheus_client.openmetrics.parser import text_string_to_metric_families
-
+@pytest.mark.parametrize(("name", "label"), ODD)
+def test_names_of_any_kind_are_one_label(name: str, label: str) -> None:
     totals = Totals()
     totals.progressed(Progress.of(report(0, metrics={name: HOURS}, name="sales")))
 
-    shown = open_metrics(totals.families())
+    shown = written(totals)
 
     parsed = {it.name: it.samples for it in text_string_to_metric_families(shown)}
     assert [it.labels["grouping"] for it in parsed["beamlike_elements"]] == [name]
-    sample = f'beamlike_elements_total{{query="sales",id="the query",grouping="{written}"}} 10'
+    sample = f'beamlike_elements_total{{grouping="{label}",id="the query",query="sales"}} 10.0'
     assert sample in shown.split("\n")
     assert shown.endswith("\n# EOF\n")
 

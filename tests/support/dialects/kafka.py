@@ -2,15 +2,17 @@
 
 from typing import Any
 
+import attrs
+
 from beamlike.dialects import kafka
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import UnsupportedError
 from beamlike.machine.events import Drop, Element
-from beamlike.model.combine import Count
+from beamlike.model.combine import Collect, Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Never, Repeatedly
-from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 from tests.support.dialects.cases import DialectCase
@@ -66,6 +68,16 @@ def _table(case: DialectCase) -> kafka.KTable:
     return table
 
 
+@attrs.frozen
+class FromZeroOn(WindowFn):
+    """Sliding windows without those that begin before 1970: Kafka has none."""
+
+    windows: SlidingWindows
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
+        return tuple(one for one in self.windows.assign(timestamp) if one.start >= 0)
+
+
 class TimeWindows:
     """Kafka's windows of a fixed length, counted, in the words of the model.
 
@@ -74,20 +86,23 @@ class TimeWindows:
 
     def __init__(self, case: DialectCase) -> None:
         window = case.settings["window"]
-        size = window["size_ms"]
+        size = window.get("size_ms", 1)
         slide = window.get("slide_ms", size)
-        on_close = case.settings["emit"] == "on_close"
-        if case.settings["aggregate"] != "count":
-            raise UnsupportedError("time windows are only counted here")
+        # What is suppressed until a window closes comes out as if on close.
+        on_close = case.settings["emit"] in ("on_close", "suppress_until_close")
+        aggregate = case.settings["aggregate"]
+        is_count, _, self._between = aggregate.partition(":")
+        if is_count not in ("count", "reduce") or window["type"] == "by_record":
+            raise UnsupportedError(f"{window['type']} windows with {aggregate} have no counterpart")
         self._stage = Stage(
             WindowingStrategy(
-                FixedWindows(size) if slide == size else SlidingWindows(size, slide),
+                FixedWindows(size) if slide == size else FromZeroOn(SlidingWindows(size, slide)),
                 Never() if on_close else Repeatedly(AfterCount(1)),
                 "discarding" if on_close else "accumulating",
                 case.settings.get("grace_ms", 0),
                 on_time_behavior="fire_if_non_empty",
             ),
-            Count(),
+            Count() if is_count == "count" else Collect(),
         )
         self._latest: dict[tuple[Any, Window], int] = {}
 
@@ -100,7 +115,7 @@ class TimeWindows:
             latest = self._latest.get((key, window), timestamp)
             self._latest[key, window] = max(latest, timestamp)
         closed = sorted(map(self._row, outputs), key=lambda row: (row.window, row.key))
-        return [*closed, *map(self._row, arrived)]
+        return [*closed, *sorted(map(self._row, arrived), key=_start)]
 
     def _row(self, output: Output) -> Row:
         effect = output.effect
@@ -112,7 +127,13 @@ class TimeWindows:
             reason = "expired_window"
             return Row("dropped", output.key, late.value, bounds, late.timestamp, reason)
         latest = self._latest[output.key, effect.window]
-        return Row("value", output.key, effect.value, bounds, latest)
+        value = effect.value
+        reduced = value if isinstance(value, int) else self._between.join(value)
+        return Row("value", output.key, reduced, bounds, latest)
+
+
+def _start(row: Row) -> Any:
+    return row.window
 
 
 def play_kafka(case: DialectCase) -> Player:

@@ -83,11 +83,11 @@ class BothMachines:
 
     def remembered(self, store: DictStore) -> dict[str, list[str]]:
         """The state of each key, and all that the index knows, in words."""
-        index = Index.load(self.plan, store.read_index())
+        index = Index.load(self.plan, store)
         known = {
             name: repr(getattr(value, "tolist", lambda value=value: value)())
             for name, value in attrs.asdict(index, recurse=False).items()
-            if name != "contents"
+            if name not in ("contents", "is_new")
         }
         states = keys_at_rest(self.plan, store)
         return {repr(key): [repr(state)] for key, state in states.items()} | {
@@ -96,7 +96,7 @@ class BothMachines:
 
     def _kept(self, store: DictStore) -> int:
         """The windows of all keys, counted one by one."""
-        index, schema = Index.load(self.plan, store.read_index()), StateLayout(self.plan).schema
+        index, schema = Index.load(self.plan, store), StateLayout(self.plan).schema
         with forgetful():
             return int(Pages(with_bucket(schema), store, index.contents).read().lives.sum())
 

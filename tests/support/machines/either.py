@@ -238,7 +238,7 @@ def _by_key(effects: Sequence[KeyedEffect]) -> dict[Key, Counter[Any]]:
 
 def keys_at_rest(plan: Plan, store: DictStore) -> dict[Key, tuple[Any, ...]]:
     """Every key that rests in a store, with its state, comparable to the last bit."""
-    layout, index = StateLayout(plan), Index.load(plan, store.read_index())
+    layout, index = StateLayout(plan), Index.load(plan, store)
     with forgetful():
         rows = Pages(with_bucket(layout.schema), store, index.contents).read()
     states = layout.decode(
@@ -254,7 +254,7 @@ def _unlike_index(
     plan: Plan, store: DictStore, states: Mapping[Key, KeyState], promised: int
 ) -> list[str]:
     """In what the index differs from what it has to know of these states."""
-    index = Index.load(plan, store.read_index())
+    index = Index.load(plan, store)
     found = {"output watermark": index.output}
     expected = {"output watermark": promised}
     for bucket in range(plan.buckets):

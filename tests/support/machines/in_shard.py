@@ -15,6 +15,7 @@ import pyarrow as pa
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
 from beamlike.model import custom_trigger
+from beamlike.model.rescaled import reading
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
@@ -26,7 +27,6 @@ from beamlike.runtime.columns import (
     PlainColumn,
 )
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.row_values import reading
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.stores import DictStore

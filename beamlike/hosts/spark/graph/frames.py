@@ -7,14 +7,23 @@ import attrs
 import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from beamlike.errors import ColumnError, UnsupportedError
+from beamlike.hosts.pyspark_types import IN_UTC
 from beamlike.hosts.spark.bind import event_time
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
 from beamlike.hosts.spark.graph.rows import Columns
 from beamlike.hosts.spark.graph.scripts import mails_of
-from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows, sender
+from beamlike.hosts.spark.graph.stages import (
+    MESSAGE,
+    ROWS,
+    SHOWN,
+    RowsOfEdge,
+    Shows,
+    sender,
+)
 from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.ticks import ticks
@@ -100,7 +109,7 @@ def streams(source: ReadNode) -> bool:
 def stream_messages(
     spark: "SparkSession",
     layers: Layers,
-    shows: Shows,
+    shows: Shows | RowsOfEdge,
     *,
     shards: int,
     wake_every_ms: int,
@@ -158,7 +167,7 @@ def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame"
 
 
 def bounded_messages(
-    spark: "SparkSession", layers: Layers, shards: int, shows: Shows
+    spark: "SparkSession", layers: Layers, shards: int, shows: Shows | RowsOfEdge
 ) -> "DataFrame":
     """What leaves a pipeline over data that ends: everything happens in one step.
 
@@ -238,6 +247,13 @@ class Shown:
         if self.coder is not None:
             values = [(self.coder.encode(value),) for value in values]
         return self.columns.table(values)
+
+    def rows_of(self, edge: int) -> RowsOfEdge:
+        """What makes these rows of an edge that alone is wanted, by its number."""
+        lists = T.ArrayType(self.columns.schema, containsNull=False)
+        schema = T.StructType([T.StructField(ROWS, lists)])
+        kind = to_arrow_schema(schema, **IN_UTC).field(ROWS).type
+        return RowsOfEdge(edge, self.table, kind, schema)
 
     def rows_in(self, left: "DataFrame", number: int = 0) -> "DataFrame":
         """These rows in what leaves a pipeline, by their number among all that are shown."""

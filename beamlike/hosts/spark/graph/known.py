@@ -39,7 +39,11 @@ def with_known_side_inputs(
 
     def panes_of(edge: Edge) -> list[bytes]:
         number = first.edge_number[edge]
-        return [it.blob for it in mail.bundles[number].sent] if number in mail.bundles else []
+        return (
+            [envelope.blob for envelope in mail.bundles[number].sent]
+            if number in mail.bundles
+            else []
+        )
 
     new = rebuilt(ends, {node: known(node, panes_of, first.wire) for node in nodes})
     wanted = [Edge(new[edge.node], edge.tag) for edge in layers.wanted]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql import types as T
 
 from beamlike.hosts.failed_starts import all_processed
 from beamlike.hosts.spark.deferred import Deferred, blobs_of_nodes
@@ -19,14 +20,17 @@ from beamlike.hosts.spark.graph.scripts import edges_of, mails_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
     MESSAGE,
+    ROWS,
     SENT,
     SPREAD,
+    RowsOfEdge,
     Shows,
     Take,
     fanout_stage,
     fused_stage,
     has_fanout,
     output_stage,
+    rows_stage,
 )
 from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import Observed, observing
@@ -78,16 +82,16 @@ def stepped_through(
     shards: int,
     buckets: int,
     *,
-    shows: Shows = (),
+    shows: Shows | RowsOfEdge = (),
     observed: Sequence[Observed] | None = None,
     notes: bool = False,
     bounded: bool = False,
 ) -> "DataFrame":
-    """What leaves a pipeline, `LEFT`, from what enters it: one query.
+    """What leaves a pipeline, `LEFT` or the rows of an edge, from what enters it: one query.
 
     Args:
         entries: What enters it.
-        shows: The edges whose elements are wanted as rows.
+        shows: The edges whose elements are wanted as rows; or the only one, and nothing else is.
         observed: The nodes whose counts Spark's progress is to show.
         notes: As `Layer` has it.
         bounded: Whether everything happens in one step.
@@ -106,12 +110,20 @@ def stepped_through(
             )
         entries = [Entry(stepped)]
     tallied = observed is not None
-    schema = f"{LEFT}, {TALLIES_TYPE}" if tallied else LEFT
-    finish = partial(output_stage, layers, shows=shows, tallied=tallied)
-    left = _each(entries, finish, schema)
-    if observed is None:
-        return left
-    return observing(left, observed).where("blob is not null").drop(TALLIES)
+    step: Callable[[Take | None], Any]
+    schema: Any
+    if isinstance(shows, RowsOfEdge):
+        step, held, schema = partial(rows_stage, layers, shows, tallied=tallied), ROWS, shows.schema
+        if tallied:
+            counted: Any = T.DataType.fromDDL(TALLIES_TYPE)
+            schema = T.StructType([*schema, *counted])
+    else:
+        step, held = partial(output_stage, layers, shows=shows, tallied=tallied), "blob"
+        schema = f"{LEFT}, {TALLIES_TYPE}" if tallied else LEFT
+    left = _each(entries, step, schema)
+    if observed is not None:
+        left = observing(left, observed).where(f"{held} is not null").drop(TALLIES)
+    return left.selectExpr(f"inline({ROWS})") if isinstance(shows, RowsOfEdge) else left
 
 
 def _sent(
@@ -129,7 +141,7 @@ def _sent(
     return spread.mapInArrow(fanout_stage(layers, layer, shards, buckets), SENT)
 
 
-def _each(entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: str) -> "DataFrame":
+def _each(entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: Any) -> "DataFrame":
     """All entries through a function for ``mapInArrow``."""
     frames = (entry.rows.mapInArrow(reported(step(entry.take)), schema) for entry in entries)
     return reduce(lambda some, more: some.unionByName(more), frames)

@@ -39,17 +39,16 @@ def frame_of(
         wake_every_ms: How often a query that waits on processing time gets one without data.
 
     Raises:
-        PipelineError: It is no schema.
+        PipelineError: The schema is not one.
         UnsupportedError: Some sources are streams and others are not.
     """
     layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
     shown = Shown.of(schema, owner)
     if not is_stream(layers):
-        shows = [(layers.edge_number[edge], shown.table)]
-        return shown.rows_in(bounded_messages(spark, layers, shards, shows))
+        rows = shown.rows_of(layers.edge_number[edge])
+        return bounded_messages(spark, layers, shards, rows)
     layers, _, _ = with_known_side_inputs(spark, layers, shards)
     (edge,) = layers.wanted
-    shows = [(layers.edge_number[edge], shown.table)]
     still = [node.label for node in layers.sources if not streams(node)]
     if still:
         stream = next(node.label for node in layers.sources if streams(node))
@@ -58,15 +57,14 @@ def frame_of(
             "one query of a DataFrame: write the result with WriteRows(...) and run() the "
             "pipeline, or read the first one as a stream too"
         )
-    left = stream_messages(
+    return stream_messages(
         spark,
         layers,
-        shows,
+        shown.rows_of(layers.edge_number[edge]),
         shards=shards,
         wake_every_ms=wake_every_ms,
         names=_name_of,
     )
-    return shown.rows_in(left)
 
 
 _asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
