@@ -165,12 +165,8 @@ def retractable(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function of elements that takes `Retraction`, too: it is called for what is withdrawn.
 
     Args:
-        fn: Given an element, and makes one; as ``beam.Map`` takes it.
-
-    >>> from beamlike.runners.beam import Retraction, retractable
-    >>> double = retractable(lambda n: 2 * n)
-    >>> double(2), double(Retraction(2))
-    (4, Retraction(element=4))
+        fn: Given an element, and makes one; as ``beam.Map`` takes it. Of ``lambda n: 2 * n`` it
+            makes one that gives 4 for 2, and ``Retraction(4)`` for ``Retraction(2)``.
     """
 
     def call(element: Any) -> Any:
