@@ -1,4 +1,4 @@
-"""A map in the ``element`` of a dropped row is an object if its keys are texts, else its entries."""
+"""A map in the ``element`` of a dropped row is an object if its keys are texts, else entries."""
 
 from datetime import date
 from typing import Any, Final
