@@ -96,10 +96,27 @@ def _has_unreadable(values: "Column", kind: T.DataType) -> "Column":
 def _readable_struct(value: "Column", kind: T.StructType) -> "Column":
     """Null in place of a struct in which anything cannot be read."""
     unreadable = F.lit(False)
-    for field in kind.fields:
-        own = value.getField(field.name)
-        unreadable |= own.isNotNull() & readable(own, field.dataType).isNull()
+    for item, dtype in _items_of(value, kind):
+        if _has_times(dtype):
+            unreadable |= item.isNotNull() & readable(item, dtype).isNull()
     return F.when(~unreadable, value)
+
+
+def _items_of(value: "Column", kind: T.StructType) -> list[tuple["Column", T.DataType]]:
+    """The fields of a struct, and their types.
+
+    Spark knows no field of two that differ in upper and lower case alone: these are numbered first.
+    """
+    names = kind.fieldNames()
+    if len({name.lower() for name in names}) < len(names):
+        names = [f"f{index}" for index in range(len(names))]
+        numbered = zip(names, kind.fields, strict=True)
+        fields = [T.StructField(name, field.dataType, field.nullable) for name, field in numbered]
+        value = value.cast(T.StructType(fields))
+    return [
+        (value.getField(name), field.dataType)
+        for name, field in zip(names, kind.fields, strict=True)
+    ]
 
 
 # -- rows as JSON ----------------------------------------------------------------------------
@@ -133,10 +150,8 @@ def _with_entries(value: "Column", dtype: T.DataType) -> "Column":
                 ),
             )
     assert isinstance(dtype, T.StructType), "nothing else has parts"
-    fields = (
-        _with_entries(value.getField(field.name), field.dataType).alias(field.name)
-        for field in dtype.fields
-    )
+    items = zip(dtype.fieldNames(), _items_of(value, dtype), strict=True)
+    fields = (_with_entries(*item).alias(name) for name, item in items)
     return F.when(value.isNotNull(), F.struct(*fields))
 
 
