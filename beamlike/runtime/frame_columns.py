@@ -14,7 +14,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import ColumnError
-from beamlike.runtime.row_metadata import MARKS
+from beamlike.runtime.row_metadata import MARKS, OF_SOURCES
 from beamlike.runtime.sql_types import arrow_type, collation_in, has_arrow_type, type_text
 
 _NEEDED: Final = (MARKS, "dropped")
@@ -77,6 +77,16 @@ class FrameColumns:
         if self.case_sensitive:
             return names.count(name) > 1
         return Counter(other.lower() for other in names)[name.lower()] > 1
+
+    def check_source(self) -> None:
+        """Refuse columns of a source that have the names of those on its rows' way.
+
+        Raises:
+            ColumnError: There is such a column.
+        """
+        for name in self.schema.names:
+            if any(self.duplicate(needed, [needed, name]) for needed in OF_SOURCES):
+                raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
 
     def check_free(self, names: Iterable[str], argument: str) -> None:
         """Refuse columns that the output of a stream would overwrite.

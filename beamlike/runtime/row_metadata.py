@@ -36,6 +36,11 @@ from beamlike.machine.events import RowProblem
 
 MARKS: Final = "__beamlike"
 """The name of the column."""
+EVENT_TIME: Final = "__beamlike_event_time"
+TICKS: Final = "__beamlike_ticks"
+MOVES: Final = "__beamlike_moves"
+OF_SOURCES: Final = (MARKS, EVENT_TIME, TICKS, MOVES)
+"""Columns that rows of a source have on their way to the first grouping."""
 
 DROPPED_ROW: Final = "dropped"
 REPORT: Final = "report"

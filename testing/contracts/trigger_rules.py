@@ -18,9 +18,8 @@ from beamlike.machine.reference.custom import Custom
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.trigger_context import TriggerContext
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts import values
 from beamlike.testing.contracts.trigger_cases import MOVES, Case, Seen, same, shown
-from beamlike.testing.contracts.values import Raised, broken_by
+from beamlike.testing.contracts.values import Raised, broken_by, value_rules
 
 Rule = Callable[[Case], Iterator[str]]
 
@@ -34,7 +33,8 @@ def broken_rules(case: Case) -> list[str]:
     Raises:
         TestStreamError: None is broken, but none could be.
     """
-    broken = broken_by(case, _OF_VALUES)
+    # It is pickled as it travels to workers.
+    broken = broken_by(case.trigger, value_rules(cloudpickle.dumps))
     unanswered = broken_by(case, [_answers])
     if unanswered:
         return broken + unanswered
@@ -47,24 +47,6 @@ def broken_rules(case: Case) -> list[str]:
             "which it does, or a window that is long enough"
         )
     return broken
-
-
-# -- the trigger as a value ------------------------------------------------------------------
-
-
-def _is_a_value(case: Case) -> Iterator[str]:
-    return values.is_a_value(case.trigger, cloudpickle.dumps)  # as it travels to workers
-
-
-def _is_frozen(case: Case) -> Iterator[str]:
-    return values.is_frozen(case.trigger)
-
-
-def _prints_the_same(case: Case) -> Iterator[str]:
-    return values.prints_the_same(case.trigger)
-
-
-_OF_VALUES: Final[Sequence[Rule]] = (_is_a_value, _is_frozen, _prints_the_same)
 
 
 # -- what it keeps ---------------------------------------------------------------------------

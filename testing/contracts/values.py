@@ -6,6 +6,7 @@ Each rule yields a sentence for what breaks it; `ContractAssertionError` lists t
 import pickle
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -42,12 +43,13 @@ def short(value: Any) -> str:
     return _SHORT.repr(value)
 
 
-def is_a_value(thing: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Iterator[str]:
-    """It survives pickling, is equal to its copy and has a hash.
+def value_rules(dumps: Callable[[Any], bytes]) -> Sequence[Callable[[Any], Iterator[str]]]:
+    """The rules here, for what is pickled so."""
+    return partial(_is_a_value, dumps), _is_frozen, _prints_the_same
 
-    Args:
-        dumps: How it is pickled.
-    """
+
+def _is_a_value(dumps: Callable[[Any], bytes], thing: Any) -> Iterator[str]:
+    """It survives pickling, is equal to its copy and has a hash."""
     try:
         copy = pickle.loads(dumps(thing))
     except Exception as error:
@@ -64,7 +66,7 @@ def is_a_value(thing: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Iter
         yield f"it has no hash ({error}); let its fields be values such as numbers and tuples"
 
 
-def is_frozen(thing: Any) -> Iterator[str]:
+def _is_frozen(thing: Any) -> Iterator[str]:
     """None of its fields can be set."""
     kind = type(thing)
     names = (
@@ -80,7 +82,7 @@ def is_frozen(thing: Any) -> Iterator[str]:
         yield f"its field {name} can be set; write @attrs.frozen above the class"
 
 
-def prints_the_same(thing: Any) -> Iterator[str]:
+def _prints_the_same(thing: Any) -> Iterator[str]:
     """Its text is the same in every process."""
     text = str(thing)
     if " at 0x" in text:

@@ -4,6 +4,7 @@ A rule yields a sentence for each example that breaks it. `beamlike.testing.cont
 the door to them.
 """
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import Final
@@ -13,8 +14,7 @@ import attrs
 from beamlike.model.time import show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow
-from beamlike.testing.contracts import values
-from beamlike.testing.contracts.values import Raised, broken_by, short
+from beamlike.testing.contracts.values import Raised, broken_by, short, value_rules
 from beamlike.testing.contracts.window_fn_cases import (
     Case,
     Sizes,
@@ -31,7 +31,7 @@ def broken_rules(case: Case) -> list[str]:
     Raises:
         TestStreamError: None is broken, but none could be.
     """
-    broken = broken_by(case, _OF_VALUES)
+    broken = broken_by(case.fn, value_rules(pickle.dumps)) + broken_by(case, _OF_VALUES)
     unanswered = broken_by(case, [_answers])
     if unanswered:
         return broken + unanswered
@@ -48,18 +48,6 @@ Rule = Callable[[Case], Iterator[str]]
 
 
 # -- the function as a value -----------------------------------------------------------------
-
-
-def _is_a_value(case: Case) -> Iterator[str]:
-    return values.is_a_value(case.fn)
-
-
-def _is_frozen(case: Case) -> Iterator[str]:
-    return values.is_frozen(case.fn)
-
-
-def _prints_the_same(case: Case) -> Iterator[str]:
-    return values.prints_the_same(case.fn)
 
 
 def _is_compatible_with_itself(case: Case) -> Iterator[str]:
@@ -79,9 +67,6 @@ def _says_whether_it_merges(case: Case) -> Iterator[str]:
 
 
 _OF_VALUES: Final[Sequence[Rule]] = (
-    _is_a_value,
-    _is_frozen,
-    _prints_the_same,
     _is_compatible_with_itself,
     _says_whether_it_merges,
 )

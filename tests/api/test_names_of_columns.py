@@ -20,29 +20,34 @@ from tests.support.landing.column_names import names_of_columns
 from tests.support.queries.named_jobs import AWKWARD, JOBS, TIME, Job, played, renamed_rows
 
 OF_A_PANE: Final = frozenset(("window", "timestamp", "pane"))
+_SOURCE: Final = frozenset(
+    ("__beamlike", "__beamlike_event_time", "__beamlike_ticks", "__beamlike_moves")
+)
+"""What rows of a source have on their way."""
 _RESULT: Final = OF_A_PANE | {"dropped", "__beamlike"}
 """What a result has columns of that are called so."""
-_HIDDEN: Final = frozenset(("dropped", "__beamlike"))
+_KEY: Final = _RESULT | _SOURCE
+_HIDDEN: Final = _SOURCE | {"dropped"}
 _LOOKING: Final = frozenset(("__beamlike_side", "__beamlike_pane"))
 
 REFUSED: Final[Mapping[tuple[str, str], frozenset[str]]] = {
-    ("windowed", "key"): _RESULT,
-    ("windowed", "value"): frozenset(("__beamlike",)),
+    ("windowed", "key"): _KEY,
+    ("windowed", "value"): _SOURCE,
     ("windowed", "output"): _RESULT | {""},
-    ("windowed", "carry"): frozenset(("__beamlike",)),
-    ("windowed", "time"): frozenset(("__beamlike",)),
-    ("grouped twice", "key"): _RESULT,
-    ("grouped twice", "value"): _RESULT | {""},
-    ("join", "key"): _RESULT | {"left", "right"},
+    ("windowed", "carry"): _SOURCE,
+    ("windowed", "time"): _SOURCE,
+    ("grouped twice", "key"): _KEY,
+    ("grouped twice", "value"): _KEY | {""},
+    ("join", "key"): _KEY | {"left", "right"},
     ("join", "value"): _HIDDEN | {"retraction"},
     ("join", "other"): _HIDDEN | {"retraction"},
-    ("look_up", "key"): _RESULT | _LOOKING,
+    ("look_up", "key"): _KEY | _LOOKING,
     ("look_up", "value"): _HIDDEN | _LOOKING,
     ("look_up", "other"): _HIDDEN | _LOOKING | {"retraction"},
-    ("deduplicate", "key"): _RESULT,
+    ("deduplicate", "key"): _KEY,
     ("deduplicate", "value"): _HIDDEN,
-    ("apply_per_key", "key"): _RESULT,
-    ("apply_per_key", "value"): _RESULT,
+    ("apply_per_key", "key"): _KEY,
+    ("apply_per_key", "value"): _KEY,
 }
 """By verb and role the names that are refused, in small letters."""
 
@@ -53,7 +58,7 @@ LEFT_OUT: Final = frozenset(
 
 ALL: Final = ("", *AWKWARD, *names_of_columns())
 SAMPLE: Final = (
-    *("", *AWKWARD[::4], *sorted({"retraction", *_RESULT, *_LOOKING, "left", "key_0"})),
+    *("", *AWKWARD[::4], *sorted({"retraction", *_KEY, *_LOOKING, "left", "key_0"})),
     *names_of_columns()[::70],
 )
 NAMES: Final = [

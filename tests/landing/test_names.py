@@ -10,6 +10,7 @@ import pytest
 import beamlike as bl
 from beamlike.errors import ColumnError
 from beamlike.hosts.landing.names import OWN_COLUMNS
+from beamlike.runtime.row_metadata import OF_SOURCES
 from beamlike.testing import QueryTest
 from tests.support.landing.changes import SCHEMA, at, put
 from tests.support.landing.column_names import names_of_columns
@@ -199,7 +200,7 @@ def joined(left: Any, right: Any) -> Any:
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_a_join_takes_every_name(half: int) -> None:
-    names = [name for name in HALVES[half] if name not in ("user", "retraction")]
+    names = [name for name in HALVES[half] if name not in ("user", "retraction", *OF_SOURCES)]
     columns = ", ".join(f"`{name}` bigint" for name in names)
     schemas = {
         "left": "`the time` timestamp, user string",

@@ -93,6 +93,7 @@ def differences(
     spark: Any, host: Any, clock: Any, window: str, taken: Sequence[Cell]
 ) -> dict[Cell, tuple[str, str]]:
     """Where a host has another value than Spark in some window: what it has, and what Spark has."""
+    taken = [cell for cell in taken if not is_list_of_void(cell)]
     if host.startswith("local"):
         taken = [cell for cell in taken if TYPES[cell[0]].name not in NOT_IN_ARROW]
     wanted = {name_of(cell): PAIRS[cell[1]] for cell in taken}
@@ -122,6 +123,12 @@ def differences(
             if pair[0] != pair[1]:
                 wrong[cell] = pair
     return wrong
+
+
+def is_list_of_void(cell: Cell) -> bool:
+    """Whether a result is a list of nulls, which PySpark cannot bring to Python as Arrow."""
+    of_values = ("top", "bottom", "collect", "sample", "collect_set")
+    return TYPES[cell[0]].name == "void" and cell[1] in of_values
 
 
 def compared(value: Any, pair: Pair) -> str:

@@ -134,5 +134,6 @@ TYPES: Final[Sequence[ValuesOfType]] = (
         "map<timestamp,array<binary>>",
         ("map(timestamp'1582-10-04 00:00:00Z', array(x'00', null))", "map()"),
     ),
+    ValuesOfType("void", ()),
     ValuesOfType("array<map<int,string>>", ("array(map(1, 'x', 2, null))", "array(null)")),
 )

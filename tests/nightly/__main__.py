@@ -16,6 +16,7 @@ TRIALS: Final = {
     "tests": ("pytest", "-q", "--nightly", "-n", "2", "--dist", "loadgroup"),
     "crash": ("tests.crash", "--kills", "55"),
     "landing": ("tests.landing",),
+    "catalogs": ("tests.catalogs",),
     "endurance": ("tests.endurance",),
     "exhaustive": ("tests.exhaustive", "--report", "tests/exhaustive/LATEST.md"),
     "differential": ("tests.differential", "--report", "tests/differential/LATEST.md"),

@@ -11,7 +11,7 @@ from unittest.mock import MagicMock, patch
 
 import beamlike as bl
 from beamlike.errors import EnvironmentProblem
-from beamlike.tables import JDBC, Delta, Iceberg
+from beamlike.tables import JDBC, Delta, Iceberg, SparkTable
 from tests.options.playing import Differs
 from tests.support.landing.changes import batch, put
 
@@ -23,7 +23,11 @@ def started(**option: Any) -> Any:
     builder = MagicMock()
     for step in (builder.master, builder.appName, builder.config):
         step.return_value = builder
-    builder.getOrCreate.return_value.version = "4.0.0"
+    session = builder.getOrCreate.return_value
+    session.version = "4.0.0"
+    for taken in (session.conf.get, session.sparkContext.getConf.return_value.get):
+        taken.side_effect = lambda name, *_: {**option.get("conf", {}), **fetched}[name]
+    fetched = {"spark.jars.packages": ",".join(option.get("packages", ()))}
     with patch.object(SparkSession, "builder", builder):
         bl.local_session(**option)
     return builder.master.mock_calls, builder.appName.mock_calls, builder.config.mock_calls
@@ -91,10 +95,32 @@ def landed_by_jdbc(**option: Any) -> Any:
     return "not asked"
 
 
+def made_in_a_catalog(**option: Any) -> Any:
+    """How a table of Spark's is made."""
+    session = MagicMock()
+    session.catalog.tableExists.return_value = False
+    session.sql.side_effect = EnvironmentProblem("seen")
+    with patch("beamlike.hosts.landing.catalogs._session", return_value=session):
+        try:
+            write = bl.upsert_into(SparkTable("visits", **option), "user")
+            write(batch(put("ann", 0, 5, 1)), 0)
+        except EnvironmentProblem:
+            return session.sql.call_args.args
+    return "not asked"
+
+
 RUNS: Final[dict[str, Differs]] = {
     "local_session.app_name": Differs(started, partial(started, app_name="sales")),
     "local_session.cores": Differs(started, partial(started, cores=3)),
     "local_session.short_lived": Differs(started, partial(started, short_lived=True)),
+    "local_session.packages": Differs(started, partial(started, packages=["org:one:1"])),
+    "local_session.conf": Differs(started, partial(started, conf={"spark.sql.ansi.enabled": "0"})),
+    "tables.SparkTable.using": Differs(
+        made_in_a_catalog, partial(made_in_a_catalog, using="delta")
+    ),
+    "tables.SparkTable.properties": Differs(
+        made_in_a_catalog, partial(made_in_a_catalog, properties={"owner": "ann"})
+    ),
     "live_view.port": Differs(viewed, partial(viewed, is_taken=True)),
     "tables.Iceberg.properties": Differs(
         partial(landed_in_iceberg, with_properties=False),

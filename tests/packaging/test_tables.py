@@ -151,7 +151,7 @@ def test_a_table_of_panes_comes_back() -> None:
         (it.name, str(it.type)) for it in panes.schema if it.name in ("user", "paid", "all")
     ] == [
         ("user", "string"),
-        ("paid", "decimal128(38, 2)"),
+        ("paid", "decimal128(13, 2)"),
         ("all", "list<item: decimal128(3, 2)>"),
     ]
 

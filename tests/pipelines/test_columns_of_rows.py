@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -210,6 +211,26 @@ def test_a_function_that_raises_stop_iteration_fails_for_its_element() -> None:
         "'First' raised StopIteration:  for Row(key='user 1', ts=datetime.datetime(2023, 1, 1, 0, "
         "0, 1, tzinfo=datetime.timezone.utc), v=0) at 2023-01-01 00:00:01"
     )
+
+
+def test_arguments_by_name_reach_what_takes_them_by_name() -> None:
+    def plain(row: Any, first: int, second: int) -> int:
+        return row.v + 10 * first + 100 * second  # type: ignore[no-any-return]
+
+    @wraps(plain)
+    def by_name(row: Any, **arguments: int) -> int:
+        return plain(row, **arguments)
+
+    def in_another_order(row: Any, second: int, first: int) -> int:
+        return plain(row, first, second)
+
+    def by_name_only(row: Any, *, second: int, first: int) -> int:
+        return plain(row, first, second)
+
+    for function in (plain, by_name, in_another_order, by_name_only):
+        numbers = beam.Map(function, first=1, second=2)
+        expected = total(beam.Map(lambda row: row.v + 210))
+        assert sent(total(numbers), batch([5] * 8)) == sent(expected, batch([5] * 8))
 
 
 # -- bundles ------------------------------------------------------------------------------------

@@ -125,6 +125,18 @@ KEPT = {
 }
 """The states and timers of each checkpoint that has some."""
 
+COMBINED = {"(1, 5, 9)": "(15,)", "(2, 3)": "(5,)", "(7, 1)": "(8,)"}
+"""What a state holds that combines values: each of them up to layout 5, later their sum."""
+
+
+def kept_states(name: str, layout: int) -> list[str]:
+    """The states and timers of a work in a checkpoint of a layout."""
+    lines = KEPT.get(name, [])
+    if layout < 6:
+        return lines
+    parts = (line.partition(", combined ") for line in lines)
+    return [f"{state}{word}{COMBINED.get(values, values)}" for state, word, values in parts]
+
 
 @pytest.fixture
 def works(monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -141,7 +153,7 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_each_layout_that_is_read_has_a_checkpoint_of_every_kind(works: Any, stored: Any) -> None:
     assert sorted(works.WORKS) == sorted(NAMES)
     assert stored.layouts() == [(layout, name) for layout in LAYOUTS for name in NAMES]
-    assert sum(it.stat().st_size for it in stored.FOLDER.glob("*.tar.xz")) < 200_000
+    assert sum(it.stat().st_size for it in stored.FOLDER.glob("*.tar.xz")) < 250_000
 
 
 def test_the_command_says_what_is_kept(works: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,7 +255,7 @@ def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
         query.stop()
 
     assert (opened(kept), lines(rows)) == (OPEN[name], sorted(CAME[name]))
-    assert remembered(kept) == KEPT.get(name, [])
+    assert remembered(kept) == kept_states(name, layout)
     noted = [
         json.loads(it.read_text().splitlines()[1])["conf"]["spark.sql.shuffle.partitions"]
         for it in (checkpoint / work.query / "offsets").iterdir()

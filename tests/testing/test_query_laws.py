@@ -14,7 +14,8 @@ import beamlike as bl
 from beamlike.errors import UnwiseStrategyWarning, WindowingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Pane
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import Collect, Count, Sum, Together
+from beamlike.model.combine import Collect, Count, Together
+from beamlike.model.combine.sql import SqlSum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
@@ -30,7 +31,7 @@ ORIGIN = 1_577_836_800_000
 EACH_TWO = bl.Repeatedly(bl.AfterCount(2))
 
 ALL = {"n": bl.count(), "total": bl.sum("v"), "all": bl.collect("v")}
-TOGETHER = Together({"n": (Count(), None), "total": (Sum(), 0), "all": (Collect(), 0)})
+TOGETHER = Together({"n": (Count(), None), "total": (SqlSum(), 0), "all": (Collect(), 0)})
 
 
 def any_safe_strategy(random: Random) -> WindowingStrategy:

@@ -3,8 +3,9 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice, repeat, takewhile
+from itertools import islice, repeat
 from operator import ge
+from types import FunctionType, MethodType
 from typing import Any, Final
 
 import attrs
@@ -395,13 +396,15 @@ def _named(
 
 
 def _names_after_element(called: Callable[..., Any]) -> list[str]:
-    """The parameters that may be given by their place after the element."""
-    try:
-        parameters = [*inspect.signature(called).parameters.values()]
-    except ValueError:  # some functions in C have no signature
+    """The parameters of a function of Python that may be given by their place after the element.
+
+    By its code: its signature may be that of another one that it wraps.
+    """
+    function = getattr(called, "__func__", called)
+    if not isinstance(function, FunctionType) or function.__code__.co_posonlyargcount:
         return []
-    by_place = takewhile(lambda it: it.kind is it.POSITIONAL_OR_KEYWORD, parameters)
-    return [it.name for it in by_place][1:]
+    code, before = function.__code__, 1 + isinstance(called, MethodType)
+    return [*code.co_varnames[before : code.co_argcount]]
 
 
 def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:

@@ -134,7 +134,9 @@ def to_data_frame(
 ) -> "DataFrame":
     """The elements of a collection as rows: a DataFrame like any other, streaming if a source is.
 
-    Everything that the collection stands on is one query. Each call makes a query of its own.
+    Everything that the collection stands on is one query. Each call makes a query of its own. Over
+    a stream, side inputs that come to an end in the global window are computed first, by a job that
+    runs when this is called.
 
     What is dropped on the way, late elements and rows that cannot be read, is missing in the rows.
     The progress of a streaming query counts it, by the label of the transform; write with
@@ -158,7 +160,8 @@ def to_data_frame(
 
     Raises:
         PipelineError: It is no schema. In the query: an element does not fit it.
-        UnsupportedError: Some sources are streams and others are not.
+        UnsupportedError: Some sources are streams and others are not, and not all of these make
+            nothing but such side inputs.
         WindowingError: ``shards`` is no whole number of 1 or more.
         TimeError: A duration cannot be read.
     """

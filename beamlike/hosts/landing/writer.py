@@ -143,12 +143,12 @@ def _as_table(batch: Any) -> "pa.Table":
         return batch.toArrow()
     except (PySparkException, pa.ArrowException):
         for field in batch.schema.fields:
-            arrow_type(field.dataType, field.name, "upsert_into")
-            if "variant" in field.dataType.simpleString():  # Spark fails where one is null
+            if "variant" in field.dataType.simpleString():
                 raise ColumnError(
                     f"upsert_into: column {field.name!r} is {field.dataType.simpleString()}, which "
                     "no table can hold unchanged; make a text of it before, with F.to_json"
                 ) from None
+            arrow_type(field.dataType, field.name, "upsert_into")
         raise
 
 

@@ -16,6 +16,7 @@ from beamlike.errors import ColumnError
 from beamlike.hosts.spark.inputs import (
     as_json,
     column,
+    columns_of,
     mark,
     readable,
     type_of,
@@ -26,14 +27,19 @@ from beamlike.machine.events import RowProblem
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, marks_read, time_types
+from beamlike.runtime.row_metadata import (
+    EVENT_TIME,
+    LEFT_OUT,
+    MARKS,
+    MOVES,
+    TICKS,
+    marks_read,
+    time_types,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_EVENT_TIME = "__beamlike_event_time"
-_TICKS = "__beamlike_ticks"
-_MOVES = "__beamlike_moves"
 _WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
 
@@ -118,15 +124,13 @@ def source_rows(
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
-    for name in (_EVENT_TIME, _TICKS, _MOVES, MARKS):
-        if name in df.columns:
-            raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
+    columns_of(df).check_source()
     in_ticks = F.unix_micros if resolution.micros == 1 else F.unix_millis
     wall_clock = isinstance(type_of(df, timestamp, "timestamp"), T.TimestampNTZType)
-    timed = df.withColumns({_EVENT_TIME: event_time(df, timestamp)})
-    raw, instant = column(timestamp), column(_EVENT_TIME)
+    timed = df.withColumns({EVENT_TIME: event_time(df, timestamp)})
+    raw, instant = column(timestamp), column(EVENT_TIME)
     if moves is not None:
-        marked = moves.toDF(_EVENT_TIME).withColumn(_MOVES, F.lit(True))
+        marked = moves.toDF(EVENT_TIME).withColumn(MOVES, F.lit(True))
         timed = timed.unionByName(marked, allowMissingColumns=True)
     moving = instant
     if max_ahead is not None:
@@ -140,21 +144,21 @@ def source_rows(
         moving = F.when(~far, moved)  # Spark's watermark does not see the others
     # The time as a number is a column of its own below the watermark: Spark does not merge
     # computations across one, and would make the hidden column there just to take it apart again.
-    timed = timed.withColumns({_TICKS: in_ticks(instant), _EVENT_TIME: moving})
+    timed = timed.withColumns({TICKS: in_ticks(instant), EVENT_TIME: moving})
     if delay is not None:
-        timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
+        timed = timed.withWatermark(EVENT_TIME, f"{delay} milliseconds")
     problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value))
-    problem = problem.when(column(_TICKS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
+    problem = problem.when(column(TICKS).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value))
     if max_ahead is not None:
         problem = problem.when(instant.isNull(), F.lit(RowProblem.FAR_FUTURE.value))
-    known = {"ts": column(_TICKS), "problem": problem}
+    known = {"ts": column(TICKS), "problem": problem}
     if part is not None:
         known["part"] = F.coalesce(column(part).cast("string"), F.lit(""))
     if moves is not None:
-        known["kind"] = F.when(column(_MOVES), F.lit(LEFT_OUT))
+        known["kind"] = F.when(column(MOVES), F.lit(LEFT_OUT))
         if part is not None:
-            known["part"] = F.when(column(_MOVES).isNull(), known["part"])
-    return timed.withColumn(MARKS, _marks(known, wall_clock)).drop(_EVENT_TIME, _TICKS, _MOVES)
+            known["part"] = F.when(column(MOVES).isNull(), known["part"])
+    return timed.withColumn(MARKS, _marks(known, wall_clock)).drop(EVENT_TIME, TICKS, MOVES)
 
 
 def batch_timestamp() -> "Column":

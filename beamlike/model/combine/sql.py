@@ -11,9 +11,7 @@ from beamlike.model.combine.base import CombineFn
 from beamlike.model.combine.folds import EXACT, Sum
 
 _QUOTIENT: Final = Context(prec=120, rounding=ROUND_HALF_UP)
-"""Holds a sum of 76 digits, divided by a count, with more than 39 places behind the point."""
-_PLACES: Final = Decimal(1).scaleb(-39, _QUOTIENT)
-"""Spark divides to so many places, and rounds the quotient to its type after that."""
+"""Holds a sum of 76 digits, divided by a count, with more places than a half could hide behind."""
 
 
 @attrs.frozen
@@ -132,13 +130,12 @@ def nearest(total: int, count: int) -> int:
 
 
 def mean_of(total: Any, count: int, scale: int) -> Decimal:
-    """The mean of decimals, to so many places behind the point, as Spark rounds it.
+    """The mean of decimals, to so many places behind the point, rounded half up.
 
-    Source: Spark ``Decimal./`` and ``Decimal.toPrecision``, both half up.
+    Source: Spark ``Average``, ``Decimal.toPrecision``.
 
     >>> mean_of(Decimal("0.5"), 3, 4)
     Decimal('0.1667')
     """
     with localcontext(_QUOTIENT):
-        quotient = (Decimal(total) / count).quantize(_PLACES)
-        return quotient.quantize(Decimal(1).scaleb(-scale))
+        return (Decimal(total) / count).quantize(Decimal(1).scaleb(-scale))

@@ -47,9 +47,9 @@ def source_rows(
     resolution: Resolution = MILLISECONDS,
 ) -> TableFrame:
     """See `beamlike.hosts.frames.Frames.source_rows`."""
-    if MARKS in df.columns:
-        raise ColumnError(f"the name {MARKS!r} is needed here; rename that column of df")
-    field = FrameColumns(df.fields).field(timestamp, "timestamp")
+    columns = FrameColumns(df.fields)
+    columns.check_source()
+    field = columns.field(timestamp, "timestamp")
     is_time = pa.types.is_timestamp(field.type) or pa.types.is_date32(field.type)
     if not is_time and not pa.types.is_string(field.type):
         raise ColumnError(

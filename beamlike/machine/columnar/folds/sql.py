@@ -103,15 +103,28 @@ class DecimalMean(CountedSum):
 
     def __init__(self, kind: pa.DataType, scale: int) -> None:
         super().__init__(DecimalSum(kind))
-        self.scale = scale
+        self.scale, self.factor = scale, 10 ** (scale - kind.scale)
 
     def extract(self, accumulators: Accumulators) -> Values:
+        low, high, top, counts = accumulators
+        greatest = max(int(low.max(initial=0)), -int(low.min(initial=0)))
+        twice = 2 * greatest * self.factor + int(counts.max(initial=0))
+        if twice < 2**63 and not high.any() and not top.any():
+            return self._of_small(low, counts)
         totals = self.sums.extract(accumulators[:-1]).data.to_pylist()
         means = [
             mean_of(total, count, self.scale) if count else None
             for total, count in zip(totals, accumulators[-1].tolist(), strict=True)
         ]
         return Values(objects(means))
+
+    def _of_small(self, totals: Ints, counts: Ints) -> Values:
+        """The means of unscaled sums that leave room in 64 bits, see `nearest`."""
+        some = np.maximum(counts, 1)
+        whole = (2 * self.factor * np.abs(totals) + some) // (2 * some)
+        means = np.where(totals < 0, -whole, whole)
+        words = np.stack([means, means >> 63], axis=1)
+        return Values(array_of(words.ravel(), counts > 0, pa.decimal128(38, self.scale)))
 
 
 class IntervalMean(CountedSum):
