@@ -138,12 +138,12 @@ def capabilities_of(notes: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
     """Whether the test of each capability passed, by its name.
 
     Args:
-        notes: What the plugin has noted of the scenarios on a host.
+        notes: What the plugin has noted of their scenarios on a host.
     """
     of_host: dict[str, bool] = {}
     for note in notes:
         test, outcome = str(note["test"]), note["outcome"]
-        if f"/{SCENARIOS}::" in test and test.endswith("]") and outcome != "skipped":
+        if test.endswith("]") and outcome != "skipped":
             name = test[test.index("[") + 1 : -1]
             for host in HOSTS:
                 name = name.removeprefix(f"{host}-").removesuffix(f"-{host}")
@@ -158,7 +158,7 @@ def page(passed: Mapping[str, Mapping[str, bool]]) -> str:
 
     Args:
         passed: By host and capability, whether its test passed there. A capability without a test
-            is not there: the page says No.
+            is not there: the page says No. A host on which none ran has no column.
     """
     lines = [
         "# Capabilities",
@@ -171,11 +171,12 @@ def page(passed: Mapping[str, Mapping[str, bool]]) -> str:
         "Spark a stream is meant, unless the row is about data that ends.",
         "",
     ]
+    hosts = [host for host in HOSTS if passed.get(host)]
     for title, group in TABLE.items():
-        head = ("", *HOSTS, *OTHERS, "")
+        head = ("", *hosts, *OTHERS, "")
         lines += [f"## {title}", "", _line(head), _line("---" for _ in head)]
         for row in group:
-            ours = (_cell(passed.get(host, {}).get(row.name)) for host in HOSTS)
+            ours = (_cell(passed[host].get(row.name)) for host in hosts)
             lines.append(_line((row.name, *ours, *row.others, row.note)))
         lines.append("")
     return "\n".join(lines)
@@ -183,11 +184,15 @@ def page(passed: Mapping[str, Mapping[str, bool]]) -> str:
 
 def read(text: str) -> dict[str, dict[str, bool]]:
     """What a page says of ours: by host and capability, whether its test passed there."""
-    said: dict[str, dict[str, bool]] = {host: {} for host in HOSTS}
+    said: dict[str, dict[str, bool]] = {}
+    hosts: list[str] = []
     for line in text.splitlines():
         cells = [it.strip() for it in line.strip("|").split("|")]
-        if cells[0] in rows():
-            for host, cell in zip(HOSTS, cells[1:], strict=False):
+        if HOSTS[0] in cells:
+            hosts = [host for host in HOSTS if host in cells]
+            said |= {host: said.get(host, {}) for host in hosts}
+        elif cells[0] in rows():
+            for host, cell in zip(hosts, cells[1:], strict=False):
                 if cell != "No":
                     said[host][cells[0]] = cell == _cell(True)
     return said

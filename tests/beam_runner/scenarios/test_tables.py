@@ -187,7 +187,7 @@ def test_rows_of_sessions_that_became_one(
     result = visits.run(
         window.Sessions(10),
         StrategyOptions(retractions=True) if retractions else None,
-        trigger=trigger.AfterWatermark(early=trigger.AfterCount(1)),
+        trigger=trigger.AfterWatermark(early=trigger.AfterCount(1), late=trigger.AfterCount(1)),
         accumulation_mode=trigger.AccumulationMode.ACCUMULATING,
         allowed_lateness=60,
     )
