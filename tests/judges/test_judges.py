@@ -35,6 +35,7 @@ from tests.judges.flink_algorithm import BEHIND, rows_of_operator
 from tests.judges.judging import judge_engine
 from tests.judges.kafka_algorithm import rows_of_stores
 from tests.judges.page import page_text, pictures
+from tests.judges.python_accidents import EXPIRY, HOLD, SESSIONS, TICK, TIMING
 from tests.judges.questions import QUESTIONS, Outcome, documents_for, outcomes
 from tests.judges.random_cases import random_cases
 from tests.judges.random_scenarios import random_scenarios
@@ -102,6 +103,11 @@ SHOWN_BY = {
     ("beam_java", PARTS): "quirk_early_composite_after_all",
     ("beam_java", STALE): "quirk_timer_of_a_merged_session",
     ("beam_java", ORIGIN): "quirk_fixed_negative_timestamp",
+    ("beam_python", EXPIRY): "target_no_empty_on_time_1",
+    ("beam_python", HOLD): "target_nonspec_is_index_2",
+    ("beam_python", TICK): "blog_session_07b_late_boundary",
+    ("beam_python", TIMING): "rfr_pane_info_all_states",
+    ("beam_python", SESSIONS): "edge_session_closed_then_overlap",
 }
 """A scenario of the corpus for accidents that have one."""
 
