@@ -7,6 +7,7 @@ cannot run on this machine is named with the reason.
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}: left out, {reason}", flush=True)
             continue
         _print(outcome)
-        failed |= bool(outcome.open)
+        failed |= outcome.fails
         if options.keep:
             keep(outcome, HERE / "LATEST.json")
             write_page(HERE / "LATEST.json", PAGE)
@@ -53,7 +54,7 @@ def _print(outcome: Outcome) -> None:
         if not all_judged:
             continue
         agree = sum(judged.agrees for judged in all_judged)
-        decided = sum(judged.decision is not None for judged in all_judged)
+        decided = sum(bool(judged.decisions) for judged in all_judged)
         open_ones = sum(judged.is_open for judged in all_judged)
         cannot = len(all_judged) - agree - decided - open_ones
         print(
@@ -62,6 +63,15 @@ def _print(outcome: Outcome) -> None:
         )
     answered = sum(not isinstance(rows, str) for rows in outcome.questions.values())
     print(f"  questions: {len(outcome.questions)}, {answered} answered")
+    words = Counter(rule.word for rule in outcome.rules)
+    if outcome.rules:
+        print(
+            f"  rules: {len(outcome.rules)}, {words['agrees']} agree, {words['differs']} differ, "
+            f"{words['cannot']} cannot be asked"
+        )
+    for rule in outcome.rules:
+        if rule.word == "differs":
+            print(f"  differs: the rule {rule.id}: {rule.detail}")
     for reason, times in outcome.unsupported().most_common():
         print(f"  cannot express {times}: {reason}")
     for decision, named, drawn in outcome.decided():

@@ -26,6 +26,8 @@ class Decision:
         text: What differs, in a sentence or two.
         cause: Where in the engine's source.
         covers: Whether a scenario, with what an engine gave out, is a case of it.
+        accident: In place of ``covers`` the change of the machine that makes exactly what the
+            engine gave out, see `tests.judges.beam_accidents`.
         smallest: The smallest scenario that shows it.
     """
 
@@ -34,7 +36,8 @@ class Decision:
     verdict: Literal["theirs", "open"]
     text: str
     cause: str
-    covers: Callable[[Any, Answer], bool] = attrs.field(repr=False)
+    covers: Callable[[Any, Answer], bool] = attrs.field(repr=False, default=lambda *_: False)
+    accident: str = ""
     smallest: str = ""
 
 

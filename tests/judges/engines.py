@@ -25,6 +25,7 @@ class Engine:
             only the questions, as they stand.
         plays_random: Whether random scenarios are for it.
         keys: The keys of its random scenarios.
+        asks_rules: Whether it is asked for the rules that are not streams.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Engine:
     dialect: str | None = None
     plays_random: bool = True
     keys: tuple[str, ...] = ("a",)
+    asks_rules: bool = False
 
     @property
     def steps_each(self) -> int:
@@ -89,6 +91,7 @@ ENGINES: Final[dict[str, Engine]] = {
         JavaEngine(
             "beam_java",
             "Beam Java, DirectRunner",
+            asks_rules=True,
             folder="beam_java",
             main="BeamJava",
             arguments=("direct",),
@@ -113,6 +116,7 @@ ENGINES: Final[dict[str, Engine]] = {
             "beam_python",
             "Beam Python, its streaming runner",
             plays_random=False,
+            asks_rules=True,
             folder="beam_python",
             needed=(Requirement("apache-beam", "2.77.0"),),
         ),

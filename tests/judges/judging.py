@@ -26,12 +26,13 @@ from tests.conformance.beamlike_conformance.verdicts import (
     read_results,
 )
 from tests.judges.decision import Decision
-from tests.judges.decisions import decision_of
+from tests.judges.decisions import accidents_of, decisions_of, scenario_inside, turns_on
 from tests.judges.engines import Engine
 from tests.judges.questions import QUESTIONS, documents_for, outcomes
 from tests.judges.questions import Outcome as Row
 from tests.judges.random_cases import random_cases
 from tests.judges.random_scenarios import random_scenarios
+from tests.judges.rules import RuleJudged, judge_rule, load_rules
 
 __all__ = ["Judged", "Outcome", "judge_engine"]
 
@@ -41,7 +42,7 @@ class Judged:
     """A verdict, and what was decided about it if the engine differs."""
 
     verdict: Verdict
-    decision: Decision | None = None
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def agrees(self) -> bool:
@@ -51,7 +52,7 @@ class Judged:
     @property
     def is_open(self) -> bool:
         """Whether the engine differs and nothing was decided about it."""
-        return not self.agrees and self.verdict.word != UNSUPPORTED and self.decision is None
+        return not self.agrees and self.verdict.word != UNSUPPORTED and not self.decisions
 
 
 @attrs.frozen
@@ -64,10 +65,16 @@ class Outcome:
     random: tuple[Judged, ...]
     seed: int
     questions: Mapping[str, Sequence[Row] | str]
+    rules: tuple[RuleJudged, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        """Whether there is a difference about which nothing was decided."""
+        return bool(self.open) or any(rule.word == "differs" for rule in self.rules)
 
     @property
     def open(self) -> list[Judged]:
-        """Differences about which nothing was decided."""
+        """Scenarios in which it differs, and about which nothing was decided."""
         return [judged for judged in (*self.corpus, *self.random) if judged.is_open]
 
     def by_rule(self) -> dict[str, tuple[int, int]]:
@@ -99,15 +106,14 @@ class Outcome:
         named: dict[str, list[str]] = {}
         counted: Counter[str] = Counter()
         decisions: dict[str, Decision] = {}
-        for judged in (*self.corpus, *self.random):
-            if judged.decision is not None:
-                decisions[judged.decision.name] = judged.decision
         for judged in sorted(self.corpus, key=_length):
-            if judged.decision is not None:
-                named.setdefault(judged.decision.name, []).append(judged.verdict.scenario.id)
+            for decision in judged.decisions:
+                decisions[decision.name] = decision
+                named.setdefault(decision.name, []).append(judged.verdict.scenario.id)
         for judged in self.random:
-            if judged.decision is not None:
-                counted[judged.decision.name] += 1
+            for decision in judged.decisions:
+                decisions[decision.name] = decision
+                counted[decision.name] += 1
         for name, decision in decisions.items():
             yield decision, named.get(name, []), counted[name]
 
@@ -135,9 +141,12 @@ def judge_engine(
     with TemporaryDirectory(prefix="judges-") as home:
         corpus, drawn = Path(home, "corpus.json"), Path(home, "random.json")
         results, asked = Path(home, "results.json"), Path(home, "questions.json")
+        rules = load_rules() if engine.asks_rules else []
         documents = [dict(scenario.document) for scenario in _corpus(engine)]
+        if engine.dialect is None:
+            documents += filter(None, map(scenario_inside, documents))
         corpus.write_text(json.dumps(documents), encoding="utf-8")
-        asked.write_text(json.dumps(documents_for(engine.dialect)), encoding="utf-8")
+        asked.write_text(json.dumps([*documents_for(engine.dialect), *rules]), encoding="utf-8")
         drawn_documents = _random(engine, count, seed)
         drawn.write_text(json.dumps(drawn_documents), encoding="utf-8")
         engine.play([corpus, asked, drawn], results, cache, seconds)
@@ -156,6 +165,7 @@ def judge_engine(
             question.name: outcomes(answers[f"question-{question.name}"], engine.steps_each)
             for question in QUESTIONS
         },
+        tuple(judge_rule(rule, answers[rule["id"]]) for rule in rules),
     )
 
 
@@ -171,7 +181,7 @@ def _random(engine: Engine, count: int, seed: int) -> list[Mapping[str, Any]]:
     if count == 0 or engine.dialect == "plain" or not engine.plays_random:
         return []
     if engine.dialect is None:
-        return list(random_scenarios(count, seed, engine.keys))
+        return _until_enough(engine, random_scenarios(seed, engine.keys), count)
     return list(random_cases(engine.dialect, count, seed))
 
 
@@ -185,4 +195,17 @@ def _judge(
         verdict = judge(scenario, answer)
     if verdict.word in (AS_EXPECTED, UNSUPPORTED) or answer is None:
         return Judged(verdict)
-    return Judged(verdict, decision_of(engine.name, scenario, answer))
+    inside = answers.get(f"{scenario.id}_inside")
+    return Judged(verdict, decisions_of(engine.name, scenario, answer, inside))
+
+
+def _until_enough(
+    engine: Engine, drawn: Iterator[Mapping[str, Any]], count: int
+) -> list[Mapping[str, Any]]:
+    """Scenarios until so many of them turn on no accident of the engine."""
+    accidents = accidents_of(engine.name)
+    scenarios = []
+    while count > 0:
+        scenarios.append(next(drawn))
+        count -= not turns_on(scenarios[-1], accidents)
+    return scenarios

@@ -15,8 +15,16 @@ _Name = tuple[str, int, int]
 _NEVER: Final = -1
 
 
-def rows_of_stores(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows that come out of a case with one stream, by what the stores show."""
+def rows_of_stores(
+    document: Mapping[str, Any], *, shows_closed: bool = True
+) -> list[dict[str, Any]]:
+    """The rows that come out of a case with one stream.
+
+    Args:
+        document: The case.
+        shows_closed: Whether what a record joins is what Kafka's stores show; else it is every
+            session that is open, and no other.
+    """
     gap, grace = document["window"]["gap_ms"], document["grace_ms"]
     retention = document["store"].get("retention_ms", gap + grace)
     is_cached = document["emit"] == "cached_update"
@@ -52,7 +60,11 @@ def rows_of_stores(document: Mapping[str, Any]) -> list[dict[str, Any]]:
                     for name in store
                     if name[0] == key
                     and name[1] - gap <= time <= name[2] + gap
-                    and (is_cached or name[2] > observed - retention)
+                    and (
+                        (is_cached or name[2] > observed - retention)
+                        if shows_closed
+                        else name[2] >= closed
+                    )
                 ),
                 key=lambda name: (name[2], name[1]),
             )

@@ -1,6 +1,7 @@
 """What is kept of a run, and the page of the documentation that is made from it."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -37,6 +38,11 @@ def keep(outcome: Outcome, latest: Path) -> None:
             decision.name: {"scenarios": named, "random": drawn}
             for decision, named, drawn in outcome.decided()
         },
+        "rules": {
+            "agree": sum(rule.word == "agrees" for rule in outcome.rules),
+            "differ": [rule.id for rule in outcome.rules if rule.word == "differs"],
+            "cannot": Counter(rule.detail for rule in outcome.rules if rule.word == "cannot"),
+        },
         "questions": {
             name: rows if isinstance(rows, str) else [attrs.astuple(row) for row in rows]
             for name, rows in outcome.questions.items()
@@ -60,7 +66,7 @@ def _lines(kept: Mapping[str, Mapping[str, Any]]) -> str:
 def _counts(outcome: Outcome, which: str) -> dict[str, int]:
     all_judged = getattr(outcome, which)
     agree = sum(judged.agrees for judged in all_judged)
-    decided = sum(judged.decision is not None for judged in all_judged)
+    decided = sum(bool(judged.decisions) for judged in all_judged)
     open_ones = sum(judged.is_open for judged in all_judged)
     return {
         "all": len(all_judged),
@@ -130,9 +136,19 @@ def _head(kept: Mapping[str, Any]) -> Iterator[str]:
             f"| {counts['decided']} | {counts['unsupported']} | {streams} |"
         )
     yield (
-        "\nThe random streams that do not agree are of the [differences](#differences) below. "
+        "\nThe random streams that do not agree are of the [differences](#differences) below. For "
+        "Beam Java they are drawn until as many as asked for turn on none of its accidents. "
         "Scenarios that are marked as contested are among those that differ.\n"
     )
+    for name, engine in kept.items():
+        rules = engine.get("rules", {})
+        if rules.get("agree"):
+            reasons = [f"{times}: {reason}" for reason, times in rules["cannot"].items()]
+            yield (
+                f"* {ENGINES[name].title} says what {rules['agree']} rules state that are not "
+                "streams (checks at construction, continuations of triggers, functions), and "
+                f"differs in {len(rules['differ'])}. It cannot be asked for {'; '.join(reasons)}."
+            )
     for name, engine in kept.items():
         for reason, times in engine["unsupported"].items():
             yield f"* {ENGINES[name].title} cannot express {times}: {reason}."

@@ -60,6 +60,36 @@ def _played(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _kafka(random: Random) -> dict[str, Any]:
+    return _time_windows(random) if random.randrange(3) == 0 else _sessions(random)
+
+
+def _time_windows(random: Random) -> dict[str, Any]:
+    size, grace = pick(random, (1, 2, 3, 5, 10)), pick(random, (0, 0, 1, 3, 10))
+    emit = pick(random, ("on_update", "on_close", "suppress_until_close"))
+    window: dict[str, Any] = {"type": "tumbling", "size_ms": size, "time": "event"}
+    if random.randrange(2):
+        slide = random.randint(max(1, size // 3), size)
+        window = {**window, "type": "sliding", "slide_ms": slide}
+    time, steps = 0, list[dict[str, Any]]()
+    for number in range(random.randint(3, 12)):
+        moves = (0, 1, 1, size - 1, size, size + 1, 2 * size, -1, -size, -2 * size, -size - grace)
+        time = max(0, time + pick(random, moves))
+        element = {"key": pick(random, "ab"), "value": f"{number}", "ts_ms": time}
+        steps.append({"elements": [element]})
+    return {
+        "window": window,
+        "trigger": {"type": "on_close" if emit == "on_close" else "per_record"},
+        "accumulation": "accumulating",
+        "aggregate": pick(random, ("count", "reduce:+")),
+        "watermark_convention": "stream_time",
+        "grace_ms": grace,
+        "order": "strict" if emit == "on_close" else "per_step_any",
+        "emit": emit,
+        "steps": steps,
+    }
+
+
+def _sessions(random: Random) -> dict[str, Any]:
     gap, grace = pick(random, (0, 1, 2, 3, 5, 10)), pick(random, (0, 0, 1, 3, 10))
     stores = {
         "on_update": "rocksdb",

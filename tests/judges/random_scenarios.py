@@ -7,6 +7,7 @@ them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from random import Random
 from typing import Any, Final
 
@@ -54,15 +55,14 @@ _CLOCK: Final = 10
 _AGGREGATIONS: Final = ("list", "list", "list_by_timestamp", "count", "sum", "min", "max", "latest")
 
 
-def random_scenarios(count: int, seed: int, keys: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """So many scenarios, as documents.
+def random_scenarios(seed: int, keys: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Scenarios without an end, as documents.
 
     Args:
-        count: How many.
-        seed: Which. The scenario of a number does not depend on how many there are.
+        seed: Which.
         keys: The keys of elements. Beam's DirectRunner has one output watermark for all of them.
     """
-    for number in range(count):
+    for number in count():
         yield _scenario(Random(f"{seed}:{number}"), f"random_{seed}_{number}", keys)
 
 

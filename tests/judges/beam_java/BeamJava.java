@@ -1,10 +1,16 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.DecimalNode;
+import com.fasterxml.jackson.databind.node.DoubleNode;
+import com.fasterxml.jackson.databind.node.IntNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.File;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +33,7 @@ import org.apache.beam.sdk.transforms.DoFn;
 import org.apache.beam.sdk.transforms.GroupByKey;
 import org.apache.beam.sdk.transforms.ParDo;
 import org.apache.beam.sdk.transforms.windowing.BoundedWindow;
+import org.apache.beam.sdk.transforms.windowing.IntervalWindow;
 import org.apache.beam.sdk.transforms.windowing.PaneInfo;
 import org.apache.beam.sdk.transforms.windowing.Trigger;
 import org.apache.beam.sdk.util.ReleaseInfo;
@@ -129,7 +136,7 @@ public final class BeamJava {
       elements.add(Translation.JSON.readTree(text));
     }
     recorder.panes.add(
-        Translation.pane(
+        pane(
             recorder.step,
             Translation.JSON.readTree(key),
             elements,
@@ -335,7 +342,7 @@ public final class BeamJava {
           output.getValue().forEach(index -> held.add(elements.get(index)));
           for (BoundedWindow window : output.getWindows()) {
             panes.add(
-                Translation.pane(
+                pane(
                     number,
                     entry.getKey(),
                     held,
@@ -358,13 +365,79 @@ public final class BeamJava {
     return one != null && one.isAfter(other) ? one : other;
   }
 
+  /** A pane as scenarios write it. {@code elements} are those that it holds. */
+  private static ObjectNode pane(
+      int step,
+      JsonNode key,
+      List<JsonNode> elements,
+      String aggregation,
+      BoundedWindow window,
+      PaneInfo info,
+      Instant timestamp) {
+    ObjectNode pane = Translation.JSON.createObjectNode().put("step", step);
+    pane.set("key", key);
+    pane.set("value", aggregate(aggregation, elements));
+    if (window instanceof IntervalWindow interval) {
+      ArrayNode bounds = pane.putArray("window");
+      bounds.add(interval.start().getMillis()).add(interval.end().getMillis());
+    } else {
+      pane.put("window", "global");
+    }
+    return pane.put("timestamp_ms", timestamp.getMillis())
+        .put("timing", info.getTiming().name())
+        .put("index", info.getIndex())
+        .put("nonspeculative_index", info.getNonSpeculativeIndex())
+        .put("is_first", info.isFirst())
+        .put("is_last", info.isLast());
+  }
+
+  /** The value of a pane, computed from its elements in order of arrival. */
+  private static JsonNode aggregate(String name, List<JsonNode> elements) {
+    List<JsonNode> ordered = new ArrayList<>(elements);
+    ordered.sort(Comparator.comparing(element -> element.get("arrival").asInt()));
+    Comparator<JsonNode> byTime = Comparator.comparing(element -> element.get("ts_ms").asLong());
+    if (!name.equals("list")) {
+      ordered.sort(name.equals("list_by_timestamp") || name.equals("latest") ? byTime : (a, b) -> 0);
+    }
+    List<JsonNode> values = new ArrayList<>();
+    ordered.forEach(element -> values.add(element.get("value")));
+    if (name.startsWith("list")) {
+      return Translation.JSON.createArrayNode().addAll(values);
+    }
+    if (name.equals("count")) {
+      return IntNode.valueOf(values.size());
+    }
+    BigDecimal sum = BigDecimal.ZERO;
+    if (name.equals("sum") || name.equals("mean")) {
+      for (JsonNode value : values) {
+        sum = sum.add(value.decimalValue());
+      }
+    }
+    if (name.equals("sum")) {
+      return DecimalNode.valueOf(sum);
+    }
+    if (values.isEmpty()) {
+      return NullNode.instance;
+    }
+    Comparator<JsonNode> byNumber = Comparator.comparing(JsonNode::decimalValue);
+    return switch (name) {
+      case "min" -> values.stream().min(byNumber).get();
+      case "max" -> values.stream().max(byNumber).get();
+      case "mean" -> DoubleNode.valueOf(sum.doubleValue() / values.size());
+      case "latest", "none" -> values.get(values.size() - 1);
+      default -> throw new Translation.Unsupported("an aggregation that is not in the format: " + name);
+    };
+  }
+
   // -- the command ---------------------------------------------------------------------------
 
   private static ObjectNode play(boolean direct, JsonNode scenario, int run) {
     ObjectNode answer = JsonNodeFactory.instance.objectNode();
     answer.set("id", scenario.get("id"));
     try {
-      if (direct) {
+      if (!scenario.has("windowing")) {
+        answer.putArray("answers").add(Rules.answer(scenario));
+      } else if (direct) {
         playDirect(scenario, run, answer);
       } else {
         playCore(scenario, answer);

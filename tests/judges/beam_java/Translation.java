@@ -1,16 +1,27 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.DecimalNode;
-import com.fasterxml.jackson.databind.node.DoubleNode;
-import com.fasterxml.jackson.databind.node.IntNode;
+import com.fasterxml.jackson.databind.node.LongNode;
 import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.math.BigDecimal;
+import com.fasterxml.jackson.databind.node.TextNode;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import org.apache.beam.runners.core.LateDataUtils;
+import org.apache.beam.sdk.Pipeline;
+import org.apache.beam.sdk.coders.StringUtf8Coder;
+import org.apache.beam.sdk.testing.TestStream;
+import org.apache.beam.sdk.transforms.Create;
+import org.apache.beam.sdk.transforms.Flatten;
+import org.apache.beam.sdk.transforms.GroupByKey;
+import org.apache.beam.sdk.transforms.MapElements;
+import org.apache.beam.sdk.transforms.SimpleFunction;
 import org.apache.beam.sdk.transforms.windowing.*;
+import org.apache.beam.sdk.values.KV;
+import org.apache.beam.sdk.values.PCollection;
+import org.apache.beam.sdk.values.PCollectionList;
+import org.apache.beam.sdk.values.TimestampedValue;
 import org.apache.beam.sdk.values.WindowingStrategy;
 import org.joda.time.DateTimeZone;
 import org.joda.time.Duration;
@@ -240,68 +251,225 @@ final class Translation {
       default -> throw new Unsupported("retracting panes: no runner of Beam has them");
     };
   }
+}
 
-  /** A pane as scenarios write it. {@code elements} are those that it holds. */
-  static ObjectNode pane(
-      int step,
-      JsonNode key,
-      List<JsonNode> elements,
-      String aggregation,
-      BoundedWindow window,
-      PaneInfo info,
-      Instant timestamp) {
-    ObjectNode pane = JSON.createObjectNode().put("step", step);
-    pane.set("key", key);
-    pane.set("value", aggregate(aggregation, elements));
-    if (window instanceof IntervalWindow interval) {
-      ArrayNode bounds = pane.putArray("window");
-      bounds.add(interval.start().getMillis()).add(interval.end().getMillis());
-    } else {
-      pane.put("window", "global");
-    }
-    return pane.put("timestamp_ms", timestamp.getMillis())
-        .put("timing", info.getTiming().name())
-        .put("index", info.getIndex())
-        .put("nonspeculative_index", info.getNonSpeculativeIndex())
-        .put("is_first", info.isFirst())
-        .put("is_last", info.isLast());
-  }
+/** Rules that are not a stream of one grouping, put to Beam: checks, continuations, functions. */
+final class Rules {
+  private Rules() {}
 
-  /** The value of a pane, computed from its elements in order of arrival. */
-  private static JsonNode aggregate(String name, List<JsonNode> elements) {
-    List<JsonNode> ordered = new ArrayList<>(elements);
-    ordered.sort(Comparator.comparing(element -> element.get("arrival").asInt()));
-    Comparator<JsonNode> byTime = Comparator.comparing(element -> element.get("ts_ms").asLong());
-    if (!name.equals("list")) {
-      ordered.sort(name.equals("list_by_timestamp") || name.equals("latest") ? byTime : (a, b) -> 0);
+  private static final Map<String, String> LONG_NAMES =
+      Map.of(
+          "count", "after_count",
+          "processing_time", "after_processing_time",
+          "synchronized_processing_time", "after_synchronized_processing_time",
+          "repeat", "repeatedly",
+          "first", "after_first",
+          "all", "after_all",
+          "each", "after_each");
+
+  /** A trigger in the words of scenarios, from the shorter ones of these rules. */
+  private static JsonNode spelledOut(JsonNode node) {
+    ObjectNode trigger = Translation.JSON.createObjectNode();
+    String type = node.get("type").asText();
+    trigger.put("type", LONG_NAMES.getOrDefault(type, type));
+    if (node.has("n")) {
+      trigger.set("count", node.get("n"));
     }
-    List<JsonNode> values = new ArrayList<>();
-    ordered.forEach(element -> values.add(element.get("value")));
-    if (name.startsWith("list")) {
-      return JSON.createArrayNode().addAll(values);
-    }
-    if (name.equals("count")) {
-      return IntNode.valueOf(values.size());
-    }
-    BigDecimal sum = BigDecimal.ZERO;
-    if (name.equals("sum") || name.equals("mean")) {
-      for (JsonNode value : values) {
-        sum = sum.add(value.decimalValue());
+    for (String name : List.of("sub", "main", "until", "early", "late")) {
+      if (node.hasNonNull(name)) {
+        trigger.set(name.equals("sub") ? "trigger" : name, spelledOut(node.get(name)));
       }
     }
-    if (name.equals("sum")) {
-      return DecimalNode.valueOf(sum);
+    node.path("subs").forEach(child -> trigger.withArray("triggers").add(spelledOut(child)));
+    for (JsonNode transform : node.path("transforms")) {
+      ArrayNode transforms = trigger.withArray("transforms");
+      if (transform.has("delay_ms")) {
+        transforms.add(transform);
+      } else {
+        ObjectNode align = transforms.addObject().putObject("align_to");
+        align.set("period_ms", transform.get("align_period_ms"));
+        align.set("offset_ms", transform.get("align_offset_ms"));
+      }
     }
-    if (values.isEmpty()) {
-      return NullNode.instance;
+    return trigger;
+  }
+
+  private static Trigger trigger(JsonNode node) {
+    return Translation.trigger(spelledOut(node));
+  }
+
+  private static WindowFn<Object, ?> windowFn(JsonNode node) {
+    ObjectNode named = node.deepCopy();
+    named.set("fn", named.remove("type"));
+    return Translation.windowFn(named);
+  }
+
+  private static Window<KV<String, String>> window(JsonNode settings) {
+    Window<KV<String, String>> window =
+        settings.has("window") ? Window.into(windowFn(settings.get("window"))) : Window.configure();
+    if (settings.hasNonNull("trigger")) {
+      window = window.triggering(trigger(settings.get("trigger")));
     }
-    Comparator<JsonNode> byNumber = Comparator.comparing(JsonNode::decimalValue);
-    return switch (name) {
-      case "min" -> values.stream().min(byNumber).get();
-      case "max" -> values.stream().max(byNumber).get();
-      case "mean" -> DoubleNode.valueOf(sum.doubleValue() / values.size());
-      case "latest", "none" -> values.get(values.size() - 1);
-      default -> throw new Unsupported("an aggregation that is not in the format: " + name);
-    };
+    if (settings.hasNonNull("allowed_lateness_ms")) {
+      window =
+          window.withAllowedLateness(Translation.duration(settings.get("allowed_lateness_ms")));
+    }
+    if (settings.hasNonNull("accumulation")) {
+      boolean accumulates = settings.get("accumulation").asText().equals("accumulating");
+      window = accumulates ? window.accumulatingFiredPanes() : window.discardingFiredPanes();
+    }
+    return window;
+  }
+
+  private static PCollection<KV<String, String>> source(Pipeline pipeline, String name) {
+    return pipeline.apply(name, Create.of(KV.of("k", "v")));
+  }
+
+  /** What Beam says of a rule: a value, {@code ok}, or the error that it raises. */
+  static JsonNode answer(JsonNode rule) throws Exception {
+    if (rule.has("continuation")) {
+      boolean same =
+          trigger(rule.get("trigger"))
+              .getContinuationTrigger()
+              .toString()
+              .equals(trigger(rule.get("continuation")).toString());
+      return same ? rule.get("continuation") : NullNode.instance;
+    }
+    if (rule.get("fn") != null) {
+      return function(rule);
+    }
+    if (rule.get("op") == null) {
+      throw new Translation.Unsupported("a pipeline of its own, and not a rule of one grouping");
+    }
+    if (!rule.get("sdk").asText().equals("java")) {
+      throw new Translation.Unsupported("a rule of the other SDK: " + rule.get("sdk").asText());
+    }
+    try {
+      return construct(rule);
+    } catch (Translation.Unsupported reason) {
+      throw reason;
+    } catch (RuntimeException | IncompatibleWindowException refused) {
+      return TextNode.valueOf("error: " + refused.getMessage());
+    }
+  }
+
+  private static IntervalWindow interval(JsonNode bounds) {
+    return new IntervalWindow(
+        new Instant(bounds.get(0).asLong()), new Instant(bounds.get(1).asLong()));
+  }
+
+  private static JsonNode function(JsonNode rule) throws Exception {
+    switch (rule.get("fn").asText()) {
+      case "gc_time":
+        Duration lateness = Translation.duration(rule.get("allowed_lateness_ms"));
+        return LongNode.valueOf(
+            LateDataUtils.garbageCollectionTime(interval(rule.get("window")), lateness)
+                .getMillis());
+      case "sliding_default_period":
+        Duration size = Translation.duration(rule.get("size_ms"));
+        return LongNode.valueOf(SlidingWindows.of(size).getPeriod().getMillis());
+      case "side_input_window":
+        IntervalWindow seen =
+            (IntervalWindow)
+                windowFn(rule.get("side_window"))
+                    .getDefaultWindowMappingFn()
+                    .getSideInputWindow(interval(rule.get("main_window")));
+        return Translation.JSON
+            .createArrayNode()
+            .add(seen.start().getMillis())
+            .add(seen.end().getMillis());
+      default:
+        throw new Translation.Unsupported("the function " + rule.get("fn").asText());
+    }
+  }
+
+  private static JsonNode construct(JsonNode rule) throws Exception {
+    JsonNode operation = rule.get("op");
+    String kind = operation.get("kind").asText();
+    Pipeline pipeline = Pipeline.create();
+    switch (kind) {
+      case "window_then_gbk":
+        source(pipeline, "in").apply(window(operation)).apply(GroupByKey.create());
+        break;
+      case "window_gbk_gbk":
+        source(pipeline, "in")
+            .apply(window(operation))
+            .apply("first", GroupByKey.create())
+            .apply(MapElements.via(new Again()))
+            .apply("second", GroupByKey.create());
+        break;
+      case "window_config_chain":
+        PCollection<KV<String, String>> chained = source(pipeline, "in");
+        int links = 0;
+        for (JsonNode link : operation.get("chain")) {
+          chained = chained.apply("window" + links++, window(link));
+        }
+        check(chained.getWindowingStrategy(), rule.path("result"));
+        break;
+      case "flatten":
+        List<PCollection<KV<String, String>>> inputs = new ArrayList<>();
+        for (int index = 0; index < operation.get("windows").size(); index++) {
+          ObjectNode settings = Translation.JSON.createObjectNode();
+          settings.set("window", operation.get("windows").get(index));
+          if (operation.has("triggers")) {
+            settings.set("trigger", operation.get("triggers").get(index));
+            settings.put("allowed_lateness_ms", 0).put("accumulation", "discarding");
+          }
+          inputs.add(source(pipeline, "in" + index).apply("window" + index, window(settings)));
+        }
+        PCollectionList.of(inputs).apply(Flatten.pCollections());
+        break;
+      case "compatible_windows":
+        windowFn(operation.get("a")).verifyCompatibility(windowFn(operation.get("b")));
+        break;
+      case "construct_window":
+        windowFn(operation.get("window"));
+        break;
+      case "test_stream":
+        TestStream.Builder<String> stream = TestStream.create(StringUtf8Coder.of());
+        for (JsonNode step : operation.get("steps")) {
+          for (JsonNode element : step.path("elements")) {
+            Instant time = new Instant(element.get("ts_ms").asLong());
+            stream = stream.addElements(TimestampedValue.of("v", time));
+          }
+          if (step.has("advance_watermark_to_ms")) {
+            stream =
+                stream.advanceWatermarkTo(
+                    new Instant(step.get("advance_watermark_to_ms").asLong()));
+          }
+        }
+        break;
+      default:
+        throw new Translation.Unsupported("its own Java class: " + kind);
+    }
+    return TextNode.valueOf("ok");
+  }
+
+  private static final class Again
+      extends SimpleFunction<KV<String, Iterable<String>>, KV<String, String>> {
+    @Override
+    public KV<String, String> apply(KV<String, Iterable<String>> group) {
+      return KV.of(group.getKey(), "v");
+    }
+  }
+
+  /** Throws if the strategy is not what the rule states. */
+  private static void check(WindowingStrategy<?, ?> strategy, JsonNode stated) {
+    boolean holds =
+        (!stated.has("window") || strategy.getWindowFn().equals(windowFn(stated.get("window"))))
+            && (!stated.has("trigger")
+                || strategy.getTrigger().toString().equals(trigger(stated.get("trigger")).toString()))
+            && (!stated.has("allowed_lateness_ms")
+                || strategy.getAllowedLateness().getMillis()
+                    == stated.get("allowed_lateness_ms").asLong())
+            && (!stated.has("accumulation")
+                || strategy
+                    .getMode()
+                    .name()
+                    .toLowerCase()
+                    .startsWith(stated.get("accumulation").asText()));
+    if (!holds) {
+      throw new IllegalStateException("has another windowing strategy: " + strategy);
+    }
   }
 }
