@@ -93,7 +93,9 @@ def failure_of(table_format: Format, trial: str, python: Path, jars: str) -> str
             check=False,
             timeout=_SECONDS,
         )
-    lines = [line[:300] for line in ran.stdout.splitlines()[-20:]]
+    # Plans of Spark are left out, which follow what went wrong.
+    spoken = (line[:300] for line in ran.stdout.splitlines() if " +- " not in line)
+    lines = list(spoken)[-60:]
     return "\n".join(lines) if ran.returncode else ""
 
 

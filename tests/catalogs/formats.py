@@ -86,6 +86,11 @@ FORMATS: Final[Mapping[str, Format]] = {
         {
             "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+            # A catalog that a driver which is started again finds.
+            "spark.sql.catalogImplementation": "hive",
+            "spark.hadoop.javax.jdo.option.ConnectionURL": (
+                "jdbc:derby:;databaseName={home}/metastore;create=true"
+            ),
             # A log of some commits is not worth 50 tasks.
             "spark.databricks.delta.snapshotPartitions": "1",
         },
