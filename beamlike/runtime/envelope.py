@@ -175,23 +175,28 @@ class Reached:
 
     For a source that does not report its watermark, the greatest event time (ms) in some rows.
     ``before`` is where the watermark was before this micro-batch (ms); None: that is not known.
+    ``part`` is the part of the source that these rows are of; None: they are of the whole source.
     """
 
     node: int
     shard: int
     watermark: int
     before: int | None = None
+    part: str | None = None
 
 
 def reached_table(reached: Iterable[Reached]) -> pa.Table:
     """Watermarks of nodes of a pipeline."""
-    rows = ((it.node, it.shard, None, it.watermark, it.before) for it in reached)
+    rows = ((one.node, one.shard, one.part, one.watermark, one.before) for one in reached)
     return _table(rows, _WATERMARKS)
 
 
 def reached_in(table: pa.Table) -> list[Reached]:
     """What `reached_table` made columns of."""
-    return [Reached(node, shard, at, before) for node, shard, _, at, before in _rows(table)]
+    return [
+        Reached(node, shard, watermark, before, part)
+        for node, shard, part, watermark, before in _rows(table)
+    ]
 
 
 def updates_table(updates: Iterable[WatermarkUpdate]) -> pa.Table:

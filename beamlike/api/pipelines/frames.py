@@ -37,14 +37,19 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         watermark: How far event time may be out of order. Required for a stream.
         max_ahead: How far ahead of the clock it may lie in a stream, see `beamlike.windowed`; None:
             any time counts.
-        idle_after: After how much processing time without a row a stream is idle.
+        idle_after: After how much processing time without a row a stream is idle, or with
+            ``watermark_by`` a part of it.
         idle: What happens then, see `Idle`.
         encoded: The binary column that holds the elements, if the rows are not the elements.
         coder: How these were encoded.
+        watermark_by: The column that names the part of a stream that a row is of, such as the
+            ``partition`` of Kafka. Each part has a watermark of its own, and the least of those
+            that are not idle is that of the stream: a part that lags is not late.
 
     Raises:
         PipelineError: It is no DataFrame, a stream without timestamp or watermark; only one of
-            ``encoded`` and ``coder`` is given, or ``idle="advance"`` without ``idle_after``.
+            ``encoded`` and ``coder`` is given, or ``idle="advance"`` or ``watermark_by`` without
+            ``idle_after``.
         ColumnError: When it runs: a column is missing or of another type.
         TimeError: A duration cannot be read.
     """
@@ -60,6 +65,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         idle: IdleLike = Idle.RELEASE,
         encoded: str | None = None,
         coder: Coder | None = None,
+        watermark_by: str | None = None,
     ) -> None:
         if not hasattr(rows, "isStreaming"):
             raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
@@ -83,13 +89,21 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
                 'idle="advance" says what happens after idle_after, which is missing; add '
                 'idle_after="5 minutes", or as long as no row may mean nothing'
             )
-        self.clock = SourceClock(delay, idle_ms, when_idle, ahead)
+        if watermark_by is not None and idle_ms is None:
+            raise PipelineError(
+                f"watermark_by={watermark_by!r} needs idle_after, because a part that falls silent "
+                'would hold the others back for ever; add idle_after="1 minute", or as long as no '
+                "row may mean nothing"
+            )
+        self.part = watermark_by
+        by_part = watermark_by is not None and rows.isStreaming
+        self.clock = SourceClock(delay, idle_ms, when_idle, ahead, by_part)
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
         from beamlike.hosts.spark.graph.frames import Frame
 
         bounded = not self.rows.isStreaming
-        frame = Frame(self.rows, self.timestamp, self.clock, self.encoded, self.coder)
+        frame = Frame(self.rows, self.timestamp, self.clock, self.encoded, self.coder, self.part)
         node = ReadNode(given.label, (), frame, bounded)
         return given.add(node, WindowingStrategy.unwindowed(), bounded)
 

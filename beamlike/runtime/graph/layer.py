@@ -259,14 +259,14 @@ def _windowing(node: Node) -> WindowingStrategy:
 
 
 def _updates(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUpdate]:
-    for it in reached:
-        if it.node not in placed.origins:
+    for one in reached:
+        if one.node not in placed.origins:
             continue
-        at = placed.origins.index(it.node)
-        if isinstance(placed.clocks.inputs[at], SourceClock):
-            yield SourceProgress(at, it.watermark)
+        origin = placed.origins.index(one.node)
+        if isinstance(placed.clocks.inputs[origin], SourceClock):
+            yield SourceProgress(origin, one.watermark, one.part)
         else:
-            yield ShardWatermark(at, it.shard, it.watermark)
+            yield ShardWatermark(origin, one.shard, one.watermark)
 
 
 class LayerWork(Work):

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
+from beamlike.api.pipelines.io import kafka
 from beamlike.beam.io.external.generate_sequence import GenerateSequence
 from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to
 from beamlike.beam.transforms.periodicsequence import PeriodicImpulse, PeriodicSequence, RebaseMode
 from beamlike.beam.utils.timestamp import Timestamp
-from beamlike.errors import BeamlikeError, EnvironmentProblem, UnsupportedError
+from beamlike.errors import BeamlikeError, EnvironmentProblem, PipelineError, UnsupportedError
 from tests.support.pipelines.files import HOSTS, read_by
 
 
@@ -121,3 +122,35 @@ def test_without_the_connector_there_is_a_word(spark: Any) -> None:
     _ = p | beam.Create([(b"k", b"v")]) | WriteToKafka(SERVERS, "clicks")
     with pytest.raises(EnvironmentProblem, match="WriteToKafka needs Spark's Kafka connector"):
         p.run(spark=spark)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "problem"),
+    [
+        (
+            "Kafka option 'enable.auto.commit' is not supported as Kafka source doesn't commit any "
+            "offsets.",
+            PipelineError,
+            "ReadFromKafka: Spark refuses an option: Kafka option 'enable.auto.commit'",
+        ),
+        ("[DATA_SOURCE_NOT_FOUND] kafka", EnvironmentProblem, "needs Spark's Kafka connector"),
+    ],
+)
+def test_an_error_of_spark_is_taken_for_what_it_is(
+    words: str, kind: type[Exception], problem: str
+) -> None:
+    from pyspark.errors import AnalysisException, IllegalArgumentException
+
+    raised = IllegalArgumentException if kind is PipelineError else AnalysisException
+    with pytest.raises(kind, match=problem):
+        kafka._refused(raised(words), "ReadFromKafka")
+    other = AnalysisException("the kafka topic has another problem")
+    with pytest.raises(AnalysisException, match="another problem"):
+        kafka._refused(other, "ReadFromKafka")
+
+
+def test_a_partition_without_a_later_record_begins_with_the_next_one() -> None:
+    read = ReadFromKafka(SERVERS, ["clicks"], start_read_time=5)
+
+    assert read._options["startingTimestamp"] == "5"
+    assert read._options["startingOffsetsByTimestampStrategy"] == "latest"

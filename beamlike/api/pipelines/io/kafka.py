@@ -14,6 +14,7 @@ from beamlike.api.pipelines.rows import Row
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import EnvironmentProblem, PipelineError, UnsupportedError
 from beamlike.extras import needs
+from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["ReadFromKafka", "WriteToKafka"]
 
 _FORMAT = "kafka"
+_PARTITION: Final = "topic_partition"
+"""The column that says which partition of which topic a record is of."""
 _JAVA: Final = "org.apache.kafka.common.serialization."
 
 
@@ -33,17 +36,66 @@ def _check_host(pipeline: Pipeline, what: str) -> None:
     needs(what, "spark")
 
 
-def _missing(error: Exception, what: str) -> NoReturn:
-    """Say what to do where Spark does not know the format."""
-    if "kafka" not in str(error).lower():
-        raise error
+def _refused(error: Exception, what: str) -> NoReturn:
+    """Say what to do where Spark does not know the format, or takes an option for a mistake."""
     import pyspark
+    from pyspark.errors import IllegalArgumentException
 
-    raise EnvironmentProblem(
-        f"{what} needs Spark's Kafka connector, which is not on its class path; start Spark with "
-        f"--packages org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}, or set "
-        "spark.jars.packages to that"
-    ) from error
+    words = str(error)
+    if "Failed to find data source" in words or "DATA_SOURCE_NOT_FOUND" in words:
+        raise EnvironmentProblem(
+            f"{what} needs Spark's Kafka connector, which is not on its class path; start Spark "
+            f"with --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}, or "
+            "set spark.jars.packages to that"
+        ) from error
+    if isinstance(error, IllegalArgumentException):
+        raise PipelineError(
+            f"{what}: Spark refuses an option: {words.splitlines()[0]} Leave it out of the "
+            "configuration; Spark says itself what is read, and keeps the offsets"
+        ) from error
+    raise error
+
+
+def _check_topics(spark: Any, config: Mapping[str, Any], topics: Sequence[str]) -> None:
+    """Refuse topics that the servers do not have.
+
+    Spark would say so in Java, when the query runs. Where the servers cannot be asked from here, as
+    over Spark Connect, nothing is refused.
+
+    Raises:
+        PipelineError: A topic is not there.
+    """
+    jvm = getattr(spark, "_jvm", None)
+    if jvm is None:
+        return
+    properties, names = jvm.java.util.Properties(), jvm.java.util.ArrayList()
+    limits = {"default.api.timeout.ms": 10_000, "request.timeout.ms": 5_000}
+    for name, value in (limits | dict(config)).items():
+        properties.put(name, str(value))
+    for topic in topics:
+        names.add(topic)
+    try:
+        admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
+    except Exception:  # no client of Kafka on the class path, or settings that are Spark's to judge
+        return
+    try:
+        described = admin.describeTopics(names).topicNameValues()
+        missing = [topic for topic in topics if _is_unknown(described.get(topic))]
+    finally:
+        admin.close()
+    if missing:
+        raise PipelineError(
+            f"ReadFromKafka: {config['bootstrap.servers']} has no topic {missing[0]!r}; create it, "
+            "or check its name"
+        )
+
+
+def _is_unknown(described: Any) -> bool:
+    try:
+        described.get()
+    except Exception as error:  # what else is wrong Spark says when it reads
+        return "UnknownTopicOrPartition" in str(error)
+    return False
 
 
 def _options(config: Mapping[str, Any], what: str) -> dict[str, str]:
@@ -87,6 +139,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
     """The records of topics, as pairs of key and value, on Spark.
 
     It is a stream; with ``max_num_records`` or ``max_read_time`` it is what is there, and ends.
+    Each partition of a topic has a watermark of its own, and that of the stream is the least of
+    those that are not idle: records of a partition that lags are not late.
 
     Args:
         consumer_config: What consumers are given, such as ``bootstrap.servers``.
@@ -95,7 +149,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         key_deserializer: The Java class that reads keys: that of bytes, of texts or of long
             numbers.
         value_deserializer: The same for values.
-        start_read_time: From which time on, ms since 1970.
+        start_read_time: From which time on, ms since 1970. A partition without a record from then
+            on begins with the next one.
         max_num_records: How many records, of those that are there.
         max_read_time: Whether only those are read that are there: any number.
         commit_offset_in_finalize: Counts for nothing: the checkpoint has the offsets.
@@ -104,12 +159,15 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         consumer_polling_timeout: Counts for nothing.
         with_metadata: Whether elements are a `Row` with ``topic``, ``partition``, ``offset``,
             ``timestamp``, ``key`` and ``value``.
+        watermark: How far the event times of a partition may be out of order.
+        idle_after: After how much processing time without a record the others no longer wait for a
+            partition.
         ignored: Other arguments of Beam's, which count for nothing.
 
     Raises:
         UnsupportedError: The pipeline is not for Spark, or there is no such deserializer here.
         EnvironmentProblem: Spark has no Kafka connector on its class path.
-        PipelineError: An argument cannot be used.
+        PipelineError: An argument cannot be used, Spark refuses an option, or a topic is not there.
 
     Source: Beam ``ReadFromKafka``.
     """
@@ -132,9 +190,13 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         timestamp_policy: Policy = processing_time_policy,
         consumer_polling_timeout: int = 2,
         with_metadata: bool = False,
+        *,
+        watermark: DurationLike = "0 seconds",
+        idle_after: DurationLike = "1 minute",
         **ignored: Any,
     ) -> None:
         super().__init__()
+        self._watermark, self._idle_after = watermark, idle_after
         policies = self.processing_time_policy, self.create_time_policy, self.log_append_time
         if timestamp_policy not in policies:
             raise PipelineError(
@@ -144,6 +206,7 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
             raise PipelineError(f'topics must be a list such as ["clicks"], got {topics!r}')
         config = dict(consumer_config)
         offsets = config.pop("auto.offset.reset", "latest")
+        self._config, self._topics = config, tuple(topics)
         self._limit, self._ends = max_num_records, max_num_records or max_read_time
         # What is there already is read from its beginning.
         start = "earliest" if self._ends else offsets
@@ -154,6 +217,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         }
         if start_read_time is not None:
             self._options["startingTimestamp"] = str(start_read_time)
+            # Else the query fails where a partition has no later record.
+            self._options["startingOffsetsByTimestampStrategy"] = "latest"
         self._by_clock = timestamp_policy == self.processing_time_policy
         key = _read_by(key_deserializer, _READ, "ReadFromKafka")
         value = _read_by(value_deserializer, _READ, "ReadFromKafka")
@@ -161,7 +226,13 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
         _check_host(given, "ReadFromKafka")
-        rows = FromDataFrame(self._rows(), timestamp="timestamp", watermark="0 seconds")
+        rows = FromDataFrame(
+            self._rows(),
+            timestamp="timestamp",
+            watermark=self._watermark,
+            idle_after=self._idle_after,
+            watermark_by=_PARTITION,
+        )
         return given | "Rows" >> rows | "Records" >> Map(self._element)
 
     def _rows(self) -> "DataFrame":
@@ -173,12 +244,16 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
 
         spark = SparkSession.getActiveSession() or local_session()
         reader: Any = spark.read if self._ends else spark.readStream
+        _check_topics(spark, self._config, self._topics)
         try:
             rows: DataFrame = reader.format(_FORMAT).options(**self._options).load()
         except PySparkException as error:
-            _missing(error, "ReadFromKafka")
+            _refused(error, "ReadFromKafka")
         if self._limit is not None:
             rows = rows.limit(self._limit)
+        # Partitions of several topics have the same numbers.
+        partition = F.concat(F.col("topic"), F.lit("/"), F.col("partition"))
+        rows = rows.withColumn(_PARTITION, partition)
         return rows.withColumn("timestamp", F.current_timestamp()) if self._by_clock else rows
 
 
@@ -257,7 +332,7 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
             try:
                 rows.write.format(_FORMAT).options(**options).mode("append").save()
             except PySparkException as error:
-                _missing(error, "WriteToKafka")
+                _refused(error, "WriteToKafka")
 
         pairs = given | "Records" >> Map(lambda pair: (key(pair[0]), value(pair[1])))
         _ = pairs | "Write" >> WriteRows("key binary, value binary", write)

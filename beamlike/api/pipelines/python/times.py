@@ -171,6 +171,7 @@ class FromDataFrame(frames.FromDataFrame):
         idle: IdleLike = Idle.RELEASE,
         encoded: str | None = None,
         coder: Coder | None = None,
+        watermark_by: str | None = None,
     ) -> None:
         super().__init__(
             rows,
@@ -181,6 +182,7 @@ class FromDataFrame(frames.FromDataFrame):
             idle=idle,
             encoded=encoded,
             coder=coder,
+            watermark_by=watermark_by,
         )
 
 

@@ -57,6 +57,7 @@ class Frame:
         clock: How far event time may be out of order, and ahead of the clock, for a stream.
         encoded: The column that holds the elements as bytes; None: the rows are the elements.
         coder: How these were encoded.
+        part: The column that names the part of a stream that a row is of; None: it has none.
     """
 
     rows: "DataFrame"
@@ -64,6 +65,7 @@ class Frame:
     clock: SourceClock
     encoded: str | None = None
     coder: Coder | None = None
+    part: str | None = None
 
     def entry(self, layers: Layers, node: int) -> Entry:
         """Its rows on their way into a pipeline, from this node.
@@ -92,7 +94,16 @@ class Frame:
                     f"encoded: column {self.encoded!r} is {kind.simpleString()}, and encoded "
                     "elements are binary; cast it, or leave encoded= out"
                 )
-        read = Reader(layers, node, self.timestamp, rows.isStreaming, self.encoded, self.coder)
+        if self.part is not None:
+            kind = type_of(rows, self.part, "watermark_by")
+            if not isinstance(kind, (T.StringType, T.IntegralType)):
+                raise ColumnError(
+                    f"watermark_by: column {self.part!r} is {kind.simpleString()}; give one of "
+                    "text or whole numbers"
+                )
+        part = self.part if rows.isStreaming else None
+        encoded, coder = self.encoded, self.coder
+        read = Reader(layers, node, self.timestamp, rows.isStreaming, encoded, coder, part)
         return Entry(numbered, read)
 
 

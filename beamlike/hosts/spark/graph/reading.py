@@ -46,6 +46,7 @@ class Reader:
         node: The number of the source.
         timestamp: The column of event time; None: the rows have none.
         streaming: Whether the rows say how far event time has come.
+        part: The column that names the part of the source that a row is of; None: it has none.
     """
 
     layers: Layers
@@ -54,6 +55,7 @@ class Reader:
     streaming: bool
     encoded: str | None
     coder: Coder | None
+    part: str | None = None
 
     def __call__(self, batches: Batches) -> Mail:
         """All rows of a task."""
@@ -79,8 +81,7 @@ class Reader:
             lost = [self._untimely(rows.named(it), is_ahead=ahead[it].as_py()) for it in places]
             rows, times = RowColumns(rows.batch.filter(known)), at.filter(known).to_numpy()
         if self.streaming:
-            greatest = int(times.max(initial=unit.earliest))
-            mail.reached.append(Reached(self.node, 0, greatest))
+            mail.reached += self._reached(rows, times)
             if len(rows):
                 mail.delivered.append(self._delivered(rows, times))
         values, unreadable = self._elements(rows)
@@ -104,6 +105,18 @@ class Reader:
                 why = problem_of(cause)
                 lost[place] = _unreadable(rows.named(place), RowProblem.BAD_VALUE, why)
         return values, lost
+
+    def _reached(self, rows: "RowColumns", times: Any) -> list[Reached]:
+        """How far event time has come, of each part of the source that delivered rows."""
+        if self.part is None:
+            greatest = int(times.max(initial=self.layers.resolution.earliest))
+            return [Reached(self.node, 0, greatest)]
+        names = rows.batch.column(self.part).cast(pa.string()).fill_null("")
+        by_part = pa.table({"part": names, "at": times}).group_by("part")
+        return [
+            Reached(self.node, 0, row["at_max"], part=row["part"])
+            for row in by_part.aggregate([("at", "max")]).to_pylist()
+        ]
 
     def _delivered(self, rows: "RowColumns", times: Any) -> Any:
         """What the event times of rows say."""

@@ -1,0 +1,116 @@
+"""Run the trials against a real broker: ``python -m tests.kafka [TRIAL ...]``.
+
+Maven fetches Kafka and Spark's connector, pip the PySpark that this one is made for, into a cache
+folder. What came of each trial is kept in ``LATEST.md``.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from tests.judges.building import NotHere, Requirement, cache_folder, environment
+from tests.kafka.broker import CONNECTOR, KAFKA, broker, class_path
+
+__all__ = ["TRIALS", "main", "play"]
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+LATEST: Final = Path(__file__).with_name("LATEST.md")
+TRIALS: Final = (
+    "there and back",
+    "a partition that lags",
+    "from a time on",
+    "what is refused",
+)
+PYSPARK: Final = "4.2.0"
+"""The last for which the connector is served."""
+_BESIDE: Final = (
+    ("attrs", "26.1.0"),
+    ("cloudpickle", "3.1.2"),
+    ("numpy", "2.4.6"),
+    ("pandas", "2.3.3"),
+    ("pyarrow", "26.0.1"),
+    ("protobuf", "7.36.2"),
+    ("pytest", "9.1.1"),
+)
+_HEADING: Final = f"""# The latest trials of Kafka
+
+`python -m tests.kafka`, with a broker {KAFKA[0][2]} on loopback and PySpark {PYSPARK}.
+
+| trial | result | on |
+|---|---|---|
+"""
+_SECONDS: Final = 900
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the trials; 1 if one of them fails."""
+    parser = argparse.ArgumentParser("python -m tests.kafka", description=__doc__)
+    parser.add_argument("trial", nargs="*", choices=[*TRIALS, []], help="by default all")
+    parser.add_argument("--cache", help="the folder for what is fetched")
+    parser.add_argument("--python", type=Path, help="a Python with this PySpark, in place of one")
+    options = parser.parse_args(arguments)
+    try:
+        said = play(options.trial or TRIALS, cache_folder(options.cache), options.python)
+    except NotHere as reason:
+        print(f"Kafka is left out: {reason}")
+        return 0
+    print(said)
+    held = re.findall(r"^(.+): holds, (\d+) s$", said, re.MULTILINE)
+    has_failed = len(held) < len(options.trial or TRIALS)
+    if not options.trial and not has_failed:
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        rows = "".join(f"| {name} | holds, {seconds} s | {today} |\n" for name, seconds in held)
+        LATEST.write_text(_HEADING + rows, encoding="utf-8")
+    return int(has_failed)
+
+
+def play(trials: Sequence[str], cache: Path, python: Path | None = None) -> str:
+    """What the trials print, against a broker that is started and stopped for them.
+
+    Args:
+        trials: Their names.
+        cache: The folder for what is fetched.
+        python: A Python that has PySpark; None: one is made in the cache.
+
+    Raises:
+        NotHere: It cannot run on this machine.
+    """
+    kafka, connector = (
+        class_path("kafka-broker", KAFKA, cache),
+        class_path("kafka-connector", CONNECTOR, cache),
+    )
+    needed = [Requirement(*pair) for pair in (("pyspark", PYSPARK), *_BESIDE)]
+    python = python or environment("kafka", needed, cache)
+    with (
+        tempfile.TemporaryDirectory(prefix="beamlike-kafka-") as home,
+        broker(kafka, Path(home)) as servers,
+    ):
+        ran = subprocess.run(
+            [python, "-m", "tests.kafka.trials", servers, home, *trials],
+            cwd=ROOT,
+            env=os.environ
+            | {
+                "BEAMLIKE_JARS": connector,
+                "PYTHONPATH": str(ROOT),
+                "SPARK_LOCAL_IP": "127.0.0.1",
+                "PYSPARK_PYTHON": str(python),
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+        )
+    lines = [line[:400] for line in ran.stdout.splitlines()]
+    return "\n".join(line for line in lines if ": holds" in line or ran.returncode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
