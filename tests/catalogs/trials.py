@@ -50,6 +50,8 @@ def session(table_format: Format, home: Path) -> SparkSession:
         "spark.sql.streaming.stateStore.providerClass": (
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
         ),
+        # Spark before 4.2 needs this beside a source of ticks.
+        "spark.sql.streaming.triggerAvailableNowWrapper.enabled": "true",
         "spark.sql.warehouse.dir": str(home / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
