@@ -117,7 +117,11 @@ class Longest(beam.CombineFn):
         return accumulator
 
 
-@pytest.mark.parametrize("fn", [sorted, Longest(), beam.combiners.ToListCombineFn()], ids=str)
+@pytest.mark.parametrize(
+    "fn",
+    [sorted, Longest(), beam.combiners.ToListCombineFn()],
+    ids=["sorted", "longest", "to list"],
+)
 @pytest.mark.parametrize("declared", [None, int])
 def test_functions_that_add_objects_get_those_of_a_column(fn: Any, declared: type | None) -> None:
     def numbers(function: Any) -> Any:
