@@ -29,7 +29,8 @@ STREAMS = {
     case.id: case
     for file in sorted((HERE / "dialects").glob("*.json"))
     for case in load_dialect_cases(file)
-    if case.kind == "stream"
+    # The model has no windows that begin and end with records.
+    if case.kind == "stream" and "by_record" not in str(case.settings.get("window"))
 }
 
 
@@ -77,9 +78,9 @@ def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
     choices = Counter(_short(choose_machine(stage.plan)) for stage in stages)
 
     assert choices == {
-        "columnar": 74,
+        "columnar": 78,
         "runs key by key": 11,
-        "called for one element at a time": 2,
+        "for one element at a time": 6,
         "evicts elements": 1,
     }
 
@@ -87,5 +88,5 @@ def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
 def _short(choice: Choice) -> str:
     if choice.machine == "columnar":
         return "columnar"
-    reasons = ("runs key by key", "called for one element at a time", "evicts elements")
+    reasons = ("runs key by key", "for one element at a time", "evicts elements")
     return next(reason for reason in reasons if reason in choice.why)

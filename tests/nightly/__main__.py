@@ -17,6 +17,7 @@ TRIALS: Final = {
     "crash": ("tests.crash", "--kills", "55"),
     "landing": ("tests.landing",),
     "catalogs": ("tests.catalogs",),
+    "kafka": ("tests.kafka",),
     "endurance": ("tests.endurance",),
     "exhaustive": ("tests.exhaustive", "--report", "tests/exhaustive/LATEST.md"),
     "differential": ("tests.differential", "--report", "tests/differential/LATEST.md"),
