@@ -246,6 +246,20 @@ DECISIONS: Final = (
         ),
     ),
     Decision(
+        "a dynamic gap with the bounds of a session",
+        ("flink",),
+        "theirs",
+        "An element whose own window is exactly the session that was merged before takes the "
+        "window for itself, and what was in it is lost.",
+        "MergingWindowSet.java:220, addWindow: a group of equal windows is not a merge, and "
+        "mapping.put(resultWindow, resultWindow) replaces the state window that the "
+        "session had.",
+        _is_made_by(_orphans_a_merged_window, ORPHANS),
+        smallest=(
+            "Elements (0, gap 4) = 1, (2, gap 4) = 2, (0, gap 6) = 4: Flink gives 4, and 7 came."
+        ),
+    ),
+    Decision(
         "a continuous trigger behind the watermark",
         ("flink",),
         "theirs",
@@ -260,20 +274,6 @@ DECISIONS: Final = (
         smallest=(
             "Tumbling windows of 5, interval 3, watermark 27, an element at 25: Flink fires "
             "with the next watermark and at the end; here once."
-        ),
-    ),
-    Decision(
-        "a dynamic gap with the bounds of a session",
-        ("flink",),
-        "theirs",
-        "An element whose own window is exactly the session that was merged before takes the "
-        "window for itself, and what was in it is lost.",
-        "MergingWindowSet.java:220, addWindow: a group of equal windows is not a merge, and "
-        "mapping.put(resultWindow, resultWindow) replaces the state window that the "
-        "session had.",
-        _is_made_by(_orphans_a_merged_window, ORPHANS),
-        smallest=(
-            "Elements (0, gap 4) = 1, (2, gap 4) = 2, (0, gap 6) = 4: Flink gives 4, and 7 came."
         ),
     ),
     Decision(
