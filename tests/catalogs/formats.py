@@ -7,14 +7,10 @@ from typing import Final
 
 import attrs
 
-from tests.judges.building import Requirement, environment, run
+from tests.judges.building import BESIDE_PYSPARK, Requirement, environment, run
 
 __all__ = ["FORMATS", "Format"]
 
-_BESIDE: Final = (
-    *(("attrs", "26.1.0"), ("cloudpickle", "3.1.2"), ("numpy", "2.4.6"), ("pandas", "2.3.3")),
-    *(("pyarrow", "26.0.1"), ("protobuf", "7.36.2"), ("pytest", "9.1.1")),
-)
 _POM: Final = """\
 <project>
   <modelVersion>4.0.0</modelVersion>
@@ -53,7 +49,7 @@ class Format:
         Raises:
             NotHere: It cannot be made.
         """
-        needed = [Requirement(*pair) for pair in (("pyspark", self.pyspark), *_BESIDE)]
+        needed = [Requirement(*pair) for pair in (("pyspark", self.pyspark), *BESIDE_PYSPARK)]
         return environment(f"catalogs-{self.name}", needed, cache)
 
     def class_path(self, cache: Path) -> str:

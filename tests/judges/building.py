@@ -13,9 +13,15 @@ from typing import Final
 
 import attrs
 
-__all__ = ["NotHere", "cache_folder", "class_path", "environment", "run"]
+__all__ = ["BESIDE_PYSPARK", "NotHere", "cache_folder", "class_path", "environment", "run"]
 
 _LAST_LINES: Final = 15
+
+BESIDE_PYSPARK: Final = (
+    *(("attrs", "26.1.0"), ("cloudpickle", "3.1.2"), ("numpy", "2.4.6"), ("pandas", "2.3.3")),
+    *(("pyarrow", "26.0.1"), ("protobuf", "7.36.2"), ("pytest", "9.1.1")),
+)
+"""What an environment with a PySpark of its own needs for beamlike and its tests."""
 
 
 class NotHere(Exception):

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from tests.judges.building import NotHere, Requirement, cache_folder, environment
+from tests.judges.building import BESIDE_PYSPARK, NotHere, Requirement, cache_folder, environment
 from tests.kafka.broker import CONNECTOR, KAFKA, broker, class_path
 
 __all__ = ["TRIALS", "main", "play"]
@@ -30,15 +30,6 @@ TRIALS: Final = (
 )
 PYSPARK: Final = "4.2.0"
 """The last for which the connector is served."""
-_BESIDE: Final = (
-    ("attrs", "26.1.0"),
-    ("cloudpickle", "3.1.2"),
-    ("numpy", "2.4.6"),
-    ("pandas", "2.3.3"),
-    ("pyarrow", "26.0.1"),
-    ("protobuf", "7.36.2"),
-    ("pytest", "9.1.1"),
-)
 _HEADING: Final = f"""# The latest trials of Kafka
 
 `python -m tests.kafka`, with a broker {KAFKA[0][2]} on loopback and PySpark {PYSPARK}.
@@ -86,7 +77,7 @@ def play(trials: Sequence[str], cache: Path, python: Path | None = None) -> str:
         class_path("kafka-broker", KAFKA, cache),
         class_path("kafka-connector", CONNECTOR, cache),
     )
-    needed = [Requirement(*pair) for pair in (("pyspark", PYSPARK), *_BESIDE)]
+    needed = [Requirement(*pair) for pair in (("pyspark", PYSPARK), *BESIDE_PYSPARK)]
     python = python or environment("kafka", needed, cache)
     with (
         tempfile.TemporaryDirectory(prefix="beamlike-kafka-") as home,

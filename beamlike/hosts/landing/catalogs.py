@@ -20,7 +20,7 @@ import attrs
 from beamlike.errors import ColumnError, EnvironmentProblem
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.names import free_name
+from beamlike.hosts.landing.names import backquoted, free_name
 from beamlike.hosts.landing.sql import BATCHES
 from beamlike.hosts.landing.target import Target, check_columns, is_next
 from beamlike.hosts.landing.value_types import ValueType
@@ -55,7 +55,7 @@ class SparkTable(Target):
     """A table of one of Spark's catalogs, written by ``MERGE INTO`` through the session.
 
     Its format has to know ``MERGE``, as Delta Lake and Iceberg do. Spark's own formats, such as
-    Parquet, do not. The session needs the format's jar and settings; Spark Connect will do.
+    Parquet, do not. The session needs the format's jar and settings.
 
     Rows that were dropped are another table of the same namespace, with the column ``query``.
 
@@ -128,8 +128,8 @@ class SparkTable(Target):
             ],
             promote_options="default",
         )
-        key, marked = _quoted(batch.row_key), f"s.{_quoted(is_gone)}"
-        columns = [*map(_quoted, names)]
+        key, marked = backquoted(batch.row_key), f"s.{backquoted(is_gone)}"
+        columns = [*map(backquoted, names)]
         changes = ", ".join(f"t.{column} = s.{column}" for column in columns)
         values = ", ".join(f"s.{column}" for column in columns)
         # After a rollback numbers begin anew, for an application of another name.
@@ -161,7 +161,7 @@ class SparkTable(Target):
             catalog.commit(
                 f"DELETE FROM {name} WHERE query = {_literal(writer)} AND batch >= {batch.number}"
             )
-        columns = [*map(_quoted, letters.column_names)]
+        columns = [*map(backquoted, letters.column_names)]
         values = ", ".join(f"s.{column}" for column in columns)
         with catalog.view(letters) as source:
             catalog.commit(
@@ -185,7 +185,7 @@ class _Catalog:
 
     def beside(self, name: str) -> str:
         """A table in the namespace of the target."""
-        return ".".join([*_parts(self.target.table)[:-1], _quoted(name)])
+        return ".".join([*_parts(self.target.table)[:-1], backquoted(name)])
 
     def make(self, name: str, rows: "pa.Table") -> None:
         """Make a table if there is none, and else compare its columns with these.
@@ -199,7 +199,7 @@ class _Catalog:
 
         wanted = _types_of(frame_of(self.spark, rows.slice(0, 0)))
         if not self.spark.catalog.tableExists(name):
-            columns = ", ".join(f"{_quoted(column)} {dtype}" for column, dtype in wanted.items())
+            columns = ", ".join(f"{backquoted(column)} {dtype}" for column, dtype in wanted.items())
             using = f" USING {self.target.using}" if self.target.using else ""
             properties = ", ".join(
                 f"{_literal(key)} = {_literal(value)}"
@@ -345,10 +345,6 @@ def _parts(name: str) -> list[str]:
         else:
             parts[-1] += letter
     return parts
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _literal(text: str) -> str:

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.names import free_name
+from beamlike.hosts.landing.names import backquoted, free_name
 from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next, kinds_of
 from beamlike.hosts.landing.value_types import ValueType
 
@@ -82,17 +82,18 @@ class Delta(Target):
         )
         merge = table.merge(
             source,
-            f"t.{_quoted(key)} = s.{_quoted(key)}",
+            f"t.{backquoted(key)} = s.{backquoted(key)}",
             source_alias="s",
             target_alias="t",
             commit_properties=_numbered(batch.query, batch),
         )
-        merge = merge.when_matched_delete(f"s.{_quoted(is_gone)}")
-        columns = {_quoted(name): f"s.{_quoted(name)}" for name in names}
+        merge = merge.when_matched_delete(f"s.{backquoted(is_gone)}")
+        columns = {backquoted(name): f"s.{backquoted(name)}" for name in names}
         merge = merge.when_matched_update(
-            {f"t.{column}": value for column, value in columns.items()}, f"NOT s.{_quoted(is_gone)}"
+            {f"t.{column}": value for column, value in columns.items()},
+            f"NOT s.{backquoted(is_gone)}",
         )
-        merge.when_not_matched_insert(columns, f"NOT s.{_quoted(is_gone)}").execute()
+        merge.when_not_matched_insert(columns, f"NOT s.{backquoted(is_gone)}").execute()
         return True
 
     def _append(self, uri: str, batch: Batch) -> bool:
@@ -127,10 +128,6 @@ class Delta(Target):
         known = kinds_of(pa.schema(table.schema().to_arrow()).empty_table())
         check_columns(uri, _alike(known), _alike(kinds_of(rows)))
         return table
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _alike(kinds: dict[str, str]) -> dict[str, str]:

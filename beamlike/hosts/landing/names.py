@@ -37,6 +37,15 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
+def backquoted(name: str) -> str:
+    """A name as the SQL of Spark and Delta Lake reads it, whatever is in it.
+
+    >>> backquoted("it's `n`")
+    "`it's ``n```"
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
 @attrs.frozen
 class Columns:
     """The columns of a micro-batch, by what they are.
