@@ -13,8 +13,8 @@ from uuid import uuid4
 import pytest
 
 import beamlike.beam as beam
-from beamlike.api.pipelines.io import kafka
 from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
+from beamlike.hosts import kafka_connector
 
 pytestmark = pytest.mark.spark
 
@@ -73,7 +73,7 @@ def connector(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
             return Append(self.options)
 
     spark.dataSource.register(Kafka)
-    monkeypatch.setattr(kafka, "_FORMAT", "topics")
+    monkeypatch.setattr(kafka_connector, "FORMAT", "topics")
 
 
 def topic(folder: Path, name: str, *pairs: tuple[str, int]) -> None:
