@@ -27,9 +27,9 @@ What is public is what ``__all__`` of these modules names. Everything else may c
 To read the code, go from the ground up: `safe_text` (users' values as text), `errors`, `extras`
 (packages that only some parts need), `model` (values), `machine` (the rules), `runtime` (shards
 that keep state), `hosts` (where they run), `api` (what users call; `beam`, `scio`, `combine_fns`,
-`kafka` and `tables` are names of what there is), `palette` (how all figures look), `inspect` (what
-queries do and have saved), `dialects` (other systems' windows by name), `runners`, `viz` and
-`testing`, `demo`, `playground`, `cli`.
+`tables` and the module of Kafka are names of what there is), `palette` (how all figures look),
+`inspect` (what queries do and have saved), `dialects` (other systems' windows by name), `runners`,
+`viz` and `testing`, `demo`, `playground`, `cli`.
 """
 
 import sys

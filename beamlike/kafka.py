@@ -10,8 +10,8 @@ The windows of Kafka Streams are `beamlike.dialects.kafka`. Pipelines have `beam
 =========  ================================================================================
 """
 
-from beamlike.api.dataframe.kafka_formats import Avro, Bytes, Format, Json, Text
-from beamlike.api.dataframe.kafka_read import read
-from beamlike.api.dataframe.kafka_write import write
+from beamlike.api.kafka.formats import Avro, Bytes, Format, Json, Text
+from beamlike.api.kafka.reading import read
+from beamlike.api.kafka.writing import write
 
 __all__ = ["Avro", "Bytes", "Format", "Json", "Text", "read", "write"]

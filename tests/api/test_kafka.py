@@ -11,7 +11,13 @@ import pyarrow as pa
 import pytest
 
 import beamlike as bl
-from beamlike.errors import ColumnError, PipelineError, UnsupportedError, WindowingError
+from beamlike.errors import (
+    ColumnError,
+    EnvironmentProblem,
+    PipelineError,
+    UnsupportedError,
+    WindowingError,
+)
 from beamlike.hosts import kafka_connector
 from tests.support import topics
 
@@ -115,6 +121,8 @@ def test_records_that_cannot_be_read_are_dead_letters_and_stop_nothing(
         (b"\xff", click("bob", 2)),
         (b"k", click("ann", 1)),
         (b"k", b'{"user": "ann", "n": 1}'),
+        (b"k", b'{"user": "ann", "n": "x", "at": "2026-01-01T12:00:00Z"}'),
+        (b"k", b'{"at": "2026-01-01T12:00:00Z"}'),
     )
     everything = clicks(spark, tmp_path).group(
         "user", {"n": bl.sum("n")}, carry=["offset", "value"]
@@ -127,6 +135,7 @@ def test_records_that_cannot_be_read_are_dead_letters_and_stop_nothing(
     assert reasons == {
         **dict.fromkeys(range(5), "unreadable_value"),
         **{5: "null_value", 6: "unreadable_key", 8: "null_timestamp"},
+        **{9: "unreadable_value", 10: "null_key"},
     }
 
 
@@ -176,6 +185,17 @@ def test_a_window_that_is_over_is_a_tombstone_if_wanted(spark: Any, tmp_path: Pa
     panes = panes_of(spark, *PANES[2:]).coalesce(1)
     bl.kafka.write(panes, str(tmp_path), "hours", key="user", expired="delete").save()
     assert changes(tmp_path) == [(2, "upsert"), (3, "upsert"), (None, "expired")]
+
+
+def test_avro_needs_a_module_of_spark(spark: Any, tmp_path: Path) -> None:
+    topics.send(tmp_path, "clicks", (None, click("ann", 1)))
+    schema = '{"type": "record", "name": "Click", "fields": [{"name": "n", "type": "int"}]}'
+    words = r"--packages org\.apache\.spark:spark-avro"
+    with pytest.raises(EnvironmentProblem, match=words):
+        bl.kafka.read(spark, str(tmp_path), "clicks", value=bl.kafka.Avro(schema), bounded=True)
+    panes = panes_of(spark, *PANES)
+    with pytest.raises(EnvironmentProblem, match=words):
+        bl.kafka.write(panes, str(tmp_path), "hours", key="user", value=bl.kafka.Avro())
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ class _Reader(DataSourceReader):
     def __init__(self, options: Any) -> None:
         self.folder = Path(options["kafka.bootstrap.servers"])
         self.topics: Sequence[str] = options["subscribe"].split(",")
-        assert options["includeHeaders"] == "true"
+        self.has_headers = options.get("includeHeaders") == "true"
 
     def read(self, partition: Any) -> Iterator[tuple[Any, ...]]:
         for topic in self.topics:
@@ -86,21 +86,28 @@ class _Reader(DataSourceReader):
                 key, value, part, seconds, headers = json.loads(line)
                 time = START + timedelta(seconds=seconds)
                 pairs = [(name, text.encode()) for name, text in headers.items()]
+                pairs = pairs if self.has_headers else None
                 yield _bytes(key), _bytes(value), topic, part, offset, time, 0, pairs
 
 
 class _Writer(DataSourceWriter):
     def __init__(self, options: Any) -> None:
         self.folder = Path(options["kafka.bootstrap.servers"]) / "written"
+        self.topic = options.get("topic")
 
     def write(self, iterator: Iterator[Any]) -> Message:
         lines = [
             [
-                *(row.topic, _hex(row.key), _hex(row.value)),
-                [[header.key, bytes(header.value).decode()] for header in row.headers],
+                *(topic or self.topic, _hex(key), _hex(value)),
+                [[header.key, bytes(header.value).decode()] for header in headers],
             ]
-            for row in iterator
+            for topic, key, value, headers in map(_fields, iterator)
         ]
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / uuid4().hex).write_text("".join(json.dumps(line) + "\n" for line in lines))
         return Message()
+
+
+def _fields(row: Any) -> tuple[Any, ...]:
+    fields = row.asDict()
+    return fields.get("topic"), row.key, row.value, fields.get("headers") or ()

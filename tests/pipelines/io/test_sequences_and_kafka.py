@@ -102,7 +102,6 @@ def test_kafka_is_for_spark() -> None:
             lambda: ReadFromKafka(SERVERS, ["a"], timestamp_policy="Mine"),
             "timestamp_policy should be one of ProcessingTime, CreateTime, LogAppendTime",
         ),
-        (lambda: WriteToKafka(SERVERS, "a", with_headers=True), "writes no headers here"),
     ],
 )
 def test_what_kafka_cannot_do_here(make: Any, problem: str) -> None:

@@ -62,6 +62,8 @@ _WRITE: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
+_HEADERS: Final = "array<struct<key: string, value: binary>>"
+
 Policy = Literal["ProcessingTime", "CreateTime", "LogAppendTime"]
 
 
@@ -88,7 +90,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
             ``CreateTime`` or ``LogAppendTime``, the time that it has in Kafka.
         consumer_polling_timeout: Counts for nothing.
         with_metadata: Whether elements are a `Row` with ``topic``, ``partition``, ``offset``,
-            ``timestamp``, ``key`` and ``value``.
+            ``timestamp``, ``headers``, ``key`` and ``value``; a header is a `Row` of ``key`` and
+            ``value``.
         watermark: How far the event times of a partition may be out of order.
         idle_after: After how much processing time without a record the others no longer wait for a
             partition.
@@ -145,6 +148,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
             "subscribe": ",".join(topics),
             "startingOffsets": start,
         }
+        if with_metadata:
+            self._options["includeHeaders"] = "true"
         if start_read_time is not None:
             self._options["startingTimestamp"] = str(start_read_time)
             # Else the query fails where a partition has no later record.
@@ -204,6 +209,9 @@ class _Record:
             partition=row["partition"],
             offset=row["offset"],
             timestamp=int(row["timestamp"].timestamp() * 1000),
+            headers=[
+                Row(key=header["key"], value=header["value"]) for header in row["headers"] or ()
+            ],
             key=key,
             value=value,
         )
@@ -220,7 +228,8 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
         key_serializer: The Java class that writes keys: that of bytes, of texts or of long
             numbers.
         value_serializer: The same for values.
-        with_headers: Not here.
+        with_headers: Whether elements are a `Row` with ``key``, ``value`` and ``headers``, a list
+            of rows with ``key``, a text, and ``value``, bytes.
         expansion_service: Counts for nothing: there is no Java behind it.
 
     Raises:
@@ -242,14 +251,10 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
         expansion_service: Any = None,
     ) -> None:
         super().__init__()
-        if with_headers:
-            raise UnsupportedError(
-                "WriteToKafka writes no headers here; write rows with them to Spark's kafka "
-                "format with WriteRows(...)"
-            )
         self._options = {**connector.options_of(producer_config, "WriteToKafka"), "topic": topic}
         self._key = _read_by(key_serializer, _WRITE, "WriteToKafka")
         self._value = _read_by(value_serializer, _WRITE, "WriteToKafka")
+        self._with_headers = with_headers
 
     def expand(self, given: PCollection[Any]) -> None:
         check_collection(given, self)
@@ -264,5 +269,11 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
             except PySparkException as error:
                 connector.refused(error, "WriteToKafka")
 
-        pairs = given | "Records" >> Map(lambda pair: (key(pair[0]), value(pair[1])))
-        _ = pairs | "Write" >> WriteRows("key binary, value binary", write)
+        def record(row: Any) -> tuple[Any, ...]:
+            headers = [(header.key, header.value) for header in row.headers or ()]
+            return key(row.key), value(row.value), headers
+
+        columns, make = "key binary, value binary", lambda pair: (key(pair[0]), value(pair[1]))
+        if self._with_headers:
+            columns, make = f"{columns}, headers {_HEADERS}", record
+        _ = given | "Records" >> Map(make) | "Write" >> WriteRows(columns, write)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import attrs
 
 from beamlike.api.arguments import check_choice, column_names
-from beamlike.api.dataframe.kafka_formats import JSON, Format, analysed
-from beamlike.api.dataframe.kafka_read import clients
 from beamlike.api.dataframe.stream import Stream
+from beamlike.api.kafka.formats import JSON, Format, analysed
+from beamlike.api.kafka.reading import clients
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError, WindowingError
 from beamlike.hosts import kafka_connector as connector
 from beamlike.hosts.finding import frames_of
@@ -19,7 +19,7 @@ from beamlike.model.trigger_analysis import can_stay_open
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameWriter
-    from pyspark.sql.streaming import DataStreamWriter
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from beamlike.hosts.landing.names import Columns
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from beamlike.api.dataframe.kafka_formats import BYTES, TEXT, Format, analysed
 from beamlike.api.dataframe.stream import Stream, stream
+from beamlike.api.kafka.formats import BYTES, TEXT, Format, analysed
 from beamlike.errors import PipelineError
 from beamlike.extras import needs
 from beamlike.hosts import kafka_connector as connector
+from beamlike.machine.events import UNREADABLE, RowProblem
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike
 from beamlike.runtime.options import MAX_AHEAD
@@ -22,8 +23,6 @@ _RECORD: Final = ("key", "value", "headers", "topic", "partition", "offset", "ti
 _PART: Final = "topic_partition"
 """The column that says which partition of which topic a record is of."""
 _PROBLEM, _FIELDS = "__beamlike_unreadable", "__beamlike_fields"
-UNREADABLE_KEY, UNREADABLE_VALUE, NULL_VALUE = "unreadable_key", "unreadable_value", "null_value"
-"""Why a record is dropped that cannot be read."""
 
 
 def read(
@@ -188,11 +187,11 @@ def _decoded(
     raw_key, raw_value = F.col("key"), F.col("value")
     key_column, bad_key = key.read(spark, raw_key, "key")
     value_column, bad_value = value.read(spark, raw_value, "value")
-    problem = F.when(raw_value.isNotNull() & bad_value, F.lit(UNREADABLE_VALUE)).when(
-        raw_key.isNotNull() & bad_key, F.lit(UNREADABLE_KEY)
-    )
+    no_value, no_key, null_value = map(F.lit, UNREADABLE)
+    problem = F.when(raw_value.isNotNull() & bad_value, no_value)
+    problem = problem.when(raw_key.isNotNull() & bad_key, no_key)
     if value.is_record:
-        problem = F.when(raw_value.isNull(), F.lit(NULL_VALUE)).otherwise(problem)
+        problem = F.when(raw_value.isNull(), null_value).otherwise(problem)
     part = F.concat(F.col("topic"), F.lit("/"), F.col("partition"))
     read_columns = [key_column.alias("key"), value.shown(raw_value).alias("value")]
     read_columns += [F.col(name) for name in _RECORD[2:]]
@@ -225,7 +224,9 @@ def _without_unreadable(records: Stream) -> Stream:
     from beamlike.runtime.row_metadata import MARKS
 
     def marked(rows: "DataFrame") -> "DataFrame":
-        problem = F.coalesce(F.col(_PROBLEM), mark("problem"))
+        # One that is far ahead may not move the watermark, whatever else is wrong with it.
+        far = F.when(mark("problem") == RowProblem.FAR_FUTURE.value, mark("problem"))
+        problem = F.coalesce(far, F.col(_PROBLEM), mark("problem"))
         return rows.withColumn(MARKS, F.col(MARKS).withField("problem", problem)).drop(_PROBLEM)
 
     return Stream(records.strategy, records.inputs.each(marked).after("unreadable"))
