@@ -114,6 +114,21 @@ class StageClock:
 InputClock = SourceClock | StageClock
 
 
+def patience_ms(clocks: Iterable[InputClock]) -> int:
+    """For how long nothing has to look at the clock for these inputs while no row comes (ms).
+
+    A source that is set aside when it is idle is noticed after once or twice as long as it may be
+    silent. One whose watermark advances with the clock has to be looked at all the time.
+    """
+    waiting = [
+        clock for clock in clocks if isinstance(clock, SourceClock) and clock.idle_after is not None
+    ]
+    if any(clock.idle is Idle.ADVANCE for clock in waiting):
+        return 0
+    spans = [clock.resolution.to_ms(clock.idle_after or 0) for clock in waiting]
+    return min(spans, default=0)
+
+
 @attrs.frozen
 class SourceProgress:
     """A source delivered rows; ``greatest`` is the greatest event time among them (ms).

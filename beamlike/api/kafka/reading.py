@@ -70,7 +70,8 @@ def read(
             those that come, or with the first one that is not older than a time. A partition
             without such a record begins with the next one.
         bounded: Whether only those records are read that are there.
-        max_per_batch: The most records of a micro-batch, over all partitions; None: all there are.
+        max_per_batch: The most records of a micro-batch, from each partition in proportion to what
+            it has; None: all there are.
         config: What consumers are given besides, as Kafka names it: ``security.protocol``.
 
     Raises:

@@ -10,7 +10,7 @@ that was thought dead cannot put an older batch over a newer one.
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from random import uniform
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import uuid4
@@ -134,7 +134,10 @@ class SparkTable(Target):
         values = ", ".join(f"s.{column}" for column in columns)
         # After a rollback numbers begin anew, for an application of another name.
         application = f"{batch.query} {rollbacks}" if rollbacks else batch.query
-        with catalog.view(rows) as source, catalog.numbered(application, batch.number):
+        # Queries of one session of Spark Connect have its settings together.
+        is_alone = hasattr(catalog.spark, "_jsparkSession")
+        numbered = catalog.numbered(application, batch.number) if is_alone else nullcontext()
+        with catalog.view(rows) as source, numbered:
             catalog.commit(
                 f"MERGE INTO {self.table} t USING {source} s ON t.{key} = s.{key} "
                 f"WHEN MATCHED AND {marked} THEN DELETE "

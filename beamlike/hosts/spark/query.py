@@ -74,7 +74,9 @@ def streaming(
     if wakes is not None:
         packed = packed.unionByName(wakes)
     elif plan.needs_ticks:
-        packed = packed.unionByName(_ticked(packed.sparkSession, plan, wake_every_ms))
+        packed = packed.unionByName(
+            _ticked(packed.sparkSession, plan, plan.wakes_every(wake_every_ms))
+        )
     if plan.fanout:
         packed = packed.groupBy("shard").transformWithState(
             Deferred(GroupProcessor(FanoutWork(plan, clock), store=TextStore), clock_of_group),

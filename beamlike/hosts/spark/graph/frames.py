@@ -29,7 +29,13 @@ from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import ease_worker
-from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
+from beamlike.machine.clocks import (
+    InputClock,
+    SourceClock,
+    StageClock,
+    is_far_ahead,
+    patience_ms,
+)
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Node, ReadNode, StatefulNode
 from beamlike.runtime.envelope import Reached
@@ -137,8 +143,9 @@ def stream_messages(
     streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
     entries = [frame.entry(layers, at) for at, frame in streams]
     entries += [] if others is None else [Entry(others)]
-    if waits_for_clock(layers, shards):
-        entries.append(Entry(_ticked(spark, layers, wake_every_ms)))
+    every_ms = wakes_every(layers, shards, wake_every_ms)
+    if every_ms is not None:
+        entries.append(Entry(_ticked(spark, layers, every_ms)))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, StatefulNode))
         for at, node in enumerate(layers.nodes)
@@ -161,15 +168,21 @@ def clock_of(source: ReadNode) -> InputClock:
     return StageClock(1)
 
 
-def waits_for_clock(layers: Layers, shards: int) -> bool:
-    """Whether a node or a source waits on processing time, so that its query has to be woken."""
-    found = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
-    return any(
-        placed.stage.plan.machine.needs_clock for layer in found for placed in layer.stages.values()
-    ) or any(
-        isinstance(clock, SourceClock) and clock.idle_after is not None
-        for clock in layers.clocks.values()
-    )
+def wakes_every(layers: Layers, shards: int, wake_every_ms: int) -> int | None:
+    """How often a query needs a micro-batch while no data arrives (ms); None: it waits for data.
+
+    Args:
+        wake_every_ms: How late a timer of processing time may fire.
+    """
+    steps = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
+    if any(
+        placed.stage.plan.machine.needs_clock for layer in steps for placed in layer.stages.values()
+    ):
+        return wake_every_ms
+    clocks = layers.clocks.values()
+    if all(not isinstance(clock, SourceClock) or clock.idle_after is None for clock in clocks):
+        return None
+    return max(wake_every_ms, patience_ms(clocks))
 
 
 def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":

@@ -14,7 +14,7 @@ from beamlike.hosts.spark.graph.frames import (
     Shown,
     bounded_messages,
     stream_messages,
-    waits_for_clock,
+    wakes_every,
 )
 from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
@@ -184,7 +184,7 @@ def start(
 
     writer = left.writeStream.foreachBatch(write).trigger(**trigger)
     query = writer.option("checkpointLocation", folder.query).start()
-    return Running(query, found, layers, folder, waits_for_clock(layers, shards))
+    return Running(query, found, layers, folder, wakes_every(layers, shards, 0) is not None)
 
 
 def run_bounded(
