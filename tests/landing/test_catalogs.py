@@ -1,4 +1,4 @@
-"""Tables of Spark's catalogs without one: which errors are tried again. `tests.catalogs` has tables."""
+"""Which errors of Spark's catalogs are tried again; `tests.catalogs` has such catalogs."""
 
 from unittest.mock import MagicMock
 
