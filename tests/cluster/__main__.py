@@ -82,7 +82,7 @@ def _run(name: str, cache: str | None, keep: Path | None) -> bool:
             shutil.copytree(folder, kept, symlinks=True, ignore=unpacked, dirs_exist_ok=True)
     seconds = round(time.monotonic() - started)
     print(f"{name}: {result}, {seconds} s\n{seen}", flush=True)
-    cells = (name, pyspark.__version__, result, seen.splitlines()[0][:120], seconds)
+    cells = (name, pyspark.__version__, result, seen.splitlines()[0][:300], seconds)
     LATEST.keep(*cells, order=[*TRIALS])
     return result == "holds"
 

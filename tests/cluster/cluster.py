@@ -13,6 +13,7 @@ import attrs
 
 from tests.cluster.archive import Packed
 from tests.cluster.network import Network, network
+from tests.cluster.quota import limited_to
 
 __all__ = ["DRIVER", "WORKERS", "Cluster", "cluster", "wait_until"]
 
@@ -51,6 +52,7 @@ class Cluster:
         spark: The folder of Spark.
         packed: Python for the hosts.
         local_folders: The folder for Spark's own files on a worker, if not the usual one.
+        groups: The control group of each host, if it has one.
     """
 
     network: Network
@@ -58,6 +60,7 @@ class Cluster:
     spark: Path
     packed: Packed
     local_folders: Mapping[str, Path] = {}
+    groups: Mapping[str, Path] = {}
 
     @property
     def shared(self) -> Path:
@@ -67,6 +70,11 @@ class Cluster:
     def address(self) -> str:
         """Of the master, as ``--master`` takes it."""
         return f"spark://{self.network.addresses[MASTER]}:{_PORT}"
+
+    @property
+    def _in_home(self) -> str:
+        """For Java: files that are left behind lie in the folder, too."""
+        return f"-Djava.io.tmpdir={self.home}"
 
     def start(
         self, host: str, name: str, command: Sequence[str | Path]
@@ -91,6 +99,8 @@ class Cluster:
         }
         if "JAVA_HOME" in os.environ:
             variables["JAVA_HOME"] = os.environ["JAVA_HOME"]
+        if host in self.groups:
+            command = limited_to(self.groups[host], command)
         with (folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
                 self.network.inside(host, command),
@@ -200,7 +210,11 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = _START
 
 @contextmanager
 def cluster(
-    home: Path, spark: Path, packed: Packed, local_folders: Mapping[str, Path] | None = None
+    home: Path,
+    spark: Path,
+    packed: Packed,
+    local_folders: Mapping[str, Path] | None = None,
+    groups: Mapping[str, Path] | None = None,
 ) -> Iterator[Cluster]:
     """A master and three workers, until the end of the block.
 
@@ -208,7 +222,7 @@ def cluster(
         NotHere: Namespaces are not allowed on this machine.
     """
     with network([MASTER, DRIVER, *WORKERS]) as hosts:
-        built = Cluster(hosts, home, spark, packed, local_folders or {})
+        built = Cluster(hosts, home, spark, packed, local_folders or {}, groups or {})
         built.shared.mkdir(exist_ok=True)
         built.start_master()
         for host in WORKERS:

@@ -14,9 +14,10 @@ from typing import Final
 
 import attrs
 
-from tests.cluster import events
+from tests.cluster import events, scaling
 from tests.cluster.archive import Packed
 from tests.cluster.cluster import DRIVER, WORKERS, Cluster, cluster, kill, wait_until
+from tests.cluster.quota import quotas
 
 __all__ = ["TRIALS", "Place", "Trial"]
 
@@ -103,7 +104,8 @@ class Trial:
 
 
 def _last(log: str) -> str:
-    unwanted = re.compile(r" \+- |\tat | INFO ")
+    """The last of what matters: without plans, stacks of Java and reports of progress."""
+    unwanted = re.compile(r" \+- |\tat | INFO |^ *[\"{}\]]")
     lines = [line[:300] for line in log.splitlines() if unwanted.search(line) is None]
     return "\n".join(lines[-50:])
 
@@ -121,9 +123,8 @@ def client_mode(place: Place) -> str:
         trial.check()
         used = trial.cluster.hosts_of_tasks()
         assert used == set(WORKERS), used
-        assert f"beamlike of {place.packed.unpacked}" in trial.cluster.log(DRIVER, "job") or (
-            "beamlike of environment" in trial.cluster.log(DRIVER, "job")
-        ), _last(trial.cluster.log(DRIVER, "job"))
+        came_from = trial.cluster.home / DRIVER / "environment"
+        assert f"with beamlike of {came_from}/" in trial.cluster.log(DRIVER, "job")
         return f"{trial.batches()} micro-batches on {len(used)} workers"
 
 
@@ -325,6 +326,21 @@ def _fill(path: Path) -> None:
                 raise
 
 
+def one_two_three(place: Place) -> str:
+    """The model of cost beside one, two and three executors with half a core each."""
+    hosts = [DRIVER, *WORKERS]
+    with (
+        quotas(hosts, scaling.CORES) as groups,
+        cluster(place.home, place.spark, place.packed, groups=groups) as built,
+    ):
+        seen, ratios = scaling.shown(scaling.measured(built))
+    wrong = [
+        one for one, ratio in ratios.items() if not 1 / scaling.FACTOR <= ratio <= scaling.FACTOR
+    ]
+    assert not wrong, f"{wrong}, {seen}"
+    return seen
+
+
 TRIALS: Final[Mapping[str, Callable[[Place], str]]] = {
     "client mode, Python from an archive": client_mode,
     "beamlike by --py-files alone": shipped_alone,
@@ -334,4 +350,5 @@ TRIALS: Final[Mapping[str, Callable[[Place], str]]] = {
     "a network cut for 30 s": cut_network,
     "a slow worker, with speculation": slow_worker,
     "a full disk": full_disk,
+    "one, two and three executors": one_two_three,
 }

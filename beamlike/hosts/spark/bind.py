@@ -59,7 +59,7 @@ FURTHEST_AHEAD = 14
 """Hours by which the clocks of some zone are ahead of UTC, and those of none by more."""
 
 _INSTANT = T.TimestampType()
-"""By its name, ``timestamp``, a session may mean one without a zone: ``spark.sql.timestampType``."""
+"""By the name ``timestamp`` a session may mean one without a zone, ``spark.sql.timestampType``."""
 _DATED = r"^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}"
 
 
