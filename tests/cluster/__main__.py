@@ -12,6 +12,7 @@ It needs root and the programs ``ip`` and ``java``. Where namespaces are not all
 import argparse
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list:
         print(*TRIALS, sep="\n")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is stopped
     has_failed = False
     for name in options.only or TRIALS:
         try:
