@@ -382,3 +382,56 @@ def test_over_connect_what_was_set_when_the_server_started_is_in_the_list_too() 
         f"3. {ONE_GROUPING}",
         "taken",
     ], ran.stderr[-3000:]
+
+
+_STARTED_OTHERWISE = f"""
+import json, pathlib, sys, tempfile
+from pyspark.sql import SparkSession
+import beamlike as bl
+
+builder = SparkSession.builder.master("local[2]")
+for name, value in {{
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "{STATE_STORE}": "{ROCKSDB}",
+    "spark.io.encryption.enabled": "true",
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.python.worker.reuse": "false",
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.worker.faulthandler.enabled": "true",
+    "spark.python.use.daemon": sys.argv[1],
+    "spark.memory.offHeap.enabled": "true",
+    "spark.memory.offHeap.size": "64m",
+}}.items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+    inbox = pathlib.Path(home, "in")
+    inbox.mkdir()
+    for number, at in enumerate(("12:00:10", "12:00:50", "12:09:00")):
+        line = {{"user": "ann", "at": f"2024-05-01T{{at}}Z"}}
+        (inbox / f"{{number}}.json").write_text(json.dumps(line))
+    files = spark.readStream.schema("user string, at timestamp").option("maxFilesPerTrigger", 1)
+    rows = bl.stream(files.json(str(inbox)), timestamp="at", watermark="0 s")
+    minutes = rows.window(bl.FixedWindows("1 minute")).group("user", {{"n": bl.count()}}, shards=2)
+    writer = minutes.rows.writeStream.format("memory").queryName("panes")
+    writer = writer.option("checkpointLocation", f"{{home}}/checkpoint")
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    print([tuple(row) for row in spark.table("panes").select("user", "n").collect()])
+    spark.stop()
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("own sessions")
+@pytest.mark.parametrize("uses_daemon", ["true", "false"])
+def test_what_a_platform_sets_when_it_starts_a_session_changes_no_pane(uses_daemon: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _STARTED_OTHERWISE, uses_daemon],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.stdout.splitlines()[-1:] == ["[('ann', 2)]"], ran.stderr[-3000:]
