@@ -53,7 +53,6 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
     f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
     "transforms.ptransform": f"{_P}.transform",
-    "transforms.stats": f"{_P}.approximate",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
     "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never "

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -149,6 +149,13 @@ def test_what_is_not_here_fails_when_it_is_used():
 
 
 OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
+    "coders.coders.TupleCoder": lambda: beam.coders.TupleCoder(()),
+    "transforms.combiners.TupleCombineFn": lambda: beam.combiners.TupleCombineFn(sum, max),
+    "transforms.error_handling.ErrorHandler": (
+        lambda: beam.transforms.error_handling.ErrorHandler(beam.Map(print))
+    ),
+    "transforms.stats.ApproximateUnique": lambda: beam.ApproximateUnique.Globally(16),
+    "utils.sharded_key.ShardedKey": lambda: beam.transforms.util.ShardedKey("key", b""),
     "coders.row_coder.RowCoder": lambda: beam.coders.RowCoder(dict),
     "io.avroio.ReadFromAvro": lambda: beam.io.ReadFromAvro("in.avro"),
     "io.filebasedsink.FileBasedSink": lambda: beam.io.filebasedsink.FileBasedSink("out", None),
@@ -198,7 +205,30 @@ def declare(option: str) -> Any:
     return Late([])
 
 
+def applied(transform: Any) -> Any:
+    return beam.Pipeline() | beam.Create([1, 2]) | transform
+
+
+class OfBatches(beam.DoFn[int, int]):
+    def process_batch(self, batch: list[int]) -> Iterator[list[int]]:
+        yield batch
+
+
 METHODS: dict[str, Callable[[], Any]] = {
+    "DoFn.BundleContextParam": lambda: beam.DoFn.BundleContextParam(open),
+    "DoFn.SetupContextParam": lambda: beam.DoFn.SetupContextParam(open),
+    "DoFn.process_batch": lambda: applied(beam.ParDo(OfBatches())),
+    "DoFn.yields_batches": lambda: beam.DoFn.yields_batches(len),
+    "DoFn.yields_elements": lambda: beam.DoFn.yields_elements(len),
+    "GroupIntoBatches.WithShardedKey": lambda: beam.GroupIntoBatches.WithShardedKey(2),
+    "ParDo.with_error_handler": lambda: beam.Map(int).with_error_handler(None),
+    "[...] | Map(str)": lambda: [1, 2] | beam.Map(str),
+    **{
+        f"with_exception_handling({name}=...)": (
+            lambda name=name: beam.Map(int).with_exception_handling(**{name: 0.5})
+        )
+        for name in ("error_handler", "on_failure_callback", "threshold", "threshold_windowing")
+    },
     "DoFn.RestrictionParam": lambda: beam.DoFn.RestrictionParam(),
     "DoFn.WatermarkEstimatorParam": lambda: beam.DoFn.WatermarkEstimatorParam(),
     "DoFn.unbounded_per_element": lambda: beam.DoFn.unbounded_per_element(),

@@ -95,7 +95,6 @@ class Pipeline(Start):
         self.keeping = Keeping()
         self.sinks: list[Sink] = []
         self.result: PipelineResult | None = None
-        self.error_handlers: list[Any] = []  # that must be closed before it runs
         self.on_end: list[Callable[[PipelineResult], None]] = []
         self.on_finish: list[Callable[[], None]] = []  # called whatever comes of a run
         self.writes_itself = False  # functions of it write, and not only sinks
@@ -264,8 +263,6 @@ class Pipeline(Start):
         host = host_of_environment() or host or self._host
         woken = None if wake_every is None else in_millis(wake_every, "wake_every")
         options = SparkOptions(spark, checkpoint, trigger, shards, woken)
-        for handler in self.error_handlers:
-            handler.verify_closed()
         self.result = None
         try:
             pickles = self.options.view_as(TypeOptions).allow_non_deterministic_key_coders
@@ -426,3 +423,6 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
             "give it collections that one pipeline has"
         )
     return pipelines[0].applied(transform, given)
+
+
+PTransform.applied = staticmethod(apply)

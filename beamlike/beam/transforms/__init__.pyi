@@ -2,8 +2,6 @@
 
 from typing import Union as Union
 
-from beamlike.api.pipelines.approximate import ApproximateQuantiles as ApproximateQuantiles
-from beamlike.api.pipelines.approximate import ApproximateUnique as ApproximateUnique
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
 from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.cogroups import Distinct as Distinct
@@ -51,7 +49,6 @@ from beamlike.beam.transforms import deduplicate as deduplicate
 from beamlike.beam.transforms import error_handling as error_handling
 from beamlike.beam.transforms import periodicsequence as periodicsequence
 from beamlike.beam.transforms import ptransform as ptransform
-from beamlike.beam.transforms import stats as stats
 from beamlike.beam.transforms import timeutil as timeutil
 from beamlike.beam.transforms import trigger as trigger
 from beamlike.beam.transforms import userstate as userstate

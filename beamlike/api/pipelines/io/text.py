@@ -25,7 +25,6 @@ from beamlike.api.pipelines.io.files import (
 from beamlike.api.pipelines.io.records import check_delimiter, check_escape, records
 from beamlike.api.pipelines.io.shard_names import ShardNames
 from beamlike.api.pipelines.io.writing import Shards, write_files
-from beamlike.api.pipelines.more_coders import ToBytesCoder
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.functions import DoFn
@@ -35,7 +34,6 @@ from beamlike.model.coders import Coder
 __all__ = ["ReadAllFromText", "ReadFromText", "ReadFromTextWithFilename", "WriteToText"]
 
 _UTF8: Final = StrUtf8Coder()
-_BYTES: Final = ToBytesCoder()
 
 
 @attrs.frozen
@@ -235,7 +233,7 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         append_trailing_newlines: bool = True,
         num_shards: int = 0,
         shard_name_template: str | None = None,
-        coder: Coder = _BYTES,
+        coder: Coder | None = None,
         compression_type: Compression = CompressionTypes.AUTO,
         header: Any = None,
         footer: Any = None,
@@ -253,10 +251,10 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         self._frequency = triggering_frequency
         self._shards = Shards(
             ShardNames(file_path_prefix, file_name_suffix, shard_name_template),
-            coder,
+            _as_bytes if coder is None else coder.encode,
             b"\n" if append_trailing_newlines else b"",
-            None if header is None else _BYTES.encode(header),
-            None if footer is None else _BYTES.encode(footer),
+            None if header is None else _as_bytes(header),
+            None if footer is None else _as_bytes(footer),
             compression_type,
             1 if shard_name_template == "" else num_shards,
             max_records_per_shard,
@@ -267,3 +265,8 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
     def expand(self, pcoll: PCollection[Any]) -> Any:
         check_collection(pcoll, self)
         return write_files(pcoll, self._shards, self._frequency)
+
+
+def _as_bytes(value: Any) -> bytes:
+    """The text of a value, as bytes."""
+    return value if isinstance(value, bytes) else str(value).encode()

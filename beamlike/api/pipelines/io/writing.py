@@ -7,7 +7,7 @@ Source: Beam Python ``io.iobase.Write`` and ``io.filebasedsink``.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 from uuid import uuid4
 
@@ -33,7 +33,6 @@ from beamlike.api.pipelines.python.windows import BoundedWindow
 from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import PipelineError
 from beamlike.model import windowfns
-from beamlike.model.coders import Coder
 from beamlike.model.options import AccumulationMode
 from beamlike.model.triggers import AfterWatermark, DefaultTrigger
 
@@ -46,7 +45,7 @@ class Shards:
 
     Args:
         names: Their paths.
-        coder: Makes bytes of an element.
+        encode: Makes bytes of an element.
         line_end: What follows each element.
         header: The first line; None: there is none.
         footer: The last line; None: there is none.
@@ -59,7 +58,7 @@ class Shards:
     """
 
     names: ShardNames
-    coder: Coder
+    encode: Callable[[Any], bytes]
     line_end: bytes
     header: bytes | None
     footer: bytes | None
@@ -90,7 +89,7 @@ class Shards:
         parts: list[list[bytes]] = []
         size = 0
         for value in values:
-            line = self.coder.encode(value) + self.line_end
+            line = self.encode(value) + self.line_end
             if not parts or self._is_full(len(parts[-1]), size):
                 parts.append([])
                 size = 0
