@@ -8,49 +8,6 @@ import pytest
 import beamlike.beam as beam
 from beamlike.beam.transforms import trigger, window
 from beamlike.beam.utils import windowed_value
-from beamlike.errors import PipelineError
-
-Loss = trigger.DataLossReason
-
-
-def test_a_trigger_says_whether_data_may_be_lost_and_what_follows_it() -> None:
-    asked = {
-        beam.AfterWatermark(): (0, Loss.NO_POTENTIAL_LOSS, beam.AfterWatermark()),
-        beam.AfterWatermark(early=beam.AfterCount(9)): (
-            60,
-            Loss.MAY_FINISH,
-            beam.AfterWatermark(early=beam.AfterCount(1)),
-        ),
-        beam.AfterCount(5): (0, Loss.MAY_FINISH, beam.AfterCount(1)),
-        beam.Repeatedly(beam.AfterCount(5)): (
-            0,
-            Loss.NO_POTENTIAL_LOSS,
-            beam.Repeatedly(beam.AfterCount(1)),
-        ),
-    }
-    for asked_of, (lateness, loss, follows) in asked.items():
-        windowing = beam.WindowInto(
-            beam.FixedWindows(10),
-            trigger=asked_of,
-            accumulation_mode="discarding",
-            allowed_lateness=lateness,
-        ).windowing
-        assert asked_of.may_lose_data(windowing) is loss
-        assert asked_of.get_continuation_trigger() == follows
-
-
-def test_windowing_has_the_parts_of_window_into_and_beams_defaults() -> None:
-    windowing = beam.WindowInto(beam.FixedWindows(10), allowed_lateness=5).windowing
-    assert (windowing.windowfn, windowing.triggerfn, windowing.allowed_lateness) == (
-        beam.FixedWindows(10),
-        beam.DefaultTrigger(),
-        beam.Duration(5),
-    )
-    assert windowing == beam.transforms.core.Windowing(beam.FixedWindows(10), allowed_lateness=5)
-    assert not windowing.is_default()
-    assert beam.transforms.core.Windowing(beam.GlobalWindows()).is_default()
-    with pytest.raises(PipelineError, match="must be provided for non-trivial triggers"):
-        beam.transforms.core.Windowing(beam.FixedWindows(10), beam.AfterCount(1))
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])

@@ -1,6 +1,5 @@
 """Hints of Beam's and Scio's programs that change nothing here are taken, and warned of by name."""
 
-import logging
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.options.pipeline_options import PipelineOptions
 from beamlike.errors import PipelineError, UnusedHintWarning
 from beamlike.testing import TestPipeline
 
@@ -98,13 +96,3 @@ def test_a_pipeline_keeps_what_is_to_be_displayed_of_it() -> None:
     shown["team"] = "red"
     assert [pipeline.display_data() for pipeline in pipelines] == [{"team": "blue"}] * 2
     assert beam.Pipeline().display_data() == {}
-
-
-def test_options_that_no_class_declares_are_logged_where_that_is_asked(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    options = PipelineOptions(["--streaming", "--lunch=noon", "--unheard"])
-    with caplog.at_level(logging.WARNING):
-        options.get_all_options()
-        options.get_all_options(display_warnings=True)
-    assert caplog.messages == ["No class of PipelineOptions declares --lunch=noon --unheard"]

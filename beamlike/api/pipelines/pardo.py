@@ -41,7 +41,6 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     Source: Beam ``ParDo``.
     """
 
-    hinted_as = "ParDo"
     with_error_handler: ClassVar[Any] = OfBeamsSDK("ParDo.with_error_handler")
 
     drops_failures: bool = False

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
 
-from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.given import Elements, Start, collections_in, pipelines_of
 from beamlike.api.pipelines.keeping import Keeping
 from beamlike.api.pipelines.on_spark import SparkOptions
-from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import (
     Host,
     PipelineOptions,
     StandardOptions,
+    TypeOptions,
     host_of,
     host_of_environment,
 )
@@ -68,6 +68,8 @@ class Pipeline(Start):
 
     Source: Beam ``Pipeline``.
     """
+
+    visit: ClassVar[Any] = OfBeamsSDK("Pipeline.visit")
 
     keeps_outputs = False
     """Whether all that comes out is kept, and what happens inside of groupings."""
@@ -154,10 +156,6 @@ class Pipeline(Start):
             yield
         finally:
             self._collections = before
-
-    def visit(self, visitor: Any) -> NoReturn:
-        """Only in Beam's own SDK."""
-        raise needs_beams_sdk("Pipeline.visit")
 
     @property
     def host(self) -> Host:
@@ -294,9 +292,6 @@ class Pipeline(Start):
     def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
         if kind is None:
             self.run()
-
-
-PipelineRunner.new_pipeline = staticmethod(Pipeline)
 
 
 class PCollection(Elements, Generic[T_co]):

@@ -93,9 +93,6 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     makes: ClassVar[Any] = None
     """The type of the elements that they make of these."""
 
-    hinted_as: ClassVar[str] = ""
-    """The name of a class of which each transform may be asked for a hint of what it makes."""
-
     takes_several: ClassVar[bool] = False
     """Whether a list that it is applied to is one of collections, and not of elements."""
 

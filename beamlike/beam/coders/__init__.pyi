@@ -12,6 +12,5 @@ from beamlike.api.pipelines.more_coders import BooleanCoder as BooleanCoder
 from beamlike.api.pipelines.more_coders import FloatCoder as FloatCoder
 from beamlike.api.pipelines.more_coders import IterableCoder as IterableCoder
 from beamlike.api.pipelines.more_coders import VarIntCoder as VarIntCoder
-from beamlike.api.pipelines.python.window_fns import TimestampCoder as TimestampCoder
 from beamlike.beam.coders import coders as coders
 from beamlike.beam.coders import typecoders as typecoders

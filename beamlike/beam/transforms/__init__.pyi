@@ -17,7 +17,6 @@ from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
 from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
-from beamlike.api.pipelines.hints.forms import type_of as _instance_to_type
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import Keys as Keys
 from beamlike.api.pipelines.pairs import KvSwap as KvSwap
@@ -31,10 +30,7 @@ from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.times import Reify as Reify
-from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
-from beamlike.api.pipelines.rows import GroupBy as GroupBy
-from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
@@ -54,7 +50,5 @@ from beamlike.beam.transforms import trigger as trigger
 from beamlike.beam.transforms import userstate as userstate
 from beamlike.beam.transforms import util as util
 from beamlike.beam.transforms import window as window
-from beamlike.beam.typehints import native_type_compatibility as native_type_compatibility
 
 RemoveDuplicates = _RemoveDuplicates
-instance_to_type = _instance_to_type
