@@ -51,7 +51,7 @@ HERE: Final[Mapping[str, str]] = {
     f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
     f"WindowInto={_P}.python.windowing:WindowInto",
     "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
-    f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
+    f"PeriodicSequence={_IO}.sequences:PeriodicSequence",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "

@@ -239,6 +239,20 @@ METHODS: dict[str, Callable[[], Any]] = {
     "CombineGlobally.as_singleton_view": lambda: beam.CombineGlobally(sum).as_singleton_view(),
     "PipelineOptions.from_dictionary": lambda: beam.PipelineOptions.from_dictionary({}),
     "PipelineRunner.run": lambda: beam.runners.DirectRunner().run(beam.Create([1])),
+    "PeriodicImpulse(data=...) with times": (
+        lambda: beam.transforms.periodicsequence.PeriodicImpulse(data=[(beam.Timestamp(1), "a")])
+    ),
+    "PeriodicImpulse(rebase=...)": lambda: beam.transforms.periodicsequence.PeriodicImpulse(
+        0, 9, rebase=1
+    ),
+    "ReadFromText(delimiter=...)": lambda: beam.io.ReadFromText("in", delimiter=b";"),
+    "ReadAllFromText(escapechar=...)": lambda: beam.io.ReadAllFromText(escapechar=b"-"),
+    "WriteToText(max_bytes_per_shard=...)": (
+        lambda: beam.io.WriteToText("out", max_bytes_per_shard=9)
+    ),
+    "WriteToText(shard_name_template=...)": (
+        lambda: beam.io.WriteToText("out", shard_name_template="-SS")
+    ),
     "Pipeline.visit": lambda: beam.Pipeline().visit(None),
     "with_exception_handling(timeout=...)": (
         lambda: beam.Map(int).with_exception_handling(timeout=1)

@@ -25,3 +25,20 @@ class OfBeamsSDK:
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         raise needs_beams_sdk(self.name)
+
+
+def without_beams_own(owner: str, arguments: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The arguments by name, if none of them is one that only Beam's own SDK takes.
+
+    Args:
+        owner: What is given them, for the message.
+        arguments: By name; None is as if one was left out.
+        names: Those of Beam's own SDK.
+
+    Raises:
+        UnsupportedError: One of them is given.
+    """
+    for name in names:
+        if arguments.pop(name, None) is not None:
+            raise needs_beams_sdk(f"{owner}({name}=...)")
+    return arguments

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.beams_own import without_beams_own
 from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput, Wrapping
 from beamlike.api.pipelines.pardo import ParDo, WithOutputs
 from beamlike.api.pipelines.pipeline import PCollection
@@ -149,9 +149,7 @@ class _Asking:
 def _handled(
     pardo: ParDo[Any, Any], main_tag: str, dead_letter_tag: str, how: dict[str, Any]
 ) -> ExceptionHandling:
-    for name in _OF_BEAMS_SDK:
-        if how.pop(name, None) is not None:
-            raise needs_beams_sdk(f"with_exception_handling({name}=...)")
+    how = without_beams_own("with_exception_handling", how, *_OF_BEAMS_SDK)
     try:
         handling = Handling(main_tag, dead_letter_tag, **how)
     except TypeError as error:
