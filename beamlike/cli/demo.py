@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo.flights import load_flights
     from beamlike.demo.job import Output, run_query
     from beamlike.demo.pace import storm_days, write_arrivals
-    from beamlike.demo.screen import screen_for
+    from beamlike.demo.screen import Screen
     from beamlike.hosts.spark.session import check_environment
     from beamlike.viz.picture import figure
     from beamlike.viz.saving import draw
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         with (
             quiet_session("beamlike demo") as spark,
             _on_a_page(spark, args.live),
-            screen_for(sys.stdout, files) as screen,
+            Screen(sys.stdout, files) as screen,
             _interruptible() as check_interrupt,
         ):
 
