@@ -1,7 +1,7 @@
 """What the demo shows while it runs: a line now and then."""
 
-from collections.abc import Sequence
-from typing import Final, Self, TextIO
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from beamlike.demo.job import Progress
 from beamlike.demo.pace import ArrivalFile
@@ -12,48 +12,30 @@ _LINES: Final = 12
 
 
 class Screen:
-    """A line of text now and then; a context manager, which prints the last one at its end."""
+    """A line of text each time that a part of the files has been read."""
 
-    def __init__(self, stream: TextIO, files: Sequence[ArrivalFile]) -> None:
-        self._stream, self._files = stream, files
+    def __init__(self, say: Callable[[str], None], files: Sequence[ArrivalFile]) -> None:
+        self._say, self._files = say, files
         self._step = max(1, len(files) // _LINES)
         self._next = self._step
-        self._unprinted: Progress | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_raised: object) -> None:
-        if self._unprinted is not None:
-            self._print(self._unprinted)
 
     def show(self, progress: Progress) -> None:
+        """Say how far the query is, if that is news."""
         if progress.batches < self._next:
-            self._unprinted = progress
             return
         self._next = progress.batches + self._step
-        self._unprinted = None
-        self._print(progress)
+        rows = sum(file.rows for file in self._files[: progress.batches])
+        counts = ", ".join(
+            f"{name.lower().replace('_', ' ')} {progress.counted[name]:,}"
+            for name in ("EARLY", "ON_TIME", "LATE", "DROPPED")
+        )
+        self._say(
+            f"rows {rows:,} of {sum(file.rows for file in self._files):,}, "
+            f"watermark {self._watermark(progress.watermark_ms)}, {counts}"
+        )
 
-    def _print(self, progress: Progress) -> None:
-        facts = ", ".join(f"{name} {value}" for name, value in _facts(progress, self._files))
-        print(facts, file=self._stream, flush=True)
-
-
-def _facts(progress: Progress, files: Sequence[ArrivalFile]) -> list[tuple[str, str]]:
-    rows = sum(file.rows for file in files[: progress.batches])
-    return [
-        ("rows", f"{rows:,} of {sum(file.rows for file in files):,}"),
-        ("watermark", _watermark(progress.watermark_ms, files)),
-        ("early", f"{progress.panes['EARLY']:,}"),
-        ("on time", f"{progress.panes['ON_TIME']:,}"),
-        ("late", f"{progress.panes['LATE']:,}"),
-        ("dropped", f"{progress.dropped:,}"),
-    ]
-
-
-def _watermark(at: int | None, files: Sequence[ArrivalFile]) -> str:
-    if at is None:
-        return "none yet"
-    # The closing row moves it a week beyond the last flight, which would puzzle a reader.
-    return "past the end" if at > files[-1].last_ms else show_local(at)
+    def _watermark(self, watermark: int | None) -> str:
+        if watermark is None:
+            return "none yet"
+        # The closing row moves it a week beyond the last flight, which would puzzle a reader.
+        return "past the end" if watermark > self._files[-1].last_ms else show_local(watermark)
