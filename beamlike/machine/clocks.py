@@ -114,21 +114,6 @@ class StageClock:
 InputClock = SourceClock | StageClock
 
 
-def patience_ms(clocks: Iterable[InputClock]) -> int:
-    """For how long nothing has to look at the clock for these inputs while no row comes (ms).
-
-    A source that is set aside when it is idle is noticed after once or twice as long as it may be
-    silent. One whose watermark advances with the clock has to be looked at all the time.
-    """
-    waiting = [
-        clock for clock in clocks if isinstance(clock, SourceClock) and clock.idle_after is not None
-    ]
-    if any(clock.idle is Idle.ADVANCE for clock in waiting):
-        return 0
-    spans = [clock.resolution.to_ms(clock.idle_after or 0) for clock in waiting]
-    return min(spans, default=0)
-
-
 @attrs.frozen
 class SourceProgress:
     """A source delivered rows; ``greatest`` is the greatest event time among them (ms).
@@ -251,9 +236,16 @@ class Clocks:
     @property
     def needs_clock(self) -> bool:
         """Whether the watermark may move because processing time did."""
-        return any(
-            isinstance(clock, SourceClock) and clock.idle_after is not None for clock in self.inputs
-        )
+        return bool(self.silences)
+
+    @property
+    def silences(self) -> Sequence[int]:
+        """After how much processing time each input that can be idle is so, in ticks."""
+        return [
+            clock.idle_after
+            for clock in self.inputs
+            if isinstance(clock, SourceClock) and clock.idle_after is not None
+        ]
 
     def update(
         self,

@@ -7,7 +7,7 @@ from typing import Any, Final, TypedDict
 import attrs
 import pyarrow as pa
 
-from beamlike.machine.clocks import Clocks, SourceClock, StageClock, patience_ms
+from beamlike.machine.clocks import Clocks, SourceClock, StageClock
 from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
@@ -270,16 +270,6 @@ class Plan:
         """Whether something may become due by processing time alone."""
         by_input = self.clocks is not None and self.clocks.needs_clock
         return by_input or self.machine.needs_clock
-
-    def wakes_every(self, wake_every_ms: int) -> int:
-        """How often a query with ticks needs a micro-batch while no data arrives (ms).
-
-        Args:
-            wake_every_ms: How late a timer of processing time may fire.
-        """
-        if self.machine.needs_clock or self.clocks is None:
-            return wake_every_ms
-        return max(wake_every_ms, patience_ms(self.clocks.inputs))
 
     @property
     def retracts(self) -> bool:

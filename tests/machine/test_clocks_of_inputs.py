@@ -15,9 +15,7 @@ from beamlike.machine.clocks import (
     SourceProgress,
     StageClock,
     WatermarkUpdate,
-    patience_ms,
 )
-from beamlike.model.resolution import MICROSECONDS
 from beamlike.model.time import MIN_TIMESTAMP
 
 ORDERS, PAYMENTS = 0, 1
@@ -328,19 +326,3 @@ def test_what_is_known_survives_its_saved_form(updates: list[WatermarkUpdate]) -
     clocks = Clocks((SourceClock(7), StageClock(3)))
     states, _ = clocks.update((), updates, 3)
     assert tuple(InputState.from_json(state.to_json()) for state in states) == states
-
-
-@pytest.mark.parametrize(
-    ("clocks", "expected"),
-    [
-        ((), 0),
-        ((SourceClock(60), StageClock(2)), 0),
-        ((SourceClock(60, 30_000), StageClock(2), SourceClock(0, 20_000)), 20_000),
-        ((SourceClock(60, 30_000_000, resolution=MICROSECONDS),), 30_000),
-        ((SourceClock(60, 30_000), SourceClock(0, 20_000, Idle.ADVANCE)), 0),
-    ],
-)
-def test_the_clock_is_looked_at_as_rarely_as_a_source_may_be_silent(
-    clocks: tuple[SourceClock | StageClock, ...], expected: int
-) -> None:
-    assert patience_ms(clocks) == expected

@@ -37,7 +37,6 @@ NOT_CALLED: Final = frozenset(
         # What pipelines, machines and type checks call.
         *("beam.Create.infer_output_type", "beam.GlobalWindows.windowed_value"),
         *("beam.Pipeline.add", "testing.TestPipeline.add", "WindowingStrategy.check_groupable"),
-        *("beam.CombineFn.maybe_from_callable", "beam.GroupBy.force_tuple_keys"),
         # The spelling of messages, which belongs to the callers of several kinds.
         *("WindowingStrategy.configured", "check_flatten"),
     }

@@ -58,6 +58,8 @@ def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
 FURTHEST_AHEAD = 14
 """Hours by which the clocks of some zone are ahead of UTC, and those of none by more."""
 
+_INSTANT = T.TimestampType()
+"""By the name ``timestamp`` a session may mean one without a zone, ``spark.sql.timestampType``."""
 _DATED = r"^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}"
 
 
@@ -76,11 +78,11 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
             raw = F.collate(raw, "UTF8_BINARY")
         # Spark reads a bare time of day as today, and a bare year as its first of January: both
         # are taken for mistakes.
-        return F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))
+        return F.when(raw.rlike(_DATED), raw.try_cast(_INSTANT))
     if isinstance(kind, T.TimestampNTZType):
         return F.when(F.year(raw).between(1, 9999), F.timestamp_micros(_wall_clock_micros(raw)))
     if isinstance(kind, T.TimestampType | T.DateType):
-        return raw.cast("timestamp")
+        return raw.cast(_INSTANT)
     raise ColumnError(
         f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
         f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'

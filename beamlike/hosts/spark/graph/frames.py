@@ -29,13 +29,7 @@ from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import ease_worker
-from beamlike.machine.clocks import (
-    InputClock,
-    SourceClock,
-    StageClock,
-    is_far_ahead,
-    patience_ms,
-)
+from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Node, ReadNode, StatefulNode
 from beamlike.runtime.envelope import Reached
@@ -45,6 +39,7 @@ from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.store.blobs import table_in
+from beamlike.runtime.waking import pace_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -143,8 +138,9 @@ def stream_messages(
     streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
     entries = [frame.entry(layers, at) for at, frame in streams]
     entries += [] if others is None else [Entry(others)]
-    every_ms = wakes_every(layers, shards, wake_every_ms)
-    if every_ms is not None:
+    if waits_for_clock(layers, shards):
+        by_trigger = _waits_for_trigger(layers, shards)
+        every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=_silences_ms(layers))
         entries.append(Entry(_ticked(spark, layers, every_ms)))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, StatefulNode))
@@ -168,21 +164,26 @@ def clock_of(source: ReadNode) -> InputClock:
     return StageClock(1)
 
 
-def wakes_every(layers: Layers, shards: int, wake_every_ms: int) -> int | None:
-    """How often a query needs a micro-batch while no data arrives (ms); None: it waits for data.
+def waits_for_clock(layers: Layers, shards: int) -> bool:
+    """Whether a node or a source waits on processing time, so that its query has to be woken."""
+    return _waits_for_trigger(layers, shards) or bool(_silences_ms(layers))
 
-    Args:
-        wake_every_ms: How late a timer of processing time may fire.
-    """
-    steps = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
-    if any(
-        placed.stage.plan.machine.needs_clock for layer in steps for placed in layer.stages.values()
-    ):
-        return wake_every_ms
-    clocks = layers.clocks.values()
-    if all(not isinstance(clock, SourceClock) or clock.idle_after is None for clock in clocks):
-        return None
-    return max(wake_every_ms, patience_ms(clocks))
+
+def _waits_for_trigger(layers: Layers, shards: int) -> bool:
+    """Whether a trigger or a timer of a node waits on processing time."""
+    built = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
+    return any(
+        placed.stage.plan.machine.needs_clock for layer in built for placed in layer.stages.values()
+    )
+
+
+def _silences_ms(layers: Layers) -> list[int]:
+    """After how much processing time each source that can be idle is so (ms)."""
+    return [
+        clock.idle_after // layers.resolution.per_ms
+        for clock in layers.clocks.values()
+        if isinstance(clock, SourceClock) and clock.idle_after is not None
+    ]
 
 
 def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
