@@ -128,7 +128,7 @@ def test_over_connect_two_checkpoints_of_one_name_lose_nothing(
         write = bl.upsert_into(place.target, "user", name="visits")
         write(over_connect(put(user, 0, 5, 1)), 0)
     write(over_connect(put("bob", 0, 7, 2)), 1)
-    assert [name for name, *_ in standing(place, table)] == ["ann", "bob", "bob"]
+    assert [row[:2] for row in standing(place, table)] == [("ann", 5), ("bob", 7)]
     monkeypatch.setattr("beamlike.hosts.landing.writer._written", {})
     with pytest.raises(StateError, match="another query has written under this name"):
         write(over_connect(put("cat", 0, 5, 1)), 0)
