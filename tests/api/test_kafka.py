@@ -190,6 +190,18 @@ def test_a_window_that_is_over_is_a_tombstone_if_wanted(spark: Any, tmp_path: Pa
     assert changes(tmp_path) == [(2, "upsert"), (3, "upsert"), (None, "expired")]
 
 
+def test_without_the_connector_there_is_a_word(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_connector, "FORMAT", "kafka")
+    words = r"--packages org\.apache\.spark:spark-sql-kafka"
+    with pytest.raises(EnvironmentProblem, match=rf"kafka\.read needs .*{words}"):
+        bl.kafka.read(spark, "one:1", "clicks", watermark="0 s")
+    panes = panes_of(spark, *PANES)
+    with pytest.raises(EnvironmentProblem, match=rf"kafka\.write needs .*{words}"):
+        bl.kafka.write(panes, "one:1", "hours", key="user")
+
+
 def test_avro_needs_a_module_of_spark(spark: Any, tmp_path: Path) -> None:
     topics.send(tmp_path, "clicks", (None, click("ann", 1)))
     schema = '{"type": "record", "name": "Click", "fields": [{"name": "n", "type": "int"}]}'
