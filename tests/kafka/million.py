@@ -102,7 +102,7 @@ def expected(sent: list[Event]) -> set[tuple[str, int, int, int, int]]:
 def drive(servers: str, source: str, target: str, lost: str, home: str) -> None:
     """One driver of the job, until all records are read."""
     import beamlike as bl
-    from tests.kafka.trials import Kafka
+    from tests.kafka.client import Kafka
 
     spark = Kafka(servers).spark
     clicks = bl.kafka.read(
