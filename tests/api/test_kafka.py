@@ -329,6 +329,11 @@ def test_what_cannot_be_is_refused(spark: Any, tmp_path: Path) -> None:
         ),
         (lambda: read(spark, folder, "t", start="now"), PipelineError, "start must be"),
         (
+            lambda: read(spark, folder, "t", start=datetime(2026, 1, 1)),
+            PipelineError,
+            "is not an instant without its zone",
+        ),
+        (
             lambda: read(spark, folder, "t", start="latest", bounded=True),
             PipelineError,
             "reads nothing",

@@ -57,7 +57,8 @@ def a_million_events(kafka: Kafka, home: Path) -> str:
     assert timings["ON_TIME"] > len(wanted) // 2, f"the silent partition holds back: {timings}"
     return (
         f"{len(sent):,} events, killed after {killed} micro-batches: {len(wanted):,} sessions, "
-        f"{sum(timings.values()):,} records, {deleted:,} tombstones, {len(places):,} dead letters"
+        f"{sum(timings.values()):,} records and {deleted:,} tombstones after compaction, "
+        f"{len(places):,} dead letters"
     )
 
 
