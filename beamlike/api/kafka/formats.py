@@ -2,6 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -201,8 +202,11 @@ TEXT: Final = Text()
 JSON: Final = Json()
 
 
-def analysed(rows: "DataFrame") -> "DataFrame":
+def analysed(make: "Callable[[], DataFrame]") -> "DataFrame":
     """Rows whose columns Spark has looked at, so that it says here what it lacks.
+
+    Args:
+        make: Makes them.
 
     Raises:
         EnvironmentProblem: It lacks the module of Avro.
@@ -212,6 +216,7 @@ def analysed(rows: "DataFrame") -> "DataFrame":
     from pyspark.errors import PySparkException
 
     try:
+        rows = make()
         _ = rows.schema
     except PySparkException as error:
         words = str(error)
