@@ -50,8 +50,8 @@ def refusal(disk: str, name: str = MANAGER, mended: str = UNSET) -> str:
         "first content of a file that is written twice: a micro-batch that runs again, as after a "
         f"kill, leaves a checkpoint that nothing can read; leave that setting out, or {mended} "
         "before the query starts: Spark's own choice replaces files. Where checkpoints lie on an "
-        'object store that needs it, name the place with spark.conf.set("spark.sql.streaming.checkpointLocation", '
-        '"s3a://...")'
+        "object store that needs it, name the place with "
+        'spark.conf.set("spark.sql.streaming.checkpointLocation", "s3a://...")'
     )
 
 
