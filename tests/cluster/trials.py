@@ -16,7 +16,7 @@ import attrs
 
 from tests.cluster import events, scaling
 from tests.cluster.archive import Packed
-from tests.cluster.cluster import DRIVER, WORKERS, Cluster, cluster, kill, wait_until
+from tests.cluster.cluster import DRIVER, EXECUTOR, WORKERS, Cluster, cluster, kill, wait_until
 from tests.cluster.quota import quotas
 
 __all__ = ["TRIALS", "Place", "Trial"]
@@ -174,12 +174,7 @@ def cluster_mode(place: Place) -> str:
 
 def _drivers(built: Cluster) -> set[int]:
     """The processes of Java that are drivers on workers."""
-    return {
-        process
-        for host in WORKERS
-        for process in built.network.processes(host)
-        if b"DriverWrapper" in Path(f"/proc/{process}/cmdline").read_bytes()
-    }
+    return {process for host in WORKERS for process in built.running(host, "DriverWrapper")}
 
 
 def spark_connect(place: Place) -> str:
@@ -213,7 +208,7 @@ def killed_workers(place: Place) -> str:
     with _trial(place) as trial:
         built, job = trial.cluster, trial.submit()
         trial.wait_for_batch(3)
-        (executor,) = built.executors(WORKERS[0])
+        (executor,) = built.running(WORKERS[0], EXECUTOR)
         kill(executor)
         trial.wait_for_batch(6)
         built.network.signal_host(WORKERS[1], signal.SIGKILL)
@@ -240,7 +235,7 @@ def cut_network(place: Place) -> str:
         built.network.cut(WORKERS[0])
         time.sleep(30)
         during = trial.batches() - before
-        assert built.executors(WORKERS[0]), "the executor that was cut off has ended"
+        assert built.running(WORKERS[0], EXECUTOR), "the executor that was cut off has ended"
         built.network.mend(WORKERS[0])
         trial.wait_for_end(job)
         trial.check()
