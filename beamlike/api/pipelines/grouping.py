@@ -3,7 +3,7 @@
 from typing import Any
 
 from beamlike.api.pipelines.hints.declared import declared_type, value_type
-from beamlike.api.pipelines.option_classes import TypeOptions
+from beamlike.api.pipelines.options import TypeOptions
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import (
     PipelineError,

@@ -19,7 +19,7 @@ from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 
 _STAMPS: Final = frozenset(("TimestampedValue", "WindowedValue"))
-_METHODS: Final = ("process", "process_batch", "finish_bundle")
+_METHODS: Final = ("process", "finish_bundle")
 
 
 def warn_of_times(edge: Edge, window_fn: WindowFn, label: str) -> None:

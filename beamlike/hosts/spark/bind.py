@@ -23,7 +23,7 @@ from beamlike.hosts.spark.inputs import (
     value_expression,
 )
 from beamlike.machine.clocks import is_far_ahead
-from beamlike.machine.events import RowProblem
+from beamlike.machine.events import UNREADABLE, RowProblem
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Plan
@@ -215,6 +215,7 @@ def packer_columns(
     # First of all: such a row must not move a watermark, whatever else is wrong with it.
     far_future = F.lit(RowProblem.FAR_FUTURE.value)
     reason = F.when(mark("problem") == far_future, far_future)
+    reason = reason.when(mark("problem").isin(*UNREADABLE), mark("problem"))
     for name in plan.keys:
         reason = reason.when(column(name).isNull(), F.lit(RowProblem.NULL_KEY.value))
         reason = reason.when(_clean_key(df, name).isNull(), F.lit(RowProblem.BAD_KEY.value))
