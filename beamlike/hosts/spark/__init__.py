@@ -9,7 +9,7 @@ metrics), `ticks` (micro-batches without
 data). The edges: `inputs`
 (columns of a DataFrame), `bind` (rows of a source, and rows for the packer, in SQL), `verbs` (what
 becomes of rows, in SQL; stars and generators in expressions), `session` (a Spark session that
-fits), `checkpoint_files` (how files of checkpoints get their names), `scratch` (folders that go
+fits), `requirements` (what a query needs of one that its user has set up), `checkpoint_files` (how files of checkpoints get their names), `scratch` (folders that go
 with the process), `replay` (scripts, run as pipelines are), `drain` (an end for all windows),
 `repartition` (saved state over other partitions). Whole pipelines of Python functions are in
 `graph`.
