@@ -163,7 +163,7 @@ AXES: Final = (
         (2, 8, 32, 100, 200),
         lambda at, scale: (
             in_a_row(3),
-            _stream(_of(20_000, scale), _of(8_000, scale), batches=7),
+            _stream(_of(20_000, scale), _of(8_000, scale), batches=8),
         ),
         _partitions,
     ),
