@@ -32,6 +32,7 @@ IN_PROCESS: Final = ("local", "memory")
 SCENARIOS: Final[Mapping[str, tuple[str, ...]]] = {
     "runner": IN_PROCESS,
     "windows": (*IN_PROCESS, "spark"),
+    "merging_windows": (*IN_PROCESS, "spark"),
     "sources": (*IN_PROCESS, "spark"),
     "retractions": (*IN_PROCESS, "spark"),
     "capabilities": (*IN_PROCESS, "spark"),
