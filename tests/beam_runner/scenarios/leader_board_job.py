@@ -54,7 +54,7 @@ def main(folder: str, out: str, totals: str, checkpoint: str, *, drains: bool) -
     spark = local_session()
     rows = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(folder)
     # Classes and functions of the main program travel with the pipeline.
-    options = PipelineOptions(["--shards=2", f"--checkpoint={checkpoint}"])
+    options = PipelineOptions(["--shards=2", f"--checkpoint={checkpoint}", "--save_main_session"])
 
     def writing(into: str) -> Any:
         def write(frame: Any, number: int) -> None:
