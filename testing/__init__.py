@@ -116,7 +116,7 @@ from beamlike.testing.pipelines.runs import (
 )
 from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
 from beamlike.testing.scenarios.results import to_document
-from beamlike.testing.streams.arrivals import arrivals_from_csv, arrivals_from_dataframe
+from beamlike.testing.streams.arrivals import arrivals_from_dataframe
 from beamlike.testing.streams.as_code import as_test_stream
 from beamlike.testing.streams.by_clock import stream_by_clock
 from beamlike.testing.streams.comparing import compare
@@ -150,7 +150,6 @@ __all__ = [
     "TriggerAssertionError",
     "WatermarkRule",
     "WindowFnAssertionError",
-    "arrivals_from_csv",
     "arrivals_from_dataframe",
     "as_test_stream",
     "assert_that",

@@ -151,7 +151,7 @@ def _run(arguments: list[str]) -> int:
         )
         command.add_arguments(of_command)
     try:
-        options = parser.read(arguments)
+        options = parser.parse_args(arguments)
     except SystemExit as leaving:  # argparse has printed the help, the version or the mistake
         return leaving.code if isinstance(leaving.code, int) else REFUSED
     if options.command is None:

@@ -4,15 +4,12 @@ import argparse
 import contextlib
 import logging
 import signal
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-import attrs
 
 from beamlike.cli.argument_types import as_path, whole_number
 from beamlike.cli.silence_spark import quiet_session
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from beamlike.demo.job import Progress
-    from beamlike.demo.pace import Pace
 
 DESCRIPTION: Final = """\
 Stream the 336,776 departures scheduled from New York's airports in 2013 through
@@ -92,36 +88,40 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo import check, report, results, story
     from beamlike.demo.flights import load_flights
     from beamlike.demo.job import Output, run_query
-    from beamlike.demo.pace import storm_days, write_arrivals
-    from beamlike.demo.screen import screen_for
+    from beamlike.demo.pace import Pace, storm_days, write_arrivals
+    from beamlike.demo.screen import Screen
     from beamlike.hosts.spark.session import check_environment
     from beamlike.viz.picture import figure
     from beamlike.viz.saving import draw
 
     check_environment()
     out = _folder(args.out)
-    choice = _choose(args)
-    flights = load_flights(choice.first, choice.days)
+    if args.quick:
+        pace = Pace(storms=1, storm_minutes=120, storm_hours=32, quiet_days=1)
+        flights = load_flights(args.first_day or _QUICK_DAY, args.days or _QUICK_DAYS)
+    else:  # about 150 micro-batches for the year: two minutes on a laptop of 2 cores
+        pace = Pace(storms=4, storm_minutes=60, storm_hours=32, quiet_days=10)
+        flights = load_flights(args.first_day, args.days)
     output = Output(out)
     output.prepare()
     with tempfile.TemporaryDirectory(prefix="beamlike-demo-") as scratch:
         arrivals, checkpoint = Path(scratch, "arrivals"), Path(scratch, "checkpoint")
         arrivals.mkdir()
-        files = write_arrivals(flights, arrivals, choice.pace)
+        files = write_arrivals(flights, arrivals, pace)
         _say(f"{len(flights):,} departures in {len(files)} files, one for each micro-batch")
-        storms = sorted(storm_days(flights, choice.pace.storms))
+        storms = sorted(storm_days(flights, pace.storms))
         if storms:
             _say(
-                f"slowly, {choice.pace.storm_minutes} minutes a file, through the storms of "
+                f"slowly, {pace.storm_minutes} minutes a file, through the storms of "
                 + ", ".join(day.strftime("%d %b") for day in storms)
             )
         _say("starting Spark ...")
         with (
             quiet_session("beamlike demo") as spark,
             _on_a_page(spark, args.live),
-            screen_for(sys.stdout, files) as screen,
             _interruptible() as check_interrupt,
         ):
+            screen = Screen(_say, files)
 
             def report_progress(progress: "Progress") -> None:
                 check_interrupt()
@@ -130,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
             batches = run_query(spark, arrivals, checkpoint, output, report_progress)
     panes, drops = results.read_panes(output.panes()), results.read_drops(output.dropped())
     verdict = check.check(flights, panes, drops)
-    text = report.render(report.summarise(flights, panes, drops, len(batches)), verdict)
+    text = report.render(flights, panes, drops, len(batches), verdict)
     (out / "summary.txt").write_text(text + "\n", encoding="utf-8")
     if panes:
         group = story.choose_group(panes, drops)
@@ -153,24 +153,6 @@ def _on_a_page(spark: "SparkSession", asked: bool) -> Iterator[None]:
     with live_view(spark) as view:
         _say(f"live on {view.url} until the demo ends")
         yield
-
-
-@attrs.frozen
-class _Choice:
-    first: date | None
-    days: int | None
-    pace: "Pace"
-
-
-def _choose(args: argparse.Namespace) -> _Choice:
-    from beamlike.demo.pace import Pace
-
-    if args.quick:
-        pace = Pace(storms=1, storm_minutes=120, storm_hours=32, quiet_days=1)
-        return _Choice(args.first_day or _QUICK_DAY, args.days or _QUICK_DAYS, pace)
-    # About 150 micro-batches for the year: two minutes on a laptop of 2 cores.
-    pace = Pace(storms=4, storm_minutes=60, storm_hours=32, quiet_days=10)
-    return _Choice(args.first_day, args.days, pace)
 
 
 @contextlib.contextmanager

@@ -43,7 +43,7 @@ DESCRIPTION: Final = """\
 Run the scenarios of transcript files, one after the other, and show every pane
 that comes out and every element that is dropped. Where a file says what must
 come out, the whole of it is compared. Of a folder all *.json files below it are
-run. What is wrong in a file is shown with its line, before anything runs. What
+run. What is wrong in a file is shown with its place, before anything runs. What
 can be read is run all the same.
 """
 

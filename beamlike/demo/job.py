@@ -1,7 +1,6 @@
 """The streaming query of the demo, and where its panes go."""
 
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
@@ -55,19 +54,13 @@ def flight_panes(flights: "DataFrame") -> "DataFrame":
 class Progress:
     """How far the query is.
 
-    ``batches`` micro-batches are done; ``panes`` counts the panes by timing; ``watermark_ms``
-    is Spark's, None while it knows none.
+    ``batches`` micro-batches are done; ``counted`` has the panes by timing and ``DROPPED``;
+    ``watermark_ms`` is Spark's, None while it knows none.
     """
 
     batches: int
-    panes: Counter[str]
-    dropped: int
+    counted: Counter[str]
     watermark_ms: int | None
-
-    @classmethod
-    def none(cls) -> "Progress":
-        """Before the first micro-batch."""
-        return cls(0, Counter(), 0, None)
 
 
 @attrs.frozen
@@ -90,7 +83,6 @@ class Output:
         self.panes_folder = folder / "panes"
         self.dropped_folder = folder / "dropped"
         self.counted: dict[int, Counter[str]] = {}
-        self._lock = threading.Lock()
 
     def prepare(self) -> None:
         """Make the folders, and remove the batches of an earlier run. Touches nothing else."""
@@ -112,15 +104,12 @@ class Output:
         self._write(dropped, self.dropped_folder, batch)
         counted = Counter(pc.struct_field(panes.column("pane"), "timing").to_pylist())
         counted["DROPPED"] = dropped.num_rows
-        with self._lock:
-            self.counted[batch] = counted
+        self.counted[batch] = counted
 
     def progress(self, watermark_ms: int | None) -> Progress:
         """What has been written so far."""
-        with self._lock:
-            counts = list(self.counted.values())
-        panes = sum(counts, Counter())
-        return Progress(len(counts), panes, panes.pop("DROPPED", 0), watermark_ms)
+        counts = list(self.counted.values())
+        return Progress(len(counts), sum(counts, Counter()), watermark_ms)
 
     def panes(self) -> pa.Table:
         """All panes written, with the column ``batch``."""

@@ -46,8 +46,8 @@ def pane_table(outputs: Sequence[Output], marked: Collection[int] = (), width: i
     ``#`` is the index of the pane, ``ns`` its nonspeculative index. ``place`` says ``first``,
     ``last``, or ``only`` for a pane that is both. A drop shows the element's value and time,
     the window that refused it, the reason for it, and by how much the element missed it or what
-    was raised for it. Long keys and values are cut so that what differs between rows stays
-    visible, see `beamlike.viz.shortening`.
+    was raised for it. Long keys and values are cut so that those that differ look different, see
+    `beamlike.viz.shortening`.
 
     Args:
         outputs: Panes and drops.

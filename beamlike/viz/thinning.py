@@ -1,52 +1,38 @@
-"""How a long text timeline gets short: what changes nothing is drawn together, the rest cut."""
+"""How a long text timeline gets short: its middle is left out, and counted."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 import attrs
 
 from beamlike.model.fingerprint import how_many
 
-_MARKS: Final = "xo*|"
-"""What is drawn over what, the strongest first."""
-
 
 @attrs.frozen
 class Entry:
-    """Some steps in a row, as they are drawn.
+    """A step as it is drawn.
 
     ``row`` is what stands right of the gutter in the first line, ``below`` are the other lines.
-    ``elements``, ``panes`` and ``drops`` are how many there were, ``moves`` how often a clock
-    moved. ``first`` and ``last`` are steps; ``name`` is the first one's text in the gutter.
+    ``elements``, ``panes`` and ``drops`` are how many there were. ``name`` is the text in the
+    gutter.
     """
 
-    first: int
-    last: int
+    step: int
     name: str
     row: str
     below: tuple[str, ...] = ()
     elements: int = 0
-    moves: int = 0
     panes: int = 0
     drops: int = 0
 
-    @property
-    def quiet(self) -> bool:
-        """Nothing came of it."""
-        return not self.below and not self.drops
-
 
 def thinned(entries: Sequence[Entry], most: int) -> Iterator[Entry | str]:
-    """The entries to draw; texts stand for those that are left out.
+    """The entries to draw; a text stands for those that are left out.
 
     Args:
         entries: All of them.
-        most: So many lines there may be. With half as many each step has its own; then those of
-            which nothing came are drawn together; then the middle is left out.
+        most: So many lines there may be.
     """
     shown = list(entries)
-    if _lines(shown) > most // 2:
-        shown = _together(shown)
     start = _within(shown, most // 2)
     end = max(len(shown) - _within(shown[::-1], most // 2), start)
     if _lines(shown) <= most or start == end:
@@ -70,42 +56,6 @@ def _within(entries: Sequence[Entry], lines: int) -> int:
     return len(entries)
 
 
-def _together(entries: Sequence[Entry]) -> list[Entry]:
-    """Neighbours of one kind of which nothing came, as one."""
-    joined: list[Entry] = []
-    for entry in entries:
-        before = joined[-1] if joined else None
-        if before is None or not (before.quiet and entry.quiet and _alike(before, entry)):
-            joined.append(entry)
-        elif entry.moves:
-            moves = before.moves + entry.moves
-            joined[-1] = attrs.evolve(entry, first=before.first, moves=moves)
-        else:
-            elements = before.elements + entry.elements
-            joined[-1] = attrs.evolve(
-                before,
-                last=entry.last,
-                name=f"+ {elements} elements",
-                row=_over(before.row, entry.row),
-                elements=elements,
-            )
-    return joined
-
-
-def _alike(one: Entry, other: Entry) -> bool:
-    """Both elements, both the watermark, or both the clock."""
-    return one.name.split(" ")[0] == other.name.split(" ")[0]
-
-
-def _over(one: str, other: str) -> str:
-    """Two rows as one; of two marks in a place, the stronger."""
-    size = max(len(one), len(other))
-    return "".join(
-        next((mark for mark in _MARKS if mark in pair), max(pair))
-        for pair in zip(one.ljust(size), other.ljust(size), strict=True)
-    )
-
-
 def _left_out(entries: Sequence[Entry]) -> str:
     counts = [
         (sum(entry.elements for entry in entries), "element"),
@@ -113,5 +63,5 @@ def _left_out(entries: Sequence[Entry]) -> str:
         (sum(entry.drops for entry in entries), "drop"),
     ]
     left_out = ", ".join(how_many(count, noun) for count, noun in counts if count)
-    steps = f"steps {entries[0].first} to {entries[-1].last}"
+    steps = f"steps {entries[0].step} to {entries[-1].step}"
     return f"... {steps} left out{': ' + left_out if left_out else ''}"

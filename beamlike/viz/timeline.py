@@ -51,9 +51,8 @@ _MOST_REASON_LINES: Final = 3
 def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = None) -> str:
     """Draw a run: elements, windows, the watermark and what came out, step by step.
 
-    A key with a long trace gets some 120 lines, fewer among many: steps of which nothing came are
-    drawn together, and if that is not enough, the middle is left out. Of many keys the busiest are
-    drawn. What is left out is counted.
+    A key with a long trace gets some 120 lines, fewer among many: the middle is left out. Of many
+    keys the busiest are drawn. What is left out is counted.
 
     Args:
         run: If its host traced it, merges and the reasons of firings show too.
@@ -114,8 +113,7 @@ class _Block:
             if isinstance(entry, str):
                 yield _gutter("") + entry
                 continue
-            span = f"{entry.first:3}" + f"-{entry.last}" * (entry.last != entry.first)
-            yield padded(f"{span} {entry.name}", _GUTTER) + entry.row
+            yield padded(f"{entry.step:3} {entry.name}", _GUTTER) + entry.row
             yield from entry.below
 
     def _entries(self) -> Iterator[Entry]:
@@ -142,12 +140,10 @@ class _Block:
             below = self._opened(mine, merges, effects), self._happenings(merges, effects, trace)
             yield Entry(
                 number,
-                number,
                 name,
                 row,
                 tuple(line for lines in below for line in lines),
                 elements=len(mine),
-                moves=int(not isinstance(step, Arrive)),
                 panes=sum(isinstance(it, Pane) and not it.retraction for it in effects),
                 drops=len(drops),
             )

@@ -14,26 +14,22 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import IO, Any, Self
 
-import attrs
-
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.python.windows import BoundedWindow, of_model
+from beamlike.api.pipelines.python.windows import BoundedWindow
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import Window
 from beamlike.runtime.graph.outputs import PipelineRun
-from beamlike.runtime.script import Output, Run
 from beamlike.testing.assertions.failures import Failure
 from beamlike.testing.pipelines.beam_matchers import (
-    BEAMS_MATCHERS,
     BeamAssertException,
-    EqualToPerWindow,
     TestWindowedValue,
+    reified,
 )
 from beamlike.testing.pipelines.collections import asking, results_of
-from beamlike.testing.streams.results import NO_KEY, Matcher, Results
+from beamlike.testing.streams.results import Matcher, Results
 
 __all__ = ["TempDir", "assert_that", "has_at_least_one", "open_shards"]
 
@@ -70,15 +66,11 @@ def assert_that(
 
     def ask(run: PipelineRun) -> str | None:
         results = results_of(run, edge, windowing)
-        if reify_windows and not isinstance(matcher, EqualToPerWindow):
-            results = _reified(results)
+        if reify_windows:
+            results = reified(results)
         if isinstance(matcher, Matcher):
             failure = matcher.failure(results, negated=False)
-            if failure is None:
-                return None
-            return results.text_of(
-                attrs.evolve(failure, facts=_with_beams_words(matcher, failure, results))
-            )
+            return None if failure is None else results.text_of(failure)
         try:
             for each in _asked_for(results, use_global_window):
                 answer = matcher(each)
@@ -94,20 +86,6 @@ def assert_that(
         return results.text_of(Failure(f"{name} does not hold", (("because", why),)))
 
     assert_with(ask)
-
-
-def _with_beams_words(matcher: Any, failure: Failure, results: Results) -> Any:
-    """The text of a failure, and at its end that of Beam's matcher."""
-    # Those of Beam are functions of elements; others may be functions, too, of something else.
-    if not isinstance(matcher, BEAMS_MATCHERS):
-        return failure.facts
-    if isinstance(matcher, EqualToPerWindow):
-        results = _reified(results)
-    try:
-        matcher(results.elements(results.panes, stamped=False))
-    except BeamAssertException as error:
-        return (*failure.facts, ("in Beam", str(error)))
-    return failure.facts
 
 
 def _asked_for(results: Results, use_global_window: bool) -> list[Any]:
@@ -129,26 +107,14 @@ def _refuse_unless_it_asks(matcher: object) -> None:
             return
         # A function of the harness makes a matcher; given elements it would never fail.
         if callable(matcher):
-            made = "<locals>" in getattr(matcher, "__qualname__", "")  # by `matches_all`
-            if made or not str(getattr(matcher, "__module__", "")).startswith("beamlike.testing."):
+            inner = "<locals>" in getattr(matcher, "__qualname__", "")  # by `matches_all`
+            if inner or not str(getattr(matcher, "__module__", "")).startswith("beamlike.testing."):
                 return
             hint = f"; write {getattr(matcher, '__name__', matcher)}(...)"
     raise TestStreamError(
         "assert_that needs a matcher such as equal_to([...]), or a function of all elements, got "
         f"{matcher!r}{hint}"
     )
-
-
-def _reified(results: Results) -> Results:
-    outputs = []
-    for output in results.run.outputs:
-        pane = output.effect
-        if isinstance(pane, Pane):
-            at, windows = Timestamp.of_millis(pane.timestamp), [of_model(pane.window)]
-            value = TestWindowedValue(results.element(output), at, windows, pane.info)
-            output = Output(output.step, NO_KEY, attrs.evolve(pane, value=value))
-        outputs.append(output)
-    return attrs.evolve(results, run=Run((), tuple(outputs)), aggregate=None)
 
 
 def has_at_least_one(

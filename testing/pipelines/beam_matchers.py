@@ -6,31 +6,30 @@ Source: Beam Python ``apache_beam.testing.util``.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 
 from beamlike.api.pipelines.elements import Map
+from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.windows import of_model
 from beamlike.api.pipelines.rows import Row
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import Pane
 from beamlike.model.panes import NO_FIRING, PaneInfo
-from beamlike.model.windows import Window
-from beamlike.testing.assertions.equality import same
-from beamlike.testing.assertions.failures import Failure, some_lines
-from beamlike.testing.assertions.selection import Selection, judge
-from beamlike.testing.assertions.values import BeEmpty, Contain, several
+from beamlike.runtime.script import Output, Run
+from beamlike.testing.assertions.equality import same, same_pair
+from beamlike.testing.assertions.failures import Failure
+from beamlike.testing.assertions.values import several
 from beamlike.testing.spelling import WindowLike, read_window
-from beamlike.testing.streams.results import Matcher, Results
+from beamlike.testing.streams.results import NO_KEY, Matcher, Results
 
 __all__ = [
-    "BEAMS_MATCHERS",
     "BeamAssertException",
-    "EqualToPerWindow",
+    "BeamMatcher",
     "SortLists",
     "TestWindowedValue",
     "contains_in_any_order",
@@ -67,28 +66,46 @@ TestWindowedValue.__test__ = False  # type: ignore[attr-defined]
 
 
 @attrs.frozen
-class _EqualTo(Contain):
-    equals_fn: Equals | None = attrs.field(default=None, eq=False)
+class BeamMatcher:
+    """What Beam's functions make: a function of all elements, which `expect` takes as well.
+
+    Args:
+        name: The name of the function in a test.
+        check: Raises a `BeamAssertException` if the elements are wrong.
+        reifies: Whether it looks at each element as a `TestWindowedValue`.
+    """
+
+    name: str
+    check: Callable[[list[Any]], None] = attrs.field(eq=False)
+    reifies: bool = False
 
     def __call__(self, actual: Iterable[Any]) -> None:
-        equals = self.equals_fn or _same
-        elements = list(actual)
-        missing, unexpected = list(self.wanted), []
-        for element in elements:
-            found = next((at for at, it in enumerate(missing) if equals(it, element)), None)
-            if found is None:
-                unexpected.append(element)
-            else:
-                del missing[found]
-        if missing or unexpected:
-            more = f", unexpected elements {unexpected!r}" if unexpected else ""
-            more += f", missing elements {missing!r}" if missing else ""
-            raise BeamAssertException(f"Failed assert: {list(self.wanted)!r} == {elements!r}{more}")
+        self.check(list(actual))
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
-        equals = self.equals_fn or _same
-        results = attrs.evolve(results, equal=equals, aggregate=None)
-        return super().failure(results, negated=negated)
+        """Why all elements together do not answer as wanted, None if they do."""
+        if self.reifies:
+            results = reified(results)
+        try:
+            self.check(results.elements(results.panes, stamped=False))
+        except BeamAssertException as wrong:
+            if negated:
+                return None
+            return Failure(f"{self.name} does not hold", (("because", str(wrong)),))
+        return Failure(f"{self.name} holds, but should not") if negated else None
+
+
+def reified(results: Results) -> Results:
+    """Results whose elements are `TestWindowedValue`, each with its time, window and pane."""
+    outputs = []
+    for output in results.run.outputs:
+        pane = output.effect
+        if isinstance(pane, Pane) and not isinstance(pane.value, TestWindowedValue):
+            stamp, windows = Timestamp.of_millis(pane.timestamp), [of_model(pane.window)]
+            value = TestWindowedValue(results.element(output), stamp, windows, pane.info)
+            output = Output(output.step, NO_KEY, attrs.evolve(pane, value=value))
+        outputs.append(output)
+    return attrs.evolve(results, run=Run((), tuple(outputs)), aggregate=None)
 
 
 def _same(expected: Any, actual: Any) -> bool:
@@ -137,7 +154,22 @@ def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matche
 
     Source: Beam Python ``equal_to``.
     """
-    return _EqualTo("equal_to", several(expected, "equal_to"), stamped=False, equals_fn=equals_fn)
+    wanted, equals = list(several(expected, "equal_to")), equals_fn or _same
+
+    def check(actual: list[Any]) -> None:
+        missing, unexpected = list(wanted), []
+        for element in actual:
+            index = next((at for at, it in enumerate(missing) if equals(it, element)), None)
+            if index is None:
+                unexpected.append(element)
+            else:
+                del missing[index]
+        if missing or unexpected:
+            more = f", unexpected elements {unexpected!r}" if unexpected else ""
+            more += f", missing elements {missing!r}" if missing else ""
+            raise BeamAssertException(f"Failed assert: {wanted!r} == {actual!r}{more}")
+
+    return BeamMatcher("equal_to", check)
 
 
 def equal_to_approx(
@@ -147,8 +179,8 @@ def equal_to_approx(
 
     Args:
         expected: The elements.
-        rel_tol: As of `math.isclose`; the next one likewise.
-        abs_tol: Likewise.
+        rel_tol: The relative tolerance of `math.isclose`.
+        abs_tol: Its absolute tolerance.
 
     Source: Beam Python ``equal_to_approx``.
     """
@@ -214,112 +246,24 @@ class contains_in_any_order:
         return f"InAnyOrder({self._counts})"
 
 
-@attrs.frozen
-class _IsEmpty:
-    def __call__(self, actual: Iterable[Any]) -> None:
-        elements = list(actual)
-        if elements:
-            raise BeamAssertException(f"Failed assert: [] == {elements!r}")
-
-    def failure(self, results: Results, *, negated: bool) -> Failure | None:
-        return BeEmpty("is_empty", 0).failure(results, negated=negated)
-
-
 def is_empty() -> Matcher:
     """No elements. Source: Beam Python ``is_empty``."""
-    return _IsEmpty()
 
+    def check(actual: list[Any]) -> None:
+        if actual:
+            raise BeamAssertException(f"Failed assert: [] == {actual!r}")
 
-@attrs.frozen
-class _IsNotEmpty:
-    def __call__(self, actual: Iterable[Any]) -> None:
-        if not list(actual):
-            raise BeamAssertException("Failed assert: pcol is empty")
-
-    def failure(self, results: Results, *, negated: bool) -> Failure | None:
-        if bool(results.panes) != negated:
-            return None
-        holds = "holds, but should not" if negated else "does not hold"
-        return Failure(f"is_not_empty {holds}", (("expected", "at least one element"),))
+    return BeamMatcher("is_empty", check)
 
 
 def is_not_empty() -> Matcher:
     """At least one element. Source: Beam Python ``is_not_empty``."""
-    return _IsNotEmpty()
 
+    def check(actual: list[Any]) -> None:
+        if not actual:
+            raise BeamAssertException("Failed assert: pcol is empty")
 
-@attrs.frozen
-class EqualToPerWindow:
-    """What `equal_to_per_window` makes."""
-
-    expected: tuple[tuple[Window, tuple[Any, ...]], ...]
-
-    def __call__(self, actual: Iterable[Any]) -> None:
-        came: dict[Any, list[Any]] = defaultdict(list)
-        for it in actual:
-            if not isinstance(it, TestWindowedValue):
-                raise BeamAssertException(
-                    f"Failed assert: {it!r} is no TestWindowedValue; write reify_windows=True"
-                )
-            came[it.windows[0]].append(it.value)
-        wanted: dict[Any, list[Any]] = {
-            of_model(window): list(elements) for window, elements in self.expected
-        }
-        for window, elements in came.items():
-            if window not in wanted:
-                raise BeamAssertException(
-                    f"Failed assert: window {window} not found in any expected windows "
-                    f"{list(wanted)}"
-                )
-            for element in elements:
-                if element not in wanted[window]:
-                    raise BeamAssertException(
-                        f"Failed assert: element {element!r} not found in window "
-                        f"{window}:{wanted[window]}"
-                    )
-                wanted[window].remove(element)
-        for window, rest in wanted.items():
-            if rest:
-                raise BeamAssertException(
-                    f"Failed assert: unmatched elements {rest} in window {window}"
-                )
-
-    def failure(self, results: Results, *, negated: bool) -> Failure | None:
-        failures = []
-        for window, elements in self.expected:
-            question = Contain(f"equal_to_per_window {window}", elements, stamped=False)
-            selection = Selection.of(results, "", window)
-            failures.append(judge(results, selection, question, negated=False))
-        wanted = {window for window, _ in self.expected}
-        others = tuple(
-            at
-            for at, output in enumerate(results.run.outputs)
-            if isinstance(output.effect, Pane) and output.effect.window not in wanted
-        )
-        if others:
-            seen = {results.run.outputs[at].effect.window: None for at in others}
-            facts = (
-                ("expected", "no elements in windows that are not listed"),
-                ("windows", some_lines(map(str, seen))),
-            )
-            failures.append(Failure("equal_to_per_window does not hold", facts, others))
-        wrong = [failure for failure in failures if failure is not None]
-        if negated:
-            return None if wrong else Failure("equal_to_per_window holds, but should not")
-        return wrong[0] if len(wrong) == 1 else _together(wrong) if wrong else None
-
-
-def _together(failures: list[Failure]) -> Failure:
-    """One failure that lists all windows."""
-    facts = [
-        fact
-        for failure in failures
-        for fact in (("", ""), ("wrong", failure.headline), *failure.facts)
-    ]
-    marked = sorted(at for failure in failures for at in failure.marked)
-    notes = tuple(dict.fromkeys(note for failure in failures for note in failure.notes))
-    headline = "equal_to_per_window does not hold, for several reasons"
-    return Failure(headline, tuple(facts), tuple(marked), notes)
+    return BeamMatcher("is_not_empty", check)
 
 
 def equal_to_per_window(
@@ -343,13 +287,40 @@ def equal_to_per_window(
             f'{name} needs elements by window, such as {{("00:00:00", "00:01:00"): [1, 2]}}, got '
             f"{expected_window_to_elements!r}"
         )
-    return EqualToPerWindow(
-        tuple(
-            (read_window((window,), name), several(elements, f"{name}: {window!r}"))
-            for window, elements in expected_window_to_elements.items()
-        )
-    )
+    wanted: dict[Any, list[Any]] = {
+        of_model(read_window((window,), name)): list(several(elements, f"{name}: {window!r}"))
+        for window, elements in expected_window_to_elements.items()
+    }
+
+    def check(actual: list[Any]) -> None:
+        rest = {window: list(elements) for window, elements in wanted.items()}
+        wrong: list[str] = []
+        for reified_value in actual:
+            if not isinstance(reified_value, TestWindowedValue):
+                raise BeamAssertException(
+                    f"Failed assert: {reified_value!r} is no TestWindowedValue; write "
+                    "reify_windows=True"
+                )
+            window, element = reified_value.windows[0], reified_value.value
+            if window not in rest:
+                wrong.append(f"window {window} not found in any expected windows {list(wanted)}")
+            elif not _take(rest[window], element):
+                wrong.append(f"element {element!r} not found in window {window}:{wanted[window]}")
+        wrong += [
+            f"unmatched elements {it} in window {window}" for window, it in rest.items() if it
+        ]
+        if wrong:
+            lines = "\n".join(dict.fromkeys(wrong))
+            raise BeamAssertException(f"Failed assert: {lines}")
+
+    return BeamMatcher(name, check, reifies=True)
 
 
-BEAMS_MATCHERS: Final = (_EqualTo, _IsEmpty, _IsNotEmpty, EqualToPerWindow)
-"""The classes of matchers that are functions of a list of elements."""
+def _take(rest: list[Any], element: Any) -> bool:
+    """Remove the first that equals an element, whose list of grouped values has no order."""
+    for index, wanted in enumerate(rest):
+        grouped = isinstance(element, tuple) and len(element) == 2
+        if same(wanted, element) or (grouped and same_pair(wanted, element, any_order=True)):
+            del rest[index]
+            return True
+    return False

@@ -9,7 +9,7 @@ each failed scenario, to step through in a browser.
 A test whose assertions about a pipeline never ran fails. Where the plugin is turned off, such a
 test gets a `NothingRanWarning`.
 
-Read in this order: `examples` (of hypothesis), `reports` (what it adds to a failure).
+What it adds to a failure is in `reports`.
 
 Source: Scio ``PipelineSpec``, which checks that ``run()`` was called.
 """
@@ -25,7 +25,6 @@ import pytest
 from beamlike.testing.assertions.failures import PaneAssertionError
 from beamlike.testing.assertions.groupings import Asserted, listening
 from beamlike.testing.pipelines.checks import born, lost, unfinished
-from beamlike.testing.plugin.examples import Examples, examples_of
 
 if TYPE_CHECKING:
     from beamlike.testing.plugin.reports import Failed
@@ -76,12 +75,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     A pipeline that a fixture made may run when the fixture ends.
     """
     start, gone = born(), len(lost)
-    with examples_of(getattr(item, "obj", None)) as examples, listening() as ran:
+    with listening() as ran:
         try:
             answer = yield
         except BaseException as error:  # it fails already; that may be why something never ran
             _taken(start)
-            _annotate(item, error, ran, examples)
+            _annotate(item, error, ran)
             raise
     _fail_of([*lost[gone:], *_taken(start)])
     return answer
@@ -94,7 +93,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     try:
         answer = yield
     except BaseException as error:
-        _annotate(item, error, (), Examples())
+        _annotate(item, error, ())
         raise
     _fail_of([*lost[gone:], *_taken(-1)])
     return answer
@@ -103,10 +102,10 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
 def pytest_terminal_summary(
     terminalreporter: "pytest.TerminalReporter", config: pytest.Config
 ) -> None:
-    """Print where the pages are. Of several there is a page with links."""
+    """Print where the pages are."""
     folder, start = _pages(config), config.invocation_params.dir
     pages = [
-        (report.nodeid, str(page))
+        str(page)
         for outcome in ("failed", "error")
         for report in terminalreporter.stats.get(outcome, ())
         for name, page in getattr(report, "user_properties", ())
@@ -115,14 +114,11 @@ def pytest_terminal_summary(
     pages = list(dict.fromkeys(pages))
     if folder is None or not pages:
         return
-    from beamlike.testing.plugin.reports import seen_from, write_index
+    from beamlike.testing.plugin.reports import seen_from
 
     terminalreporter.section("beamlike timelines")
-    for _, page in pages:
+    for page in pages:
         terminalreporter.write_line(str(seen_from(start, Path(page))))
-    if len(pages) > 1:
-        index = seen_from(start, write_index(folder, pages))
-        terminalreporter.write_line(f"all of them: {index}")
 
 
 def _taken(start: int) -> list[str]:
@@ -136,37 +132,33 @@ def _fail_of(forgotten: list[str]) -> None:
         pytest.fail("\n".join(forgotten), pytrace=False)
 
 
-def _annotate(
-    item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
-) -> None:
+def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[Asserted]) -> None:
     """Add to a failure what can be done with it, and write its page.
 
     If that fails a note says so, but what matters is the failure of the test.
     """
     try:
-        _annotate_each(item, error, ran, examples)
+        _annotate_each(item, error, ran)
     except Exception as problem:
         _note_problem(error, problem)
 
 
-def _annotate_each(
-    item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
-) -> None:
-    """The same for each of the failures that are reported together."""
+def _annotate_each(item: pytest.Item, error: BaseException, ran: Sequence[Asserted]) -> None:
+    """Annotate each of the failures that are reported together."""
     from beamlike.testing.plugin.reports import UNKNOWN, Failed, groupings_of, is_plain, leaves_of
 
     searched = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
     leaves = list(leaves_of(error))
-    about = []
+    # The last stream of the test is that of one failure, but not known of which.
+    alone = ran if len(leaves) == 1 else ()
+    number = 0
     for one in leaves:
-        known = examples.ran(one)
-        # The last stream of the test is that of one failure, but not known of which.
-        alone = ran if len(leaves) == 1 else ()
-        about.append((one, groupings_of(one, alone if known is None else known)))
-        if known is None and not alone and ran and is_plain(one):
-            one.add_note(UNKNOWN)
-    reported = [(one, groupings) for one, groupings in about if groupings]
-    for number, (one, groupings) in enumerate(reported, 1):
+        groupings = groupings_of(one, alone)
+        if not groupings:
+            if ran and not alone and is_plain(one):
+                one.add_note(UNKNOWN)
+            continue
+        number += 1
         drawn = isinstance(one, PaneAssertionError)
         try:
             _add_note(item, one, Failed(item.nodeid, groupings, drawn, searched, number))

@@ -1,7 +1,6 @@
 """What the plugin for pytest adds to a failure: a replay, a page, a test stream to be pasted."""
 
 import hashlib
-import html
 import json
 import re
 import shlex
@@ -198,28 +197,3 @@ def file_name(test: str) -> str:
     if name == plain:
         return name
     return f"{name}-{hashlib.sha256(test.encode()).hexdigest()[:8]}"
-
-
-def write_index(folder: Path, pages: Sequence[tuple[str, str]]) -> Path:
-    """Write a page with links to the pages of several tests.
-
-    Args:
-        folder: Where they all are.
-        pages: The id of each test, and its page.
-    """
-    links = "\n".join(
-        f'<li><a href="{html.escape(Path(page).name)}">{html.escape(test)}</a></li>'
-        for test, page in pages
-    )
-    file = folder / "index.html"
-    file.write_text(
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width">\n'
-        "<title>Failed scenarios</title>\n"
-        "<style>body { font: 1rem/1.6 system-ui, sans-serif; margin: 2rem; max-width: 60rem }"
-        "</style>\n"
-        f"<h1>{len(pages)} failed scenarios</h1>\n<ul>\n{links}\n</ul>\n</html>\n",
-        encoding="utf-8",
-        errors="backslashreplace",
-    )
-    return file

@@ -1,6 +1,6 @@
 """Scenarios as files.
 
-Read in this order: `json_places` and `places` (where a mistake is), `schema`, `functions` (those
+Read in this order: `places` (where a mistake is), `schema`, `functions` (those
 with states and timers that a file may name), `files`, `results`, `writing`, `shrinking` (the least
 script that shows something), `capture` (scenarios from the record of a query).
 """

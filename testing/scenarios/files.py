@@ -4,8 +4,7 @@ One scenario is a windowing, a script, and every pane and drop that must come of
 format is described in ``tests/conformance/README.md``.
 """
 
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
@@ -29,7 +28,7 @@ from beamlike.model.combine import (
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Machine, Run, Script
 from beamlike.testing.scenarios.functions import NamedFn, ScenarioFunction, read_function
-from beamlike.testing.scenarios.places import Parts, Place, each, read_json, readable
+from beamlike.testing.scenarios.places import Place, read_json
 from beamlike.testing.scenarios.results import (
     Expected,
     compare,
@@ -39,6 +38,7 @@ from beamlike.testing.scenarios.results import (
 from beamlike.testing.scenarios.schema import read_script, read_windowing
 
 FORMAT: Final = "beamlike-transcript-v1"
+_MOST_PROBLEMS: Final = 10
 
 LEVELS: Final = ("core", "calendar", "retracting", "ungrouped", "extended")
 
@@ -141,11 +141,11 @@ def load_transcripts(
 
 
 def read_transcripts(path: str | PathLike[str], *, must_expect: bool = False) -> TranscriptFile:
-    """The same of a file in which some scenarios cannot be read: the others, and what is wrong.
+    """A file in which some scenarios cannot be read: the others, and what is wrong with these.
 
     Args:
-        path: As `load_transcripts`.
-        must_expect: Likewise.
+        path: A JSON file in UTF-8.
+        must_expect: Refuse a scenario that expects nothing.
     """
     name = fspath(path)
     try:
@@ -160,12 +160,12 @@ def read_transcripts(path: str | PathLike[str], *, must_expect: bool = False) ->
 
 
 def transcripts_of(text: str, name: str, *, must_expect: bool = False) -> TranscriptFile:
-    """The same of the text of a file.
+    """The scenarios in a text, and what is wrong with those that cannot be read.
 
     Args:
         text: JSON.
         name: What the file is called in complaints.
-        must_expect: As `load_transcripts`.
+        must_expect: Refuse a scenario that expects nothing.
     """
     try:
         return _read_file(read_json(text, name), must_expect)
@@ -187,52 +187,58 @@ def _read_file(document: Place, must_expect: bool) -> TranscriptFile:
     else:
         document.fail('must be a scenario, a list of scenarios, or {"scenarios": [...]}')
     ids: set[str] = set()
+    scenarios: list[Scenario] = []
+    problems: list[str] = []
+    for place in places:
+        try:
+            scenario = _read_scenario(place, must_expect)
+            if scenario.id in ids:
+                place.fail(f"the id {scenario.id!r} is used twice; ids are unique")
+        except TranscriptError as error:
+            problems.append(str(error))
+        else:
+            ids.add(scenario.id)
+            scenarios.append(scenario)
+    return TranscriptFile(tuple(scenarios), _together(problems), len(problems))
 
-    def read(place: Place) -> Scenario:
-        scenario = _read_scenario(place, must_expect)
-        if scenario.id in ids:
-            place.fail(f"the id {scenario.id!r} is used twice; ids are unique")
-        ids.add(scenario.id)
-        return scenario
 
-    found, complaints = readable(places, read)
-    return TranscriptFile(tuple(found), complaints.problem, len(places) - len(found))
+def _together(problems: Sequence[str]) -> TranscriptError | None:
+    """What is wrong with some scenarios of a file, a line each; of very many the first."""
+    more = len(problems) - _MOST_PROBLEMS
+    ending = [f"... and {more} more"] if more > 0 else []
+    shown = "\n".join([*problems[:_MOST_PROBLEMS], *ending])
+    return TranscriptError(shown) if problems else None
 
 
 def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     if isinstance(place.value, dict) and isinstance(place.value.get("id"), str):
         # From here on the name of the scenario is clearer than a position in the file.
         place = place.inside(f"scenario {place.value['id']!r}")
-    parts = place.parts(REQUIRED, OPTIONAL)
-    read = parts.read
-    read("format", _check_format, None)
-    texts = {name: read(name, Place.text, "") for name in ("id", *TEXTS, RECORDED)}
-    level = read("level", lambda level: level.one_of(LEVELS), "core")
-    strategy = read("windowing", read_windowing, WindowingStrategy.unwindowed())
-    aggregation = read("aggregation", lambda name: name.one_of(AGGREGATIONS), "list")
-    function = read(FUNCTION, read_function, None)
+    fields = place.fields(REQUIRED, OPTIONAL)
+    if fields["format"].text() != FORMAT:
+        fields["format"].fail(f"this reads {FORMAT!r}, got {fields['format'].value!r}")
+    texts = {name: fields[name].text() for name in ("id", *TEXTS, RECORDED) if name in fields}
+    level = fields["level"].one_of(LEVELS) if "level" in fields else "core"
+    strategy = read_windowing(fields["windowing"])
+    aggregation = fields["aggregation"].one_of(AGGREGATIONS)
+    function = read_function(fields[FUNCTION]) if FUNCTION in fields else None
     if function is not None:
         _check_function(place, aggregation, level, strategy, function)
-    script = read("steps", read_script, ())
-    stated = place.value.get("steps")
-    # Where the steps are no list, their number is not checked.
-    steps = len(stated) if isinstance(stated, list) else sys.maxsize
-    read("asserted", lambda asserted: _check_asserted(asserted, steps), None)
-    flags = {name: read(name, Place.flag, False) for name in ("unsafe_trigger", "contested")}
-    reasons = read("contested_reason", lambda reasons: each(reasons.items(), Place.text), [])
-    expected = _read_expected(parts, steps)
-    parts.done()
+    script = read_script(fields["steps"])
+    if "asserted" in fields:
+        _check_asserted(fields["asserted"], len(script))
+    flags = {
+        name: name in fields and fields[name].flag() for name in ("unsafe_trigger", "contested")
+    }
+    reasons = fields["contested_reason"].items() if "contested_reason" in fields else []
+    expected = _read_expected(fields, len(script))
     if expected is None and must_expect:
         place.fail(
             "expects nothing, so it would always pass; give 'panes' and 'dropped', "
             'or "complete": true if nothing comes out'
         )
     return Scenario(
-        id=texts["id"],
-        title=texts["title"],
-        source=texts["source"],
-        notes=texts["notes"],
-        authority=texts["authority"],
+        **{name: texts.get(name, "") for name in ("id", "title", "source", "notes", "authority")},
         level=level,
         strategy=strategy,
         aggregation=aggregation,
@@ -241,8 +247,8 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
         expected=expected,
         unsafe_trigger=flags["unsafe_trigger"],
         contested=flags["contested"],
-        contested_reason=tuple(reasons),
-        recorded_from=texts[RECORDED],
+        contested_reason=tuple(map(Place.text, reasons)),
+        recorded_from=texts.get(RECORDED, ""),
         function=function,
     )
 
@@ -264,11 +270,6 @@ def _check_function(
     place.build(lambda: ScenarioFunction(strategy.window_fn, function, strategy.allowed_lateness))
 
 
-def _check_format(place: Place) -> None:
-    if place.text() != FORMAT:
-        place.fail(f"this reads {FORMAT!r}, got {place.value!r}")
-
-
 def _check_asserted(place: Place, steps: int) -> None:
     """What an original test states is for people; only its spelling is checked."""
     fields = place.fields(
@@ -286,15 +287,14 @@ def _check_asserted(place: Place, steps: int) -> None:
         read_panes(fields["panes"], False, steps)
 
 
-def _read_expected(parts: Parts, steps: int) -> Expected | None:
-    stated = [name for name in ("panes", "dropped", "complete") if name in parts.fields]
-    if not stated:
+def _read_expected(fields: Mapping[str, Place], steps: int) -> Expected | None:
+    if not fields.keys() & {"panes", "dropped", "complete"}:
         return None
-    complete = parts.read("complete", Place.flag, True)
+    complete = "complete" not in fields or fields["complete"].flag()
     # "complete" in so many words is about the whole output, named or not.
-    unsaid = () if complete and "complete" in stated else None
-    panes = parts.read("panes", lambda panes: read_panes(panes, complete, steps), unsaid)
-    dropped = parts.read("dropped", lambda drops: read_drops(drops, complete, steps), unsaid)
+    unsaid = () if complete and "complete" in fields else None
+    panes = read_panes(fields["panes"], complete, steps) if "panes" in fields else unsaid
+    dropped = read_drops(fields["dropped"], complete, steps) if "dropped" in fields else unsaid
     if not complete and not panes and not dropped:
         return None  # an incomplete list of nothing
     return Expected(complete, panes, dropped)

@@ -15,7 +15,7 @@ import attrs
 from beamlike.machine.events import Drop, Pane
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Output, Run
-from beamlike.testing.scenarios.places import Place, each
+from beamlike.testing.scenarios.places import Place
 from beamlike.testing.scenarios.schema import read_key
 
 PANE_FIELDS: Final = (
@@ -102,35 +102,31 @@ def _window(window: Window) -> list[int] | str:
 
 def read_panes(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
     """The expected panes; a complete scenario states every field of each."""
-    entries = each(place.items(), lambda item: _entry(item, PANE_FIELDS, complete, steps))
+    entries = (_entry(item, PANE_FIELDS, complete, steps) for item in place.items())
     return tuple({"retraction": False} | entry for entry in entries)
 
 
 def read_drops(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
     """The expected drops; a complete scenario states every field of each."""
-    return tuple(each(place.items(), lambda item: _entry(item, DROP_FIELDS, complete, steps)))
+    return tuple(_entry(item, DROP_FIELDS, complete, steps) for item in place.items())
 
 
 def _entry(place: Place, names: Sequence[str], complete: bool, steps: int) -> dict[str, Any]:
     optional = ("retraction",) if names is PANE_FIELDS else ()
     fields = place.fields(names, optional) if complete else place.fields((), (*names, *optional))
     entry: dict[str, Any] = {}
-
-    def read(name: str) -> None:
-        field = fields[name]
+    for name, field in fields.items():
         if field.value is None and not (complete and name in NULL_IS_A_VALUE):
             if complete:
                 field.fail(
                     'null means "not asserted", and a complete scenario asserts everything; '
                     'give the value, or write "complete": false'
                 )
-            return
+            continue
         _CHECKS.get(name, Place.integer)(field)
         if name == "step" and not 0 <= field.value < steps:
             field.fail(f"the scenario has steps 0 to {steps - 1}, got {field.value}")
         entry[name] = field.value
-
-    each(fields, read)
     return entry
 
 

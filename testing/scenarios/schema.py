@@ -1,41 +1,31 @@
-"""The grammar of transcripts: strict reading of JSON, and the windowing it describes.
+"""The grammar of transcripts, read and written from one table: windows, triggers, windowing, steps.
 
 A misspelt field must not silently change a scenario, so every object is read against the
-fields it may have.
+fields it may have. What is beamlike's and not Beam's has names that begin with ``x_``, which other
+readers skip.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from inspect import Parameter
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import attrs
+
+from beamlike.errors import TranscriptError, TriggerError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model import calendar
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
-from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger, argument_defaults
+from beamlike.model.custom_trigger import CustomTrigger, argument_defaults, custom_triggers_in
 from beamlike.model.extra_triggers import EXTRA_TRIGGERS
-from beamlike.model.options import LateCheck, Option, Unchanged
+from beamlike.model.options import LateCheck, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script, ScriptStep
-from beamlike.testing.scenarios.places import Place, each
+from beamlike.testing.scenarios.places import Place
 
-WINDOWING_FIELDS: Final = (
-    "window",
-    "trigger",
-    "accumulation",
-    "allowed_lateness_ms",
-    "timestamp_combiner",
-    "closing_behavior",
-    "on_time_behavior",
-)
-OWN_WINDOWING_FIELDS: Final = ("x_late_check", "x_unchanged")
-OWN_SESSION_FIELDS: Final = (
-    *("x_max_duration_ms", "x_max_elements", "x_merge_touching"),
-    "x_ends_with",
-)
-"""What is beamlike's and not Beam's has names that other readers skip."""
 VERBS: Final = (
     "elements",
     "advance_watermark_to_ms",
@@ -43,97 +33,128 @@ VERBS: Final = (
     "advance_watermark_to_infinity",
 )
 
+_NEEDED: Final = Parameter.empty
 
-# -- windowing -----------------------------------------------------------------------------
+
+def _as_is(value: Any) -> Any:
+    return value
 
 
-def read_windowing(place: Place) -> WindowingStrategy:
-    """The strategy of a scenario's ``windowing``, whose seven fields are all there."""
-    parts = place.parts(WINDOWING_FIELDS, OWN_WINDOWING_FIELDS)
-    read = parts.read
-    window_fn = read("window", _window_fn, w.GlobalWindows())
-    options: dict[str, Any] = {
-        "trigger": read("trigger", _trigger, t.DefaultTrigger()),
-        "accumulation": read("accumulation", _of("discarding", "accumulating", "retracting"), ""),
-        "allowed_lateness": read("allowed_lateness_ms", lambda ms: ms.integer(least=0), 0),
-        "timestamp_combiner": read(
-            "timestamp_combiner", _of("end_of_window", "earliest", "latest"), ""
+@attrs.frozen
+class Field:
+    """A field of an object in a file, and the attribute of the class that it stands for.
+
+    Args:
+        name: What the field is called in a file.
+        attribute: The attribute, and the argument of the class.
+        read: From its place to a value.
+        write: From a value to JSON; None: the field is read, and never written.
+        default: What an object without it means; `Parameter.empty`: it is needed.
+        always: Whether it is also written where it has its default.
+    """
+
+    name: str
+    attribute: str
+    read: Callable[[Place], Any] = Place.integer
+    write: Callable[[Any], Any] | None = _as_is
+    default: Any = _NEEDED
+    always: bool = True
+
+
+@attrs.frozen
+class Form:
+    """How values of a class are written: as an object with these fields.
+
+    Args:
+        cls: The class.
+        fields: What it has besides the field with its name.
+        make: What makes a value of the arguments, if that is not the class itself.
+    """
+
+    cls: type
+    fields: tuple[Field, ...] = ()
+    make: Callable[..., Any] | None = None
+
+    def read(self, place: Place, tag: str = "") -> Any:
+        """The value of an object; what the class refuses is refused at its place."""
+        needed = [field.name for field in self.fields if field.default is _NEEDED]
+        possible = [field.name for field in self.fields if field.default is not _NEEDED]
+        places = place.fields([tag, *needed] if tag else needed, possible)
+        arguments = {
+            field.attribute: field.read(places[field.name])
+            for field in self.fields
+            if field.name in places
+        }
+        return place.build(lambda: (self.make or self.cls)(**arguments))
+
+    def write(self, value: Any) -> dict[str, Any]:
+        """The object of a value."""
+        document = {
+            field.name: field.write(getattr(value, field.attribute))
+            for field in self.fields
+            if field.write is not None
+        }
+        defaults = {field.name: field.default for field in self.fields if not field.always}
+        return {
+            name: it
+            for name, it in document.items()
+            if name not in defaults or it != defaults[name]
+        }
+
+
+def _own(
+    name: str,
+    attribute: str,
+    read: Callable[[Place], Any] = Place.integer,
+    write: Callable[[Any], Any] | None = _as_is,
+    default: Any = None,
+) -> Field:
+    """A field that is written where it differs from its default alone."""
+    return Field(name, attribute, read, write, default, always=False)
+
+
+def _value(place: Place) -> Any:
+    return place.value
+
+
+def _numbers(place: Place) -> tuple[int, ...]:
+    return tuple(item.integer() for item in place.items())
+
+
+def _date(start: Any) -> list[int]:
+    return [start.year, start.month, start.day]
+
+
+def _calendar(cls: type, *anchors: str) -> Form:
+    return Form(
+        cls,
+        (
+            Field("number", "number"),
+            Field("time_zone", "time_zone", Place.text),
+            Field("start", "start", _numbers, _date, default=None),
+            *(_own(name, name, write=None) for name in anchors),
         ),
-        "closing_behavior": read("closing_behavior", _of("fire_if_non_empty", "fire_always"), ""),
-        "on_time_behavior": read("on_time_behavior", _of("fire_always", "fire_if_non_empty"), ""),
-        # What is beamlike's own is as in Beam by default.
-        "late_check": read("x_late_check", _own(LateCheck), LateCheck.ASSIGNED),
-        "unchanged": read("x_unchanged", _own(Unchanged), Unchanged.RE_EMIT),
-    }
-    parts.done()
-    return place.build(lambda: WindowingStrategy(window_fn, **options))
-
-
-def _own(kind: type[Option]) -> Callable[[Place], Option]:
-    values = {member.value: member for member in kind}
-    return lambda place: values[place.one_of(values)]
-
-
-def _of(*words: str) -> Callable[[Place], str]:
-    return lambda place: place.one_of(words)
-
-
-def _window_fn(place: Place) -> w.WindowFn:
-    read = WINDOW_FNS[place.variant("fn", WINDOW_FNS)]
-    return place.build(lambda: read(place))
-
-
-def _fixed(place: Place) -> w.WindowFn:
-    fields = place.fields(("fn", "size_ms"), ("offset_ms",))
-    return w.FixedWindows(fields["size_ms"].integer(), _offset(fields))
-
-
-def _sliding(place: Place) -> w.WindowFn:
-    fields = place.fields(("fn", "size_ms", "period_ms"), ("offset_ms",))
-    size, period = fields["size_ms"].integer(), fields["period_ms"].integer()
-    return w.SlidingWindows(size, period, _offset(fields))
-
-
-def _sessions(place: Place) -> w.WindowFn:
-    fields = place.fields(("fn", "gap_ms"), OWN_SESSION_FIELDS)
-    longest, most = (
-        fields[name].integer() if name in fields else None for name in OWN_SESSION_FIELDS[:2]
-    )
-    touching = "x_merge_touching" in fields and fields["x_merge_touching"].flag()
-    return Sessions(
-        fields["gap_ms"].integer(),
-        max_duration=longest,
-        max_elements=most,
-        merge_touching=touching,
-        ends_with=fields["x_ends_with"].value if "x_ends_with" in fields else None,
     )
 
 
-def _global(place: Place) -> w.WindowFn:
-    place.fields(("fn",))
-    return w.GlobalWindows()
+_OFFSET: Final = Field("offset_ms", "offset", default=0)
 
-
-def _calendar(kind: Callable[..., w.WindowFn], *anchors: str) -> Callable[[Place], w.WindowFn]:
-    def read(place: Place) -> w.WindowFn:
-        fields = place.fields(("fn", "number", "time_zone"), ("start", *anchors))
-        given = {name: fields[name].integer() for name in anchors if name in fields}
-        start = tuple(each(fields["start"].items(), Place.integer)) if "start" in fields else None
-        number, zone = fields["number"].integer(), fields["time_zone"].text()
-        return kind(number, zone, start, **given)
-
-    return read
-
-
-def _offset(fields: Mapping[str, Place]) -> int:
-    return fields["offset_ms"].integer() if "offset_ms" in fields else 0
-
-
-WINDOW_FNS: Final[Mapping[str, Callable[[Place], w.WindowFn]]] = {
-    "fixed": _fixed,
-    "sliding": _sliding,
-    "sessions": _sessions,
-    "global": _global,
+WINDOW_FNS: Final[Mapping[str, Form]] = {
+    "fixed": Form(w.FixedWindows, (Field("size_ms", "size"), _OFFSET)),
+    "sliding": Form(
+        w.SlidingWindows, (Field("size_ms", "size"), Field("period_ms", "period"), _OFFSET)
+    ),
+    "sessions": Form(
+        Sessions,
+        (
+            Field("gap_ms", "gap", write=lambda gap: 1 if callable(gap) else gap),
+            _own("x_max_duration_ms", "max_duration"),
+            _own("x_max_elements", "max_elements"),
+            _own("x_merge_touching", "merge_touching", Place.flag, default=False),
+            _own("x_ends_with", "ends_with", _value, lambda end: None if callable(end) else end),
+        ),
+    ),
+    "global": Form(w.GlobalWindows),
     "calendar_days": _calendar(calendar.CalendarDays),
     "calendar_weeks": _calendar(calendar.CalendarWeeks, "start_day_of_week"),
     "calendar_months": _calendar(calendar.CalendarMonths, "day_of_month"),
@@ -141,126 +162,183 @@ WINDOW_FNS: Final[Mapping[str, Callable[[Place], w.WindowFn]]] = {
 }
 
 
+def _window_fn(place: Place) -> w.WindowFn:
+    return cast(w.WindowFn, WINDOW_FNS[place.variant("fn", WINDOW_FNS)].read(place, "fn"))
+
+
+def write_window_fn(window_fn: w.WindowFn) -> dict[str, Any]:
+    """A window function as an object.
+
+    Raises:
+        TypeError: The format has none for it.
+    """
+    for name, form in WINDOW_FNS.items():
+        if form.cls is type(window_fn):
+            return {"fn": name} | form.write(window_fn)
+    raise TypeError(f"transcripts know no {type(window_fn).__name__}")
+
+
 def _trigger(place: Place) -> t.Trigger:
-    read = TRIGGERS[place.variant("type", TRIGGERS)]
-    return place.build(lambda: read(place))
+    return cast(t.Trigger, TRIGGERS[place.variant("type", TRIGGERS)].read(place, "type"))
 
 
-def _plain(kind: Callable[[], t.Trigger]) -> Callable[[Place], t.Trigger]:
-    def read(place: Place) -> t.Trigger:
-        place.fields(("type",))
-        return kind()
+def write_trigger(trigger: t.Trigger) -> dict[str, Any]:
+    """A trigger as an object.
 
-    return read
-
-
-def _of_several(kind: Callable[..., t.Trigger]) -> Callable[[Place], t.Trigger]:
-    def read(place: Place) -> t.Trigger:
-        subs = place.fields(("type", "triggers"))["triggers"]
-        return kind(*each(subs.items(), _trigger))
-
-    return read
-
-
-def _after_watermark(place: Place) -> t.Trigger:
-    fields = place.fields(("type",), ("early", "late"))
-    subs = {
-        name: _trigger(sub)
-        for name, sub in fields.items()
-        if name != "type" and sub.value is not None
-    }
-    return t.AfterWatermark(**subs)
+    Raises:
+        TranscriptError: It is one of the user's own.
+    """
+    for name, form in TRIGGERS.items():
+        if form.cls is type(trigger):
+            return {"type": name} | form.write(trigger)
+    assert custom_triggers_in(trigger), "Beam's triggers are all in the table"
+    raise TranscriptError(
+        f"{trigger} is a trigger of your own, and a scenario file holds none: a reader "
+        "of the file would not have its class; write the run as Python with as_test_stream"
+    )
 
 
-def _after_processing_time(place: Place) -> t.Trigger:
-    fields = place.fields(("type",), ("delay_ms", "transforms"))
-    if len(fields) != 2:
-        place.fail("needs either 'delay_ms' or 'transforms'")
-    if "delay_ms" in fields:
-        return t.AfterProcessingTime(fields["delay_ms"].integer())
-    return t.AfterProcessingTime(*each(fields["transforms"].items(), _transform))
+def _of_one(name: str, *, default: Any = _NEEDED) -> Field:
+    """A field with a trigger; null is none."""
+    return Field(
+        name,
+        name,
+        lambda place: None if place.value is None and default is None else _trigger(place),
+        lambda trigger: trigger and write_trigger(trigger),
+        default,
+    )
+
+
+def _of_several(cls: type) -> Form:
+    def read(place: Place) -> list[t.Trigger]:
+        return [_trigger(item) for item in place.items()]
+
+    def write(triggers: Iterable[t.Trigger]) -> list[dict[str, Any]]:
+        return list(map(write_trigger, triggers))
+
+    fields = (Field("triggers", "children", read, write),)
+    return Form(cls, fields, lambda children: cls(*children))
+
+
+_DELAY: Final = Form(t.Delay, (Field("delay_ms", "by"),))
+_ALIGN: Final = Form(t.AlignTo, (Field("period_ms", "period"), _OFFSET))
+
+
+def _transforms(place: Place) -> list[t.Delay | t.AlignTo]:
+    return list(map(_transform, place.items()))
 
 
 def _transform(place: Place) -> t.Delay | t.AlignTo:
     fields = place.fields((), ("delay_ms", "align_to"))
     if len(fields) != 1:
         place.fail("needs either 'delay_ms' or 'align_to'")
-    if "delay_ms" in fields:
-        delay = fields["delay_ms"]
-        return delay.build(lambda: t.Delay(delay.integer()))
-    align = fields["align_to"]
-    parts = align.fields(("period_ms",), ("offset_ms",))
-    return align.build(lambda: t.AlignTo(parts["period_ms"].integer(), _offset(parts)))
+    align = fields.get("align_to")
+    return cast(t.Delay | t.AlignTo, _DELAY.read(place) if align is None else _ALIGN.read(align))
 
 
-def _after_count(place: Place) -> t.Trigger:
-    return t.AfterCount(place.fields(("type", "count"))["count"].integer())
+def _write_transforms(transforms: Sequence[t.Delay | t.AlignTo]) -> list[dict[str, Any]]:
+    return [
+        _DELAY.write(it) if isinstance(it, t.Delay) else {"align_to": _ALIGN.write(it)}
+        for it in transforms
+    ]
 
 
-def _repeatedly(place: Place) -> t.Trigger:
-    return t.Repeatedly(_trigger(place.fields(("type", "trigger"))["trigger"]))
+def _after_processing_time(
+    delay: int | None = None, transforms: Sequence[t.Delay | t.AlignTo] | None = None
+) -> t.Trigger:
+    if (delay is None) == (transforms is None):
+        raise TriggerError("needs either 'delay_ms' or 'transforms'")
+    return t.AfterProcessingTime(*(transforms or ()) if delay is None else (delay,))
 
 
-def _or_finally(place: Place) -> t.Trigger:
-    fields = place.fields(("type", "main", "until"))
-    return t.OrFinally(_trigger(fields["main"]), _trigger(fields["until"]))
-
-
-def _extra(kind: type[CustomTrigger[Any]]) -> Callable[[Place], t.Trigger]:
-    # A file cannot hold a function: it is the default.
-    readers = {name: READERS[what] for name, what in kind.arguments.items() if what in READERS}
-    defaults = argument_defaults(kind)
-    names = {name: field_name(name, kind.arguments[name]) for name in readers}
-    required = [names[name] for name in readers if defaults[name] is Parameter.empty]
-    possible = [names[name] for name in readers if names[name] not in required]
-
-    def read(place: Place) -> t.Trigger:
-        fields = place.fields(("type", *required), possible)
-        given = {
-            name: reader(fields[names[name]])
-            for name, reader in readers.items()
-            if names[name] in fields
-        }
-        make: Callable[..., t.Trigger] = kind
-        return make(**given)
-
-    return read
-
-
-def field_name(argument: str, kind: ArgumentKind) -> str:
-    """What an argument of a trigger that Beam does not have is called in files."""
-    return f"{argument}_ms" if kind == "duration" else argument
-
-
-def type_name(kind: type[CustomTrigger[Any]]) -> str:
-    """What such a trigger is called in files: ``x_every_count``."""
-    return "x" + "".join(f"_{c.lower()}" if c.isupper() else c for c in kind.__name__)
-
-
-READERS: Final[Mapping[ArgumentKind, Callable[[Place], Any]]] = {
+_READERS: Final[Mapping[str, Callable[[Place], Any]]] = {
     "count": Place.integer,
-    "number": lambda place: place.value,
+    "number": _value,
     "duration": Place.integer,
     "flag": Place.flag,
 }
+"""By what an argument of a trigger is. A file cannot hold a function: it is the default."""
 
 
-TRIGGERS: Final[Mapping[str, Callable[[Place], t.Trigger]]] = {
-    "default": _plain(t.DefaultTrigger),
-    "after_watermark": _after_watermark,
-    "after_processing_time": _after_processing_time,
-    "after_synchronized_processing_time": _plain(t.AfterSynchronizedProcessingTime),
-    "after_count": _after_count,
-    "repeatedly": _repeatedly,
+def _extra(cls: type[CustomTrigger[Any]]) -> tuple[str, Form]:
+    """The name in files of a trigger that Beam does not have, ``x_every_count``, and its form."""
+    name = "x" + "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)
+    defaults = argument_defaults(cls)
+    fields = tuple(
+        _own(
+            f"{argument}_ms" if kind == "duration" else argument,
+            argument,
+            _READERS[kind],
+            default=defaults[argument],
+        )
+        for argument, kind in cls.arguments.items()
+        if kind in _READERS
+    )
+    return name, Form(cls, fields)
+
+
+TRIGGERS: Final[Mapping[str, Form]] = {
+    "default": Form(t.DefaultTrigger),
+    "after_watermark": Form(
+        t.AfterWatermark, (_of_one("early", default=None), _of_one("late", default=None))
+    ),
+    "after_processing_time": Form(
+        t.AfterProcessingTime,
+        (
+            _own("delay_ms", "delay", write=None),
+            Field("transforms", "transforms", _transforms, _write_transforms, default=None),
+        ),
+        _after_processing_time,
+    ),
+    "after_synchronized_processing_time": Form(t.AfterSynchronizedProcessingTime),
+    "after_count": Form(t.AfterCount, (Field("count", "count"),)),
+    "repeatedly": Form(t.Repeatedly, (_of_one("trigger"),)),
     "after_each": _of_several(t.AfterEach),
     "after_first": _of_several(t.AfterFirst),
     "after_all": _of_several(t.AfterAll),
-    "or_finally": _or_finally,
-    "never": _plain(t.Never),
-    "always": _plain(t.Always),
-    # Beam has none of these.
-    **{type_name(kind): _extra(kind) for kind in EXTRA_TRIGGERS.values()},
+    "or_finally": Form(t.OrFinally, (_of_one("main"), _of_one("until"))),
+    "never": Form(t.Never),
+    "always": Form(t.Always),
+    **dict(map(_extra, EXTRA_TRIGGERS.values())),
 }
+
+
+def _word(name: str, *words: str) -> Field:
+    return Field(name, name, lambda place: place.one_of(words), lambda option: option.value)
+
+
+def _option(attribute: str, options: type[Enum], default: Enum) -> Field:
+    """One of beamlike's own options, as in Beam by default."""
+    words = [option.value for option in options]
+    return _own(
+        f"x_{attribute}",
+        attribute,
+        lambda place: place.one_of(words),
+        lambda option: option.value,
+        default.value,
+    )
+
+
+WINDOWING: Final = Form(
+    WindowingStrategy,
+    (
+        Field("window", "window_fn", _window_fn, write_window_fn),
+        Field("trigger", "trigger", _trigger, write_trigger),
+        _word("accumulation", "discarding", "accumulating", "retracting"),
+        Field("allowed_lateness_ms", "allowed_lateness", lambda place: place.integer(least=0)),
+        _word("timestamp_combiner", "end_of_window", "earliest", "latest"),
+        _word("closing_behavior", "fire_if_non_empty", "fire_always"),
+        _word("on_time_behavior", "fire_always", "fire_if_non_empty"),
+        _option("late_check", LateCheck, LateCheck.ASSIGNED),
+        _option("unchanged", Unchanged, Unchanged.RE_EMIT),
+    ),
+)
+"""The seven fields of Beam are all there, so that no default is a matter of opinion."""
+
+
+def read_windowing(place: Place) -> WindowingStrategy:
+    """The strategy of a scenario's ``windowing``."""
+    return cast(WindowingStrategy, WINDOWING.read(place))
 
 
 # -- steps ---------------------------------------------------------------------------------
@@ -270,16 +348,14 @@ def read_script(place: Place) -> Script:
     """The script of a scenario's ``steps``. The watermark begins at MIN, the clock at 0."""
     watermark, clock = MIN_TIMESTAMP, 0
     script: list[ScriptStep] = []
-
-    def read(step: Place) -> None:
-        nonlocal watermark, clock
+    for step in place.items():
         verbs = step.fields((), VERBS)
         if len(verbs) != 1:
             given = " and ".join(map(repr, verbs)) or "none"
             step.fail(f"a step does exactly one thing of {', '.join(VERBS)}; got {given}")
         ((verb, what),) = verbs.items()
         if verb == "elements":
-            script.append(Arrive(tuple(each(what.items(), _arrival))))
+            script.append(Arrive(tuple(map(_arrival, what.items()))))
         elif verb == "advance_processing_time_by_ms":
             clock += what.integer(least=0)
             script.append(AdvanceClock(clock))
@@ -289,8 +365,6 @@ def read_script(place: Place) -> Script:
                 what.fail(f"the watermark cannot go back: it stands at {watermark}, got {to}")
             watermark = to
             script.append(AdvanceWatermark(to))
-
-    each(place.items(), read)
     return tuple(script)
 
 

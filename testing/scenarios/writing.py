@@ -7,44 +7,22 @@ says it, and a replay leaves it out.
 
 import json
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any, Final
 
 import attrs
 
-from beamlike.errors import TranscriptError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model import calendar
-from beamlike.model import triggers as t
-from beamlike.model import windowfns as w
-from beamlike.model.custom_trigger import CustomTrigger, argument_defaults, custom_triggers_in
-from beamlike.model.options import LateCheck, Unchanged
+from beamlike.model.custom_trigger import CustomTrigger, argument_defaults
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.scenarios.files import FORMAT
 from beamlike.testing.scenarios.results import to_document
-from beamlike.testing.scenarios.schema import field_name, type_name
+from beamlike.testing.scenarios.schema import WINDOWING, write_trigger
 
-_WRITTEN: Final = {
-    "window_fn",
-    "trigger",
-    "accumulation",
-    "allowed_lateness",
-    "timestamp_combiner",
-    "closing_behavior",
-    "on_time_behavior",
-    "late_check",
-    "unchanged",
-}
-
-CALENDARS: Final[Mapping[type[w.WindowFn], str]] = {
-    calendar.CalendarDays: "calendar_days",
-    calendar.CalendarWeeks: "calendar_weeks",
-    calendar.CalendarMonths: "calendar_months",
-    calendar.CalendarYears: "calendar_years",
-}
+_WRITTEN: Final = frozenset(field.attribute for field in WINDOWING.fields)
 
 
 def write_scenario(
@@ -125,19 +103,7 @@ def _plain(value: Any) -> Any:
 
 
 def _windowing(strategy: WindowingStrategy) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "window": _window(strategy.window_fn),
-        "trigger": _trigger(strategy.trigger),
-        "accumulation": strategy.accumulation.value,
-        "allowed_lateness_ms": strategy.allowed_lateness,
-        "timestamp_combiner": strategy.timestamp_combiner.value,
-        "closing_behavior": strategy.closing_behavior.value,
-        "on_time_behavior": strategy.on_time_behavior.value,
-    }
-    document |= _own(
-        x_late_check=_unless(LateCheck.ASSIGNED, strategy.late_check),
-        x_unchanged=_unless(Unchanged.RE_EMIT, strategy.unchanged),
-    )
+    document = WINDOWING.write(strategy)
     if beyond := beyond_the_format(strategy):
         document["x_beyond_the_format"] = beyond
     return document
@@ -146,100 +112,8 @@ def _windowing(strategy: WindowingStrategy) -> dict[str, Any]:
 def _extends(strategy: WindowingStrategy) -> bool:
     """Whether it has fields that are beamlike's own."""
     written = _windowing(strategy)
-    nodes = strategy.trigger.walk()
-    names = (*written, *written["window"], *(_trigger(node)["type"] for node in nodes))
-    return any(name.startswith("x_") for name in names)
-
-
-def _own(**fields: Any) -> dict[str, Any]:
-    """The fields that are set."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _unless(default: Enum, value: Enum) -> str | None:
-    return None if value is default else value.value
-
-
-def _window(window_fn: w.WindowFn) -> dict[str, Any]:
-    match window_fn:
-        case w.FixedWindows():
-            return {"fn": "fixed", "size_ms": window_fn.size, "offset_ms": window_fn.offset}
-        case w.SlidingWindows():
-            sizes = {"size_ms": window_fn.size, "period_ms": window_fn.period}
-            return {"fn": "sliding", **sizes, "offset_ms": window_fn.offset}
-        case w.GlobalWindows():
-            return {"fn": "global"}
-        case Sessions():
-            gap = 1 if callable(window_fn.gap) else window_fn.gap
-            longest, most = window_fn.max_duration, window_fn.max_elements
-            touching = True if window_fn.merge_touching else None
-            end = None if callable(window_fn.ends_with) else window_fn.ends_with
-            bounds = _own(x_max_duration_ms=longest, x_max_elements=most, x_merge_touching=touching)
-            return {"fn": "sessions", "gap_ms": gap} | bounds | _own(x_ends_with=end)
-        case calendar.CalendarWindows():
-            start = window_fn.start
-            return {
-                "fn": CALENDARS[type(window_fn)],
-                "number": window_fn.number,
-                "time_zone": window_fn.time_zone,
-                "start": [start.year, start.month, start.day],
-            }
-    raise TypeError(f"transcripts know no {type(window_fn).__name__}")
-
-
-_PLAIN: Final[Mapping[type[t.Trigger], str]] = {
-    t.DefaultTrigger: "default",
-    t.AfterSynchronizedProcessingTime: "after_synchronized_processing_time",
-    t.Never: "never",
-    t.Always: "always",
-}
-_SEVERAL: Final[Mapping[type[t.Trigger], str]] = {
-    t.AfterEach: "after_each",
-    t.AfterFirst: "after_first",
-    t.AfterAll: "after_all",
-}
-
-
-def _trigger(trigger: t.Trigger) -> dict[str, Any]:
-    match trigger:
-        case t.AfterWatermark(early=early, late=late):
-            subs = {"early": early and _trigger(early), "late": late and _trigger(late)}
-            return {"type": "after_watermark", **subs}
-        case t.AfterProcessingTime():
-            transforms = [_transform(transform) for transform in trigger.transforms]
-            return {"type": "after_processing_time", "transforms": transforms}
-        case t.AfterCount():
-            return {"type": "after_count", "count": trigger.count}
-        case t.Repeatedly():
-            return {"type": "repeatedly", "trigger": _trigger(trigger.trigger)}
-        case t.OrFinally():
-            main, until = _trigger(trigger.main), _trigger(trigger.until)
-            return {"type": "or_finally", "main": main, "until": until}
-        case CustomTrigger():
-            return _extra(trigger)
-    if type(trigger) in _SEVERAL:
-        return {"type": _SEVERAL[type(trigger)], "triggers": list(map(_trigger, trigger.children))}
-    return {"type": _PLAIN[type(trigger)]}
-
-
-def _extra(trigger: CustomTrigger[Any]) -> dict[str, Any]:
-    if custom_triggers_in(trigger):
-        raise TranscriptError(
-            f"{trigger} is a trigger of your own, and a scenario file holds none: a reader "
-            "of the file would not have its class; write the run as Python with as_test_stream"
-        )
-    defaults = argument_defaults(type(trigger))
-    return {"type": type_name(type(trigger))} | {
-        field_name(name, kind): getattr(trigger, name)
-        for name, kind in trigger.arguments.items()
-        if kind != "function" and getattr(trigger, name) != defaults[name]
-    }
-
-
-def _transform(transform: t.Delay | t.AlignTo) -> dict[str, Any]:
-    if isinstance(transform, t.Delay):
-        return {"delay_ms": transform.by}
-    return {"align_to": {"period_ms": transform.period, "offset_ms": transform.offset}}
+    types = (write_trigger(node)["type"] for node in strategy.trigger.walk())
+    return any(name.startswith("x_") for name in (*written, *written["window"], *types))
 
 
 def _steps(script: Script) -> list[dict[str, Any]]:

@@ -1,40 +1,10 @@
-"""Elements with both of their times, for streams by the clock: from files and from DataFrames."""
+"""Elements with both of their times, for streams by the clock, from DataFrames."""
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
-from os import PathLike, fspath
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from beamlike.errors import TestStreamError
 from beamlike.testing.streams.by_clock import Timed
-
-_COLUMNS: Final = ("key", "value", "event_time", "arrival")
-
-
-def arrivals_from_csv(path: str | PathLike[str]) -> Iterator[Timed]:
-    """The elements of a CSV file, for `stream_by_clock`: ``((key, value), event time, arrival)``.
-
-    Args:
-        path: A file in UTF-8 whose first line names the columns ``key``, ``value``, ``event_time``
-            and ``arrival``, in any order. A value that is a number becomes one.
-
-    Raises:
-        TestStreamError: The file cannot be read, or a column is missing.
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TestStreamError(f"{fspath(path)} cannot be read: {error}; name a CSV file") from error
-    rows = csv.DictReader(text.splitlines())
-    missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
-    if missing:
-        raise TestStreamError(
-            f"{fspath(path)} has no column {', '.join(missing)}; its first line has to name "
-            f"{', '.join(_COLUMNS)}"
-        )
-    for row in rows:
-        yield (row["key"], _value(row["value"])), row["event_time"], row["arrival"]
 
 
 def arrivals_from_dataframe(
@@ -90,12 +60,3 @@ def _rows(frame: Any) -> Iterable[Mapping[str, Any]]:
     raise TestStreamError(
         f"arrivals_from_dataframe takes a DataFrame of Spark, pandas or Polars, got {frame!r}"
     )
-
-
-def _value(text: str | None) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text or "")
-        except ValueError:
-            continue
-    return text

@@ -279,7 +279,7 @@ def test_a_scenario_that_cannot_be_read_is_status_2_and_the_others_are_explained
     assert main(["explain", file]) == 2
     out, err = capsys.readouterr()
     assert out.startswith("FixedWindows(1m), DefaultTrigger(), discarding")
-    assert err.startswith(f"beamlike: {file}:1:")
+    assert err.startswith(f"beamlike: {file}: scenario")
     assert "scenario 'wrong': aggregation: unknown value 'median'" in err
     assert err.endswith(f"\nbeamlike: not run, it cannot be read: 1 scenario of {file}\n")
 

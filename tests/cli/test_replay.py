@@ -338,12 +338,7 @@ def mixed(folder: Path) -> tuple[Path, str]:
     file = folder / "mixed.json"
     scenarios = [a_scenario(id="one"), a_scenario(id="two", stepz=[]), a_scenario(id="three")]
     file.write_text(json.dumps(scenarios, indent=1))
-    line = file.read_text().splitlines().index('  "stepz": []') + 1
-    return file, (
-        f"{file}:{line}:3: scenario 'two': unknown field 'stepz'; did you mean 'steps'?\n"
-        f'  {line} |   "stepz": []\n'
-        f"  {' ' * len(str(line))} |   ^^^^^^^"
-    )
+    return file, f"{file}: scenario 'two': unknown field 'stepz'; did you mean 'steps'?"
 
 
 def said_of(file: Path, problem: str) -> str:
@@ -413,11 +408,7 @@ def test_a_file_that_cannot_be_used_is_status_2_and_the_others_are_played(
 ) -> None:
     good, bad = save(tmp_path, a_scenario()), tmp_path / "bad.json"
     bad.write_text(json.dumps(a_scenario(stepz=[]), indent=1))
-    problem = (
-        f"beamlike: {bad}:80:2: scenario 'minute': unknown field 'stepz'; did you mean 'steps'?\n"
-        '  80 |  "stepz": []\n'
-        "     |  ^^^^^^^\n"
-    )
+    problem = f"beamlike: {bad}: scenario 'minute': unknown field 'stepz'; did you mean 'steps'?\n"
 
     assert main(["replay", str(bad), "--format", format]) == 2
     assert capsys.readouterr() == ("", problem)

@@ -85,7 +85,8 @@ def test_a_batch_that_is_repeated_after_a_failure_counts_once(output: Output):
         save(output, [pane("ON_TIME", 1), pane("LATE", 2), DROP], 1)
     assert [row["batch"] for row in output.panes().to_pylist()] == [0, 1, 1]
     assert len(output.dropped()) == 1
-    assert output.progress(None) == Progress(2, Counter(EARLY=1, ON_TIME=1, LATE=1), 1, None)
+    counts = Counter(EARLY=1, ON_TIME=1, LATE=1, DROPPED=1)
+    assert output.progress(None) == Progress(2, counts, None)
 
 
 def test_an_earlier_result_is_replaced_and_other_files_stay(tmp_path: Path, output: Output):

@@ -11,11 +11,12 @@ from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn, is_typeddict
 
 import beamlike
-from beamlike import beam, scio, tables, testing
+from beamlike import beam, kafka, scio, tables, testing
 from beamlike.api.pipelines.transform import PTransform
 
 MODULES: Final = {
     "": beamlike,
+    "kafka.": kafka,
     "tables.": tables,
     "testing.": testing,
     "beam.": beam,

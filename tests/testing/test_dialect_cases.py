@@ -84,7 +84,7 @@ def test_a_mistake_is_named_with_its_place(
         load(tmp_path, wrong)
 
     assert said in str(caught.value)
-    assert "cases.json:1:" in str(caught.value)
+    assert "cases.json: [0]" in str(caught.value)
 
 
 def test_an_id_may_be_there_once(tmp_path: Path) -> None:

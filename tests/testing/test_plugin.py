@@ -3,18 +3,11 @@
 import html
 import re
 import shlex
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.internal.reflection import function_digest
 
 from beamlike.cli import main
-from beamlike.runtime.script import Arrive
-from beamlike.testing import load_transcripts
-from beamlike.testing.plugin.examples import examples_of
 from beamlike.testing.plugin.reports import file_name
 
 pytest_plugins = ["pytester"]
@@ -298,75 +291,6 @@ def test_an_example_that_hypothesis_found_can_be_pasted_into_a_test(
     assert re.fullmatch(r"beamlike replay \S+\.json --format timeline --explain", rest)
 
 
-TWO_KINDS = """
-from hypothesis import given, settings, strategies as st
-
-@given(st.integers(0, 100))
-@settings(database=None, derandomize=True)
-def test_two(value):
-    results = (
-        TestStream()
-        .add_elements_at_time("00:00:00", *[("joe", value)] * (2 if value > 50 else 1))
-        .advance_watermark_to_infinity()
-        .run(window=bl.FixedWindows("1 minute"))
-    )
-    {assertions}
-"""
-
-
-@pytest.mark.parametrize(
-    "assertions",
-    [
-        """\
-assert value < 51, "two"
-    assert value < 10, "one"
-""",
-        """\
-if value >= 51: results.should(be_empty())
-    assert value < 10, "one"
-""",
-        """\
-assert value < 51, "two"
-    if value >= 10: results.should(be_empty())
-""",
-    ],
-)
-def test_of_two_failures_that_hypothesis_found_each_has_its_own_scenario(
-    run: Run, assertions: str
-) -> None:
-    result = run(TWO_KINDS.format(assertions=assertions), "--beamlike-timeline", "pages")
-
-    shown = re.findall(r"\.add_elements_at_time\((.+)\)$", result.stdout.str(), re.MULTILINE)
-    examples = re.findall(r"^ .*test_two\($\s[ |]*value=(\d+),", result.stdout.str(), re.MULTILINE)
-    streams = {
-        "10": """ "00:00:00", ('joe', 10)""".strip(),
-        "51": """ "00:00:00", ('joe', 51), ('joe', 51)""".strip(),
-    }
-    assert sorted(examples) == ["10", "51"]
-    assert shown == [streams[value] for value in examples]
-    for number, value in enumerate(examples, 1):
-        ending = f"-{number}" if number > 1 else ""
-        file = run.folder / "pages" / f"test_orders.test_two{ending}.json"
-        (scenario,) = load_transcripts(file)
-        (arrive, _) = scenario.script
-        assert isinstance(arrive, Arrive)
-        assert {element.value for _, element in arrive.elements} == {int(value)}
-
-
-def test_what_is_watched_is_the_test_as_hypothesis_knows_it() -> None:
-    @given(st.integers())
-    def test_some(value: int) -> None:
-        assert value < 5
-
-    inner = test_some.hypothesis.inner_test  # type: ignore[attr-defined]
-    with examples_of(test_some):
-        watched = test_some.hypothesis.inner_test  # type: ignore[attr-defined]
-        assert watched is not inner
-        # Examples that failed are found again, with this plugin and without.
-        assert function_digest(watched) == function_digest(inner)
-    assert test_some.hypothesis.inner_test is inner  # type: ignore[attr-defined]
-
-
 def test_of_plain_asserts_in_a_group_no_one_knows_the_stream(run: Run) -> None:
     result = run("""
 def test_group():
@@ -410,49 +334,20 @@ def test_of_something_else():
 """
 
 
-class Links(HTMLParser):
-    """The links of a page, and their texts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[list[str]] = []
-        self.inside = False
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.inside = tag == "a"
-        if self.inside:
-            self.found.append([str(dict(attrs)["href"]), ""])
-
-    def handle_data(self, data: str) -> None:
-        if self.inside:
-            self.found[-1][1] += data
-
-    def handle_endtag(self, tag: str) -> None:
-        self.inside = False
-
-
 def test_with_a_folder_each_failed_scenario_has_a_page(run: Run) -> None:
     result = run(SEVERAL, "--beamlike-timeline", "shown/pages")
 
     tests = ["test_late", "test_words[a/b]", "test_words[a b]", "test_words[<b>]"]
     names = [f"{file_name(f'test_orders.py::{test}')}" for test in tests]
     pages = [f"shown/pages/{name}.html" for name in names]
-    assert section_of(result, "beamlike timelines") == [
-        *pages,
-        "all of them: shown/pages/index.html",
-    ]
+    assert section_of(result, "beamlike timelines") == pages
     folder = run.folder / "shown" / "pages"
     assert sorted(file.name for file in folder.iterdir()) == sorted(
-        [*(f"{name}.html" for name in names), *(f"{name}.json" for name in names), "index.html"]
+        [*(f"{name}.html" for name in names), *(f"{name}.json" for name in names)]
     )
     for test, page in zip(tests, pages, strict=True):
         text = (run.folder / page).read_text(encoding="utf-8")
         assert f"<title>{html.escape(f'test_orders.py::{test}')}</title>" in text
-    index = (folder / "index.html").read_text(encoding="utf-8")
-    assert Links(index).found == [
-        [f"{name}.html", f"test_orders.py::{test}"] for name, test in zip(names, tests, strict=True)
-    ]
     ending = failure_of(result, "test_late").splitlines()[-4:]
     assert ending == [
         f"page: {pages[0]}",
@@ -462,10 +357,9 @@ def test_with_a_folder_each_failed_scenario_has_a_page(run: Run) -> None:
     ]
 
 
-def test_one_page_needs_no_list_and_a_good_run_has_none(run: Run) -> None:
+def test_a_good_run_has_no_page(run: Run) -> None:
     result = run(SEVERAL, "-k", "test_late", "--beamlike-timeline", "pages")
     assert section_of(result, "beamlike timelines") == ["pages/test_orders.test_late.html"]
-    assert not (run.folder / "pages" / "index.html").exists()
 
     result = run(SEVERAL, "-k", "test_good", "--beamlike-timeline", "none")
     assert "beamlike timelines" not in result.stdout.str()

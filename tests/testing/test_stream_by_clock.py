@@ -3,7 +3,6 @@
 import base64
 import gzip
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,7 +18,6 @@ from beamlike.testing import (
     PercentileOfDelays,
     PerfectWatermark,
     TestStream,
-    arrivals_from_csv,
     arrivals_from_dataframe,
     contain_single_value,
     dropped,
@@ -194,20 +192,6 @@ def test_early_panes_come_by_the_clock_of_the_stream():
             on_time_pane("team", 0, "12:00:00", "12:02:00", index=1, is_last=True),
         )
     )
-
-
-def test_elements_are_read_from_a_file(tmp_path: Path):
-    file = tmp_path / "scores.csv"
-    lines = [f"{score},{key},{arrived},{at}" for (key, score), at, arrived in SCORES]
-    file.write_text("\n".join(["value,key,arrival,event_time", *lines]))
-    assert list(arrivals_from_csv(file)) == SCORES
-
-
-def test_a_file_without_the_columns_is_refused(tmp_path: Path):
-    file = tmp_path / "scores.csv"
-    file.write_text("value,key,when\n")
-    with pytest.raises(TestStreamError, match=r"scores\.csv has no column event_time, arrival; "):
-        list(arrivals_from_csv(file))
 
 
 COLUMNS: dict[str, list[Any]] = {

@@ -4,42 +4,16 @@ from beamlike.viz.thinning import Entry, thinned
 
 
 def element(step: int, row: str = "*", *below: str, drops: int = 0) -> Entry:
-    return Entry(step, step, "+ 'a'", row, below, elements=1, panes=len(below), drops=drops)
+    return Entry(step, "+ 'a'", row, below, elements=1, panes=len(below), drops=drops)
 
 
 def watermark(step: int, row: str = "|") -> Entry:
-    return Entry(step, step, "watermark", row, moves=1)
-
-
-def clock(step: int) -> Entry:
-    return Entry(step, step, f"clock {step}s", "", moves=1)
+    return Entry(step, "watermark", row)
 
 
 def test_a_short_story_is_drawn_as_it_is() -> None:
     trace = [element(0), element(1), watermark(2), watermark(3)]
     assert list(thinned(trace, 8)) == trace
-
-
-def test_neighbours_of_one_kind_become_one_and_the_stronger_mark_stays() -> None:
-    trace = [
-        element(0, "*  |"),
-        element(1, " o |"),
-        element(4, "  *x"),
-        watermark(5, "|"),
-        watermark(6, " |"),
-        clock(7),
-        clock(8),
-    ]
-    assert list(thinned(trace, 8)) == [
-        Entry(0, 4, "+ 3 elements", "*o*x", elements=3),
-        Entry(5, 6, "watermark", " |", moves=2),
-        Entry(7, 8, "clock 8s", "", moves=2),
-    ]
-
-
-def test_what_something_came_of_stays_by_itself() -> None:
-    trace = [element(0), element(1, "*", "EARLY #0"), element(2), element(3, "x", drops=1)]
-    assert list(thinned(trace, 6)) == trace
 
 
 def test_of_what_is_still_too_long_the_middle_is_left_out() -> None:

@@ -362,49 +362,6 @@ def a_long_morning(steps: int, key: str = "k") -> list[ScriptStep]:
     return script
 
 
-def test_of_a_long_story_steps_of_which_nothing_came_are_drawn_together() -> None:
-    hours = FixedWindows("10 minutes")
-    strategy = WindowingStrategy(hours, AfterWatermark(early=AfterCount(30)), "discarding")
-    script = [*a_long_morning(55), AdvanceClock(1_000), AdvanceClock(2_000), TO_INFINITY]
-    happened = run(strategy, Sum(), *script)
-
-    assert text_timeline(happened, width=80, window_fn=hours) == drawn("""
-'k' key                 00:00:00   00:02:00   00:04:00   00:06:00   00:08:00
-                        +----------+----------+----------+----------+----------+
-  0 + 0                 *
-      opened            [-----------------------------------------------------)
-  1-4 + 4 elements      ****
-  5 watermark              | 00:00:40
-  6-10 + 5 elements        |*****
- 11 watermark                   | 00:01:30
- 12-16 + 5 elements             |****
- 17 watermark                       | 00:02:20
- 18-22 + 5 elements                 |*****
- 23 watermark                            | 00:03:10
- 24-28 + 5 elements                      |*****
- 29 watermark                                 | 00:04:00
- 30-33 + 4 elements                           ****
- 34 + 29                                      |   *
-      EARLY #0          [-----------------------------------------------------)
-                        435 by AfterWatermark.early[AfterCount(30)]
- 35 watermark                                     | 00:04:50
- 36-40 + 5 elements                               |*****
- 41 watermark                                          | 00:05:40
- 42-46 + 5 elements                                    |****
- 47 watermark                                              | 00:06:30
- 48-52 + 5 elements                                        |*****
- 53 watermark                                                   | 00:07:20
- 54-58 + 5 elements                                             |****
- 59 watermark                                                       | 00:08:10
- 60-64 + 5 elements                                                 |*****
- 65 watermark                                                   00:09:00 |
- 66-67 clock 2s                                                          |
- 68 watermark                                                         infinity >
-      ON_TIME #1 last   [-----------------------------------------------------)
-                        1050 by expiry of the window
-""")
-
-
 def test_of_a_longer_one_the_middle_is_left_out_and_counted() -> None:
     minutes = FixedWindows("1 minute")
     strategy = WindowingStrategy(minutes, AfterWatermark(early=AfterCount(2)), "discarding")

@@ -3,7 +3,6 @@
 from types import CodeType
 from typing import Any, Final
 
-from beamlike.api.arguments import warn_user
 from beamlike.errors import UnwiseStrategyWarning
 from beamlike.model.graph import (
     Edge,
@@ -16,6 +15,7 @@ from beamlike.model.graph import (
 )
 from beamlike.model.options import TimestampCombiner
 from beamlike.model.pane_times import loses_times
+from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 
 _STAMPS: Final = frozenset(("TimestampedValue", "WindowedValue"))

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.api.pipelines.io import kafka
 from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
 from beamlike.errors import BeamlikeError, EnvironmentProblem, PipelineError, UnsupportedError
+from beamlike.hosts import kafka_connector
 
 SERVERS = {"bootstrap.servers": "localhost:9092"}
 STRING = "org.apache.kafka.common.serialization.StringDeserializer"
@@ -34,7 +34,6 @@ def test_kafka_is_for_spark() -> None:
             lambda: ReadFromKafka(SERVERS, ["a"], timestamp_policy="Mine"),
             "timestamp_policy should be one of ProcessingTime, CreateTime, LogAppendTime",
         ),
-        (lambda: WriteToKafka(SERVERS, "a", with_headers=True), "writes no headers here"),
     ],
 )
 def test_what_kafka_cannot_do_here(make: Any, problem: str) -> None:
@@ -75,10 +74,10 @@ def test_an_error_of_spark_is_taken_for_what_it_is(
 
     raised = IllegalArgumentException if kind is PipelineError else AnalysisException
     with pytest.raises(kind, match=problem):
-        kafka._refused(raised(words), "ReadFromKafka")
+        kafka_connector.refused(raised(words), "ReadFromKafka")
     other = AnalysisException("the kafka topic has another problem")
     with pytest.raises(AnalysisException, match="another problem"):
-        kafka._refused(other, "ReadFromKafka")
+        kafka_connector.refused(other, "ReadFromKafka")
 
 
 def test_a_partition_without_a_later_record_begins_with_the_next_one() -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.errors import TranscriptError
-from beamlike.testing.scenarios.places import Place, each, read_json
+from beamlike.testing.scenarios.places import Place, read_json
 
 __all__ = ["CaseRow", "DialectCase", "load_dialect_cases", "row_differences"]
 
@@ -112,7 +112,7 @@ def load_dialect_cases(path: str | PathLike[str]) -> list[DialectCase]:
     """The cases of a file.
 
     Raises:
-        TranscriptError: The file cannot be read, or does not follow the format. It names every
+        TranscriptError: The file cannot be read, or does not follow the format. It names the first
             mistake with its place.
     """
     name = fspath(path)
@@ -122,7 +122,7 @@ def load_dialect_cases(path: str | PathLike[str]) -> list[DialectCase]:
         raise TranscriptError(f"{name}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise TranscriptError(f"{name}: is not UTF-8 text: {error.reason}") from None
-    cases = each(read_json(text, name).items(), _case)
+    cases = [_case(place) for place in read_json(text, name).items()]
     seen = set[str]()
     for case in cases:
         if case.id in seen:
@@ -134,32 +134,29 @@ def load_dialect_cases(path: str | PathLike[str]) -> list[DialectCase]:
 def _case(place: Place) -> DialectCase:
     kind = place.variant("kind", _KINDS)
     needed, possible = _KINDS[kind]
-    parts = place.parts((*_COMMON, *needed), (*_NOTES, *possible))
-    fields = parts.fields
-    said = parts.read("id", Place.text, "")
+    fields = place.fields((*_COMMON, *needed), (*_NOTES, *possible))
     read_step = _step if kind == "stream" else _question(kind)
-    steps = parts.read("steps", lambda it: each(it.items(), read_step), [])
-    rows = parts.read("expect", lambda it: each(it.items(), lambda row: _row(row, len(steps))), [])
-    case = DialectCase(
-        said,
-        parts.read("source", Place.text, ""),
-        parts.read("provenance", lambda it: it.one_of(PROVENANCES), ""),
-        parts.read("dialect", lambda it: it.one_of(DIALECTS), ""),
+    steps = [read_step(step) for step in fields["steps"].items()]
+    named = fields["id"].text()
+    dialect = fields["dialect"].one_of(DIALECTS)
+    if not named.startswith(f"{dialect}-"):
+        fields["id"].fail(f"must begin with its dialect, {dialect}-, got {named!r}")
+    return DialectCase(
+        named,
+        fields["source"].text(),
+        fields["provenance"].one_of(PROVENANCES),
+        dialect,
         kind,
         tuple(steps),
-        tuple(rows),
+        tuple(_row(row, len(steps)) for row in fields["expect"].items()),
         {at: fields[at].value for at in (*needed, *possible) if at in fields and at != "order"},
-        parts.read("keyed", Place.flag, True),
-        parts.read("order", lambda it: it.one_of(ORDERS), "strict"),
-        parts.read("defect", Place.flag, False),
-        parts.read("unverified", Place.flag, False),
-        parts.read("notes", Place.text, ""),
-        parts.read("beam", Place.text, ""),
+        "keyed" not in fields or fields["keyed"].flag(),
+        fields["order"].one_of(ORDERS) if "order" in fields else "strict",
+        "defect" in fields and fields["defect"].flag(),
+        "unverified" in fields and fields["unverified"].flag(),
+        fields["notes"].text() if "notes" in fields else "",
+        fields["beam"].text() if "beam" in fields else "",
     )
-    parts.done()
-    if not said.startswith(f"{case.dialect}-"):
-        fields["id"].fail(f"must begin with its dialect, {case.dialect}-, got {said!r}")
-    return case
 
 
 def _step(place: Place) -> Mapping[str, Any]:

@@ -5,7 +5,6 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 
 from typing import Any, Final, Never
 
-from beamlike.api.arguments import warn_user
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.window_fns import WindowFn
@@ -23,6 +22,7 @@ from beamlike.model.options import (
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_parts import StrategyParts
+from beamlike.model.warn import warn_user
 
 __all__ = ["AfterProcessingTime", "TimestampCombiner", "WindowInto"]
 
