@@ -122,7 +122,7 @@ class _InSeconds(type(windowfns.FixedWindows)):  # type: ignore[misc]
     def __call__(cls, *args: Any, **kwargs: Any) -> windowfns.WindowFn:
         if cls.__module__ != __name__:
             raise needs_beams_sdk(f"a class below {cls.__mro__[1].__name__}")
-        made: windowfns.WindowFn = cls.of(*args, **kwargs)
+        made: windowfns.WindowFn = cls._of(*args, **kwargs)
         return made
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -152,7 +152,7 @@ class FixedWindows(windowfns.FixedWindows, metaclass=_InSeconds):
         """For type checkers and documentation: the metaclass makes windows of the core."""
 
     @staticmethod
-    def of(size: Any, offset: Any = 0) -> windowfns.FixedWindows:
+    def _of(size: Any, offset: Any = 0) -> windowfns.FixedWindows:
         """The core's for these arguments."""
         length_of = _positive(size, "FixedWindows size")
         return windowfns.FixedWindows(length_of, _modulo(offset, length_of, "FixedWindows offset"))
@@ -177,7 +177,7 @@ class SlidingWindows(windowfns.SlidingWindows, metaclass=_InSeconds):
         """For type checkers and documentation: the metaclass makes windows of the core."""
 
     @staticmethod
-    def of(size: Any, period: Any, offset: Any = 0) -> windowfns.SlidingWindows:
+    def _of(size: Any, period: Any, offset: Any = 0) -> windowfns.SlidingWindows:
         """The core's for these arguments."""
         step = _positive(period, "SlidingWindows period")
         start = _modulo(offset, step, "SlidingWindows offset")
@@ -201,7 +201,7 @@ class Sessions(sessions.Sessions, metaclass=_InSeconds):
         """For type checkers and documentation: the metaclass makes windows of the core."""
 
     @staticmethod
-    def of(gap_size: Any) -> sessions.Sessions:
+    def _of(gap_size: Any) -> sessions.Sessions:
         """The core's for these arguments."""
         if callable(gap_size):
             return sessions.Sessions(_GapInSeconds(gap_size))
