@@ -102,7 +102,9 @@ class Text(Format):
 
     def shown(self, raw: "Column") -> "Column":
         """See `Format.shown`."""
-        return raw.cast("string")
+        from pyspark.sql import functions as F
+
+        return F.make_valid_utf8(raw.cast("string"))
 
 
 @attrs.frozen
