@@ -315,8 +315,8 @@ def test_windows_that_merge_may_have_no_length(host: str) -> None:
             | beam.Map(lambda pair, w=beam.DoFn.WindowParam: (sorted(pair[1]), repr(w)))
         )
         expected = [
-            (["phone:a", "phone:a"], "phone 1.25 to 1.5 in 2"),
-            (["phone:a"], "phone 2 to 2 in 1"),
+            (["phone:a", "phone:b"], "phone 1.25 to 1.5 in 2"),
+            (["phone:c"], "phone 2 to 2 in 1"),
         ]
         assert_that(grouped, equal_to(expected))
 
