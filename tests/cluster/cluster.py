@@ -94,7 +94,8 @@ class Cluster:
             "SPARK_LOCAL_IP": address,
             "SPARK_LOCAL_HOSTNAME": address,
             "SPARK_LOCAL_DIRS": str(local),
-            "SPARK_DAEMON_MEMORY": "256m",
+            # That of a server of Spark Connect, too.
+            "SPARK_DAEMON_MEMORY": "1g" if host == DRIVER else "256m",
             "SPARK_DAEMON_JAVA_OPTS": f"{_JAVA} {self._in_home}",
             "SPARK_SUBMIT_OPTS": self._in_home,
             "TMPDIR": str(self.home),

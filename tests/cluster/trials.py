@@ -198,7 +198,12 @@ def spark_connect(place: Place) -> str:
         }
         name = "org.apache.spark.sql.connect.service.SparkConnectServer"
         running = built.submit("server", server, "--class", name, "spark-internal")
-        wait_until(lambda: "Spark Connect server started" in built.log(DRIVER, "server"), "server")
+        has_started = "Spark Connect server started"
+        wait_until(
+            lambda: has_started in built.log(DRIVER, "server") or running.poll() is not None,
+            "server",
+        )
+        assert has_started in built.log(DRIVER, "server"), _last(built.log(DRIVER, "server"))
         python = place.packed.unpacked / "bin" / "python"
         libraries = ":".join(map(str, sorted((place.spark / "python" / "lib").glob("*.zip"))))
         command = ["env", f"PYTHONPATH={libraries}", python, JOB, *trial.folders]
