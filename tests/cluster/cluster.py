@@ -145,8 +145,8 @@ class Cluster:
         wait_until(lambda: self._registered(host) > before, f"{host} at the master")
 
     def _registered(self, host: str) -> int:
-        told = f"Registering worker {self.network.addresses[host]}:"
-        return self.log(MASTER, "master").count(told)
+        line = f"Registering worker {self.network.addresses[host]}:"
+        return self.log(MASTER, "master").count(line)
 
     def running(self, host: str, name: str) -> list[int]:
         """The processes on a host whose command has a name."""

@@ -14,12 +14,12 @@ FACTOR: Final = 1.5
 its own, on a machine with more or less other work."""
 
 KNOWN: Final[Mapping[str, Callable[[int, float], tuple[Load, Machines]]]] = {
-    "events": lambda at, speed: (Load(at), _machines(speed)),
-    "stages": lambda at, speed: (Load(50_000, groupings=at), _machines(speed)),
-    "shards": lambda at, speed: (Load(100_000), _machines(speed, shards=at)),
-    "tasks": lambda at, speed: (Load(20_000, groupings=3), _machines(speed, partitions=at)),
+    "events": lambda value, speed: (Load(value), _machines(speed)),
+    "stages": lambda value, speed: (Load(50_000, groupings=value), _machines(speed)),
+    "shards": lambda value, speed: (Load(100_000), _machines(speed, shards=value)),
+    "tasks": lambda value, speed: (Load(20_000, groupings=3), _machines(speed, partitions=value)),
     # A join is a grouping, and so is what it joins: the first one, and one for each join.
-    "joins": lambda at, speed: (Load(50_000, groupings=1 + 2 * at), _machines(speed)),
+    "joins": lambda value, speed: (Load(50_000, groupings=1 + 2 * value), _machines(speed)),
 }
 """What each value of an axis is to the model, with a speed."""
 
@@ -28,9 +28,9 @@ def _machines(speed: float, shards: int = 8, partitions: int = 2) -> Machines:
     return Machines(1, 2, shards, partitions, speed)
 
 
-def predicted_ms(axis: str, at: int, speed: float) -> float:
+def predicted_ms(axis: str, value: int, speed: float) -> float:
     """What the model says of a micro-batch."""
-    return cost_of(*KNOWN[axis](at, speed)).seconds * 1000
+    return cost_of(*KNOWN[axis](value, speed)).seconds * 1000
 
 
 def speed_of(axis: str, points: Sequence[Point]) -> float:
