@@ -256,6 +256,9 @@ METHODS: dict[str, Callable[[], Any]] = {
     "WriteToText(max_bytes_per_shard=...)": (
         lambda: beam.io.WriteToText("out", max_bytes_per_shard=9)
     ),
+    "WriteToText(triggering_frequency=...)": (
+        lambda: beam.io.WriteToText("out", triggering_frequency=60)
+    ),
     "WriteToText(shard_name_template=...)": (
         lambda: beam.io.WriteToText("out", shard_name_template="-SS")
     ),
