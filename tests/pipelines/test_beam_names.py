@@ -265,6 +265,8 @@ METHODS: dict[str, Callable[[], Any]] = {
     "PTransform.with_resource_hints": lambda: beam.Map(str).with_resource_hints(min_ram="1 GB"),
     "PCollection.apply": lambda: (beam.Pipeline() | beam.Create([1])).apply(beam.Map(str)),
     "Pipeline.apply": lambda: beam.Pipeline().apply(beam.Create([1])),
+    "MetricsFilter.with_names": lambda: beam.MetricsFilter().with_names(["seen"]),
+    "Pipeline.display_data": lambda: beam.Pipeline().display_data(),
     "Pipeline.visit": lambda: beam.Pipeline().visit(None),
     "with_exception_handling(timeout=...)": (
         lambda: beam.Map(int).with_exception_handling(timeout=1)
