@@ -1,8 +1,7 @@
-"""Pictures of what happened: `table` and `timeline` as text, `picture` as an image.
+"""What happened, shown: `table` as text, `picture` as an image, `page` for a browser, `explain` in words.
 
-Of a timeline, `columns` has the axis and `thinning` what makes a long one short; `cells` knows how
-wide characters are, and `shortening` how the values of a column are cut. A picture shows a `scene`
-of plain values, which `staging` makes of a run: `key_history` knows what became of elements and
+In a table, `cells` knows how wide characters are, and `shortening` how the values of a column are
+cut. A picture shows a `scene` of plain values, which `staging` makes of a run: `key_history` knows what became of elements and
 windows, `run_index` what a run says of a key. `painting` puts it on an `axis` of folded time, with
 `dots` for elements, `labels` that keep clear of each other and a legend; `saving` writes it to a
 file.

@@ -55,7 +55,6 @@ def is_harmless(text: str) -> bool:
     "command",
     [
         ["replay", "--format", "table", "--explain"],
-        ["replay", "--format", "timeline"],
         ["replay", "--format", "json"],
         ["explain"],
         ["explain", "--key", "nobody"],
