@@ -14,6 +14,7 @@ What is public is what ``__all__`` of these modules names. Everything else may c
                            aggregates; sessions, state and figures of running queries
 ``beamlike.combine_fns``   combine functions, for test streams and pipelines
 ``beamlike.errors``        what is raised, and warned of
+``beamlike.kafka``         topics of Kafka: records as a stream, and panes as records
 ``beamlike.tables``        tables in which results land, for `upsert_into`
 ``beamlike.testing``       test streams, tests of queries and pipelines, matchers
 ``beamlike.playground``    a stream and its windowing to drag about, in a notebook
@@ -25,10 +26,10 @@ What is public is what ``__all__`` of these modules names. Everything else may c
 
 To read the code, go from the ground up: `safe_text` (users' values as text), `errors`, `extras`
 (packages that only some parts need), `model` (values), `machine` (the rules), `runtime` (shards
-that keep state), `hosts` (where they run), `api` (what users call; `beam`, `scio`, `combine_fns`
-and `tables` are names of what there is), `palette` (how all figures look), `inspect` (what queries
-do and have saved), `dialects` (other systems' windows by name), `runners`, `viz` and `testing`,
-`demo`, `playground`, `cli`.
+that keep state), `hosts` (where they run), `api` (what users call; `beam`, `scio`, `combine_fns`,
+`tables` and the module of Kafka are names of what there is), `palette` (how all figures look),
+`inspect` (what queries do and have saved), `dialects` (other systems' windows by name), `runners`,
+`viz` and `testing`, `demo`, `playground`, `cli`.
 """
 
 import sys
@@ -124,6 +125,7 @@ from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow
 if TYPE_CHECKING:
     from beamlike import beam as beam
     from beamlike import dialects as dialects
+    from beamlike import kafka as kafka
     from beamlike import scio as scio
     from beamlike import tables as tables
     from beamlike import testing as testing
@@ -230,7 +232,7 @@ __all__ = [
     "windowed",
 ]
 
-_ON_DEMAND: Final = ("beam", "dialects", "scio", "tables", "testing")
+_ON_DEMAND: Final = ("beam", "dialects", "kafka", "scio", "tables", "testing")
 """Public modules that are imported when they are asked for."""
 
 

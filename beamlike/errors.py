@@ -34,6 +34,7 @@ __all__ = [
     "UnsafeTriggerError",
     "UnsupportedError",
     "UnusedHintWarning",
+    "UnwiseSessionWarning",
     "UnwiseStrategyWarning",
     "UserFunctionError",
     "UserStateError",
@@ -346,6 +347,10 @@ class DurationWarning(UnwiseStrategyWarning):
 class RepeatedElementsWarning(UnwiseStrategyWarning):
     """A grouping of a pipeline may count elements several times, because panes that it is given
     repeat what earlier ones held."""
+
+
+class UnwiseSessionWarning(UserWarning):
+    """A session of Spark is set up so that a query takes much longer than it has to."""
 
 
 class UnusedHintWarning(UserWarning):

@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("machine",),
     ("runtime",),
     ("hosts",),
-    ("api", "beam", "combine_fns", "scio", "tables"),
+    ("api", "beam", "combine_fns", "kafka", "scio", "tables"),
     ("palette",),
     ("inspect",),
     ("dialects",),

@@ -25,6 +25,7 @@ import beamlike.dialects.apex
 import beamlike.dialects.flink
 import beamlike.dialects.kafka
 import beamlike.errors
+import beamlike.kafka
 import beamlike.playground
 import beamlike.scio
 import beamlike.tables
@@ -216,6 +217,7 @@ PUBLIC = (
     beamlike.dialects.flink,
     beamlike.dialects.kafka,
     beamlike.errors,
+    beamlike.kafka,
     beamlike.playground,
     beamlike.tables,
     beamlike.testing,

@@ -31,7 +31,8 @@ MODULES: dict[str, ModuleType] = {
     **{"beamlike.testing": bl.testing, "beamlike.beam": bl.beam, "beamlike.scio": bl.scio},
     **{f"beamlike.dialects.{name}": getattr(bl.dialects, name) for name in ("kafka", "flink")},
     **{f"beamlike.dialects.{name}": getattr(bl.dialects, name) for name in ("apex", "akka")},
-    **{"beamlike.tables": bl.tables, "beamlike.playground": bl.playground},
+    **{"beamlike.kafka": bl.kafka, "beamlike.tables": bl.tables},
+    **{"beamlike.playground": bl.playground},
 }
 
 
@@ -96,7 +97,7 @@ def test_dir_has_what_people_need_and_no_more() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
     )
     names = json.loads(done.stdout)
-    assert names == sorted([*bl.__all__, "beam", "dialects", "scio", "tables", "testing"])
+    assert names == sorted([*bl.__all__, "beam", "dialects", "kafka", "scio", "tables", "testing"])
     assert {"local_session", "errors", "combine_fns", "windowed"} <= set(names)
     assert all(hasattr(bl, name) for name in names)
 

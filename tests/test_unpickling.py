@@ -23,7 +23,6 @@ OPENED = {
     "beamlike/inspect/state/plain_pickles.py": "states and timers of a checkpoint",
     # Asked for by the user, by name.
     "beamlike/api/pickle_coder.py": "PickleCoder, which says so",
-    "beamlike/api/pipelines/more_coders.py": "coders of Beam's that are asked for by name",
     "beamlike/dialects/kafka_table.py": "sessions in a checkpoint, with unpickle=True only",
     "beamlike/dialects/apex_run.py": "a checkpoint of a run, with unpickle=True only",
     # As with other pipelines: who may write into the checkpoint chooses them.
@@ -37,7 +36,6 @@ OPENED = {
 
 IMPORTED = {
     "beamlike/__init__.py": "a module of this package, out of four",
-    "beamlike/api/pipelines/python/reckoning.py": "one of two modules of protobuf",
     "beamlike/beam/alias.py": "modules of this package, under Beam's names",
     "beamlike/beam/here.py": "modules of this package, out of a table in it",
     "beamlike/beam/tree.py": "modules of this package, under Beam's names",

@@ -1,7 +1,5 @@
 """Checks of what users pass, and warnings that point at the line of their program."""
 
-import inspect
-import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from typing import Final
@@ -18,6 +16,7 @@ from beamlike.model.options import MAX_FAILURES, whole_number
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms, without_unit
 from beamlike.model.triggers import Trigger
+from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import OnError
 from beamlike.safe_text import short_repr
@@ -162,14 +161,6 @@ def checked_share(max_failures: object, on_error: OnError, lifts: bool = False) 
             f"max_failures must be a share from 0 to 1, such as 0.5, got {max_failures!r}"
         )
     return float(max_failures)  # type: ignore[arg-type]
-
-
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn where the first caller stands that is no part of this package."""
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, level + 1)
 
 
 def warn_of_hint(owner: str, argument: str, value: object, why: str) -> None:

@@ -50,8 +50,7 @@ from beamlike.api.pipelines.metrics import (
     Metrics,
     MetricsFilter,
 )
-from beamlike.api.pipelines.option_classes import SetupOptions
-from beamlike.api.pipelines.options import PipelineOptions, StandardOptions
+from beamlike.api.pipelines.options import PipelineOptions, SetupOptions, StandardOptions
 from beamlike.api.pipelines.pairs import (
     FlatMapTuple,
     Keys,
@@ -91,7 +90,7 @@ from beamlike.api.pipelines.python.windows import (
     WindowedValue,
 )
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
-from beamlike.api.pipelines.rows import GroupBy, Row, Select
+from beamlike.api.pipelines.rows import Row
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.waiting import WaitOn
@@ -174,7 +173,6 @@ __all__ = [
     "Gauge",
     "GlobalWindow",
     "GlobalWindows",
-    "GroupBy",
     "GroupByKey",
     "GroupIntoBatches",
     "Impulse",
@@ -207,7 +205,6 @@ __all__ = [
     "Repeatedly",
     "Reshuffle",
     "Row",
-    "Select",
     "Sessions",
     "SetupOptions",
     "SlidingWindows",

@@ -27,7 +27,7 @@ HERE: Final[Mapping[str, str]] = {
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
     "metrics.metricbase": f"{_P}.metrics",
-    "options.pipeline_options": f"{_P}.options {_P}.option_classes",
+    "options.pipeline_options": f"{_P}.options",
     "error": "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
     "TransformError=beamlike.errors:PipelineError",
     "pipeline": f"{_P}.pipeline",
@@ -49,11 +49,10 @@ HERE: Final[Mapping[str, str]] = {
     f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.pardo {_P}.groups {_P}.cogroups {_P}.python.functions "
     f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
-    f"WindowInto={_P}.python.windowing:WindowInto Windowing={_P}.python.windowing:Windowing",
+    f"WindowInto={_P}.python.windowing:WindowInto",
     "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
-    f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
+    f"PeriodicSequence={_IO}.sequences:PeriodicSequence",
     "transforms.ptransform": f"{_P}.transform",
-    "transforms.stats": f"{_P}.approximate",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
     "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never "
@@ -66,9 +65,6 @@ HERE: Final[Mapping[str, str]] = {
     f"{_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
     "typehints.decorators": f"{_P}.hints.declared TypeCheckError=beamlike.errors:TypeCheckError",
-    "typehints.native_type_compatibility": f"convert_to_beam_type={_P}.hints.forms:normal "
-    f"convert_to_beam_types={_P}.hints.forms:normal_all",
-    "typehints.trivial_inference": f"instance_to_type={_P}.hints.forms:type_of",
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
         for name in (
@@ -76,10 +72,7 @@ HERE: Final[Mapping[str, str]] = {
             *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
         )
     )
-    + f" KV={_P}.hints.declared:KV Generator={_P}.hints.declared:Generator "
-    f"TypeVariable=typing:TypeVar normalize={_P}.hints.forms:normal "
-    f"bind_type_variables={_P}.hints.wanted:filled "
-    f"match_type_variables={_P}.hints.wanted:matched {_P}.hints.wanted "
+    + f" KV={_P}.hints.declared:KV TypeVariable=typing:TypeVar {_P}.hints.wanted "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",

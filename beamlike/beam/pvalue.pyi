@@ -8,7 +8,6 @@ from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.pvalues import PBegin as PBegin
 from beamlike.api.pipelines.pvalues import PDone as PDone
 from beamlike.api.pipelines.pvalues import PValue as PValue
-from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.rows import Row as Row
 from beamlike.api.pipelines.views import AsDict as AsDict
 from beamlike.api.pipelines.views import AsIter as AsIter

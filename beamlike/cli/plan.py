@@ -1,4 +1,4 @@
-"""``beamlike plan``: how many cores, shards and how much memory a stream needs, about."""
+"""``beamlike plan``: how many machines and shards and how much memory a stream needs, about."""
 
 import argparse
 import math
@@ -7,15 +7,17 @@ from typing import Final
 import attrs
 
 from beamlike.cli.argument_types import whole_number
+from beamlike.inspect.cost import COSTS, Cost, Load, Machines, cost_of
 
 DESCRIPTION: Final = """\
-Estimate what a streaming query needs: cores, shards, memory and state on disk,
-from how many events come, how often a micro-batch starts, and how many windows
-are open at once.
+Estimate what a streaming query needs: executors, shards, memory and state on
+disk, from how many events come, how often a micro-batch starts, how many windows
+are open at once, and how many groupings and joins are in a row.
 
-The estimate is made of times that python -m tests.benchmarks measured on two
-cores of a server. --speed says how fast yours are beside them. Run your query
-with a tenth of its load, and set --speed so that the estimate says what you see.
+The estimate is a model of cost, made of times that python -m tests.growth
+measured on two cores of a server. --speed says how fast yours are beside them.
+Run your query with a tenth of its load, and set --speed so that the estimate
+says what you see. The model is within a factor of two of what was measured.
 """
 
 EPILOG: Final = """\
@@ -28,140 +30,156 @@ examples:
   beamlike plan --events 20000 --every 60            a micro-batch each minute
   beamlike plan --events 500 --windows 5000000       few events, many windows
   beamlike plan --events 20000 --work retracting     panes that withdraw others
+  beamlike plan --events 20000 --groupings 4         four in a row, or joins
+  beamlike plan --events 20000 --partitions 200      as Spark has it by default
+  beamlike plan --events 2000000 --executors 40 --cores 4 --commit 0.1
   beamlike plan --events 20000 --speed 0.5           on slower cores
 """
 
-_FIXED: Final = 0.3
-"""Seconds that a micro-batch takes with nothing to do: Spark's own, and two Python stages."""
-
-COSTS: Final = {
-    "fixed": 1.8,
-    "sessions": 2.4,
-    "lists": 2.1,
-    "early": 3.6,
-    "retracting": 5.2,
-    "pipeline": 7.0,
-    "function": 90.0,
-}
-"""Microseconds of a core for an event, by what is done with it."""
-
-_WINDOW_BYTES: Final = 120
-_WORKER_BYTES: Final = 0.45e9
-_EVENT_BYTES: Final = 900
-"""Of a Python worker: for each open window, to begin with, and for each event of a batch."""
 _PER_SHARD: Final = 1_000_000
 """Open windows of a shard: some 200 MB of it while it is stepped."""
 _BUSY: Final = 0.5
 """The share of the time between micro-batches that one should take, so that peaks fit."""
+_MOST_CORES: Final = 2_000
+_NEARLY: Final = 1.1
+"""More machines than reach so much of what the most would are not worth it."""
 
 
 @attrs.frozen
 class Stream:
-    """What a query has to do.
-
-    Args:
-        events: Events a second.
-        every: Seconds from one micro-batch to the next.
-        windows: Windows that are open at once, over all keys.
-        work: What is done with an event, of `COSTS`.
-        speed: How fast a core is beside those of the benchmarks.
-    """
-
-    events: int
-    every: int = 10
-    windows: int = 100_000
-    work: str = "sessions"
-    speed: float = 1.0
-
-    @property
-    def batch(self) -> int:
-        """Events of a micro-batch."""
-        return self.events * self.every
-
-
-@attrs.frozen
-class Needs:
-    """What that takes.
+    """What a query has to do, and what is known of its machines.
 
     Attributes:
-        seconds: How long a micro-batch takes with so many cores.
-        cores: For Python workers and Spark's tasks together.
-        shards: ``shards=`` of the call.
-        worker_bytes: The memory of a Python worker.
-        disk_bytes: Of the state, before it is compressed, and without older versions.
+        load: What a micro-batch has to do.
+        every: Seconds from one micro-batch to the next.
+        machines: Their speed, network and checkpoint; shards are chosen.
+        executors: None: as many as it needs.
+        partitions: None: as many as shards.
     """
 
-    seconds: float
-    cores: int
-    shards: int
-    worker_bytes: float
-    disk_bytes: float
+    load: Load
+    every: int = 10
+    machines: Machines = attrs.field(factory=Machines)
+    executors: int | None = None
+    partitions: int | None = None
+
+    def on(self, executors: int) -> Machines:
+        """So many executors, with the shards that suit them."""
+        slots = executors * self.machines.cores
+        shards = max(8, math.ceil(self.load.windows / _PER_SHARD), slots)
+        shards = slots * math.ceil(shards / slots)
+        partitions = self.partitions or shards
+        return attrs.evolve(
+            self.machines, executors=executors, shards=shards, partitions=partitions
+        )
 
 
-def needs_of(stream: Stream) -> Needs:
-    """An estimate.
+def needs_of(stream: Stream) -> tuple[Machines, Cost]:
+    """The least machines that do it in half of the time, or what comes nearest to it.
 
-    >>> needs_of(Stream(events=20_000)).cores
+    >>> load = Load(events=200_000)
+    >>> needs_of(Stream(load))[0].executors
     1
     """
-    work = stream.batch * COSTS[stream.work] * 1e-6 / stream.speed
-    left = stream.every * _BUSY - _FIXED / stream.speed
-    cores = max(1, math.ceil(work / left)) if left > 0 else 0
-    shards = max(8, math.ceil(stream.windows / _PER_SHARD), cores)
-    shards = cores * math.ceil(shards / cores) if cores else shards
-    at_once = max(cores, 1)
-    worker = (
-        _WORKER_BYTES
-        + _EVENT_BYTES * stream.batch / at_once
-        + _WINDOW_BYTES * stream.windows / shards * 2
-    )
-    seconds = _FIXED / stream.speed + (work / cores if cores else work)
-    return Needs(seconds, cores, shards, worker, _WINDOW_BYTES * stream.windows)
+    most = _MOST_CORES // stream.machines.cores
+    tried = range(1, most + 1) if stream.executors is None else [stream.executors]
+    costs: list[tuple[Machines, Cost]] = []
+    for executors in tried:
+        machines = stream.on(executors)
+        costs.append((machines, cost_of(stream.load, machines)))
+        if costs[-1][1].seconds <= stream.every * _BUSY:
+            return costs[-1]
+    least = min(cost.seconds for _, cost in costs)
+    return next(it for it in costs if it[1].seconds <= least * _NEARLY)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments to argparse."""
-    add, stream = parser.add_argument, Stream(0)
+    add, load, machines = parser.add_argument, Load(0), Machines()
     add("--events", type=whole_number(1), required=True, metavar="N", help="events a second")
     add(
         "--every",
         type=whole_number(1),
-        default=stream.every,
+        default=10,
         metavar="SECONDS",
-        help=f"between two micro-batches ({stream.every})",
+        help="between two micro-batches (10)",
     )
     add(
         "--windows",
         type=whole_number(0),
-        default=stream.windows,
+        default=load.windows,
         metavar="N",
-        help=f"open at once, of all keys ({stream.windows:,})",
+        help=f"open at once, of all keys ({load.windows:,})",
     )
     add(
         "--work",
         choices=COSTS,
-        default=stream.work,
-        help=f"what is done with an event ({stream.work}): windows of one kind, all values as a "
+        default=load.work,
+        help=f"what is done with an event ({load.work}): windows of one kind, all values as a "
         "list, early and late panes, panes that withdraw others, a pipeline of Python functions, "
         "a function with states",
     )
     add(
-        "--speed",
-        type=_speed,
-        default=stream.speed,
+        "--groupings",
+        type=whole_number(1),
+        default=load.groupings,
+        metavar="N",
+        help="groupings and joins in a row, and one for each side of a join that is grouped (1)",
+    )
+    add(
+        "--hottest",
+        type=_number(0, 1),
+        default=load.hottest,
         metavar="X",
-        help=f"of a core, beside those of the benchmarks ({stream.speed:g})",
+        help="the part of all events that the most frequent key has (0)",
+    )
+    add("--executors", type=whole_number(1), metavar="N", help="by default as many as it needs")
+    add(
+        "--cores",
+        type=whole_number(1),
+        default=machines.cores,
+        metavar="N",
+        help=f"of each executor ({machines.cores})",
+    )
+    add(
+        "--partitions",
+        type=whole_number(1),
+        metavar="N",
+        help="spark.sql.shuffle.partitions, by default as many as shards",
+    )
+    add(
+        "--commit",
+        type=_number(0, 60),
+        default=machines.commit,
+        metavar="SECONDS",
+        help=f"until a file of the checkpoint is there ({machines.commit:g}, as on a disk; 0.05 "
+        "to 0.2 in an object store)",
+    )
+    add(
+        "--speed",
+        type=_number(0.01, 100),
+        default=machines.speed,
+        metavar="X",
+        help=f"of a core, beside those of the benchmarks ({machines.speed:g})",
     )
 
 
-def _speed(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.01 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"must be a number from 0.01 to 100, got {text!r}")
-    return value
+class _number:
+    """A number between two others, for argparse."""
+
+    def __init__(self, least: float, most: float) -> None:
+        self._least, self._most = least, most
+
+    def __call__(self, text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not self._least <= value <= self._most:
+            raise argparse.ArgumentTypeError(
+                f"must be a number from {self._least:g} to {self._most:g}, got {text!r}"
+            )
+        return value
 
 
 def run(args: argparse.Namespace) -> int:
@@ -170,21 +188,56 @@ def run(args: argparse.Namespace) -> int:
     Returns:
         0.
     """
-    stream = Stream(args.events, args.every, args.windows, args.work, args.speed)
-    needs = needs_of(stream)
-    if not needs.cores:
-        print(
-            f"a micro-batch takes {needs.seconds:.1f} s with nothing to do, and one starts each "
-            f"{stream.every} s: start them less often, --every {math.ceil(4 * _FIXED / args.speed)}"
-        )
-        return 0
-    rows = {
-        "micro-batch": f"{stream.batch:,} events in {needs.seconds:.1f} s of {stream.every} s",
-        "cores": f"{needs.cores}",
-        "shards": f"{needs.shards}, and spark.sql.shuffle.partitions as many, or a part",
-        "Python worker": f"{needs.worker_bytes / 1e9:.1f} GB, one for each core",
-        "state on disk": f"{needs.disk_bytes / 1e9:.2f} GB at most, it is compressed",
-    }
-    for name, value in rows.items():
+    load = Load(
+        args.events * args.every,
+        args.windows,
+        args.work,
+        args.groupings,
+        hottest=args.hottest,
+    )
+    machines = Machines(cores=args.cores, speed=args.speed, commit=args.commit)
+    stream = Stream(load, args.every, machines, args.executors, args.partitions)
+    best, cost = needs_of(stream)
+    for name, value in _rows(stream, best, cost).items():
         print(f"{name:<15}{value}")
+    if cost.seconds > args.every * _BUSY:
+        print(_too_long(args.every, cost))
     return 0
+
+
+def _rows(stream: Stream, machines: Machines, cost: Cost) -> dict[str, str]:
+    """What is printed, by name."""
+    spent = {
+        "driver": cost.driver,
+        "tasks": cost.tasks,
+        "shards": cost.shards,
+        "events": cost.events,
+        "network": cost.network,
+    }
+    partitions = f"{machines.partitions} spark.sql.shuffle.partitions"
+    return {
+        "micro-batch": f"{stream.load.events:,.0f} events in {cost.seconds:.1f} s of "
+        f"{stream.every} s",
+        "of which": ", ".join(f"{name} {value:.1f} s" for name, value in spent.items()),
+        "executors": f"{machines.executors}, of {machines.cores} cores each",
+        "shards": f"{machines.shards}, and {partitions}",
+        "tasks": f"{cost.task_count} in a micro-batch, {cost.commits} commits of state an executor",
+        "shuffle": f"{cost.shuffled_bytes / 1e6:,.0f} MB between machines",
+        "Python worker": f"{cost.worker_bytes / 1e9:.1f} GB, one for each core",
+        "state on disk": f"{cost.disk_bytes / 1e9:.2f} GB at most, it is compressed",
+    }
+
+
+def _too_long(every: int, cost: Cost) -> str:
+    """What to do where machines alone do not help."""
+    fixed = cost.driver + cost.tasks + cost.shards
+    least = math.ceil(cost.seconds / _BUSY)
+    if fixed > every * _BUSY:
+        return (
+            f"{fixed:.1f} s of it are there without any event: start micro-batches less often, "
+            f"--every {math.ceil(fixed / _BUSY) + 1}, or have fewer partitions and groupings"
+        )
+    return (
+        f"it takes more than half of {every} s: give it more machines, spread the most frequent "
+        f"key (hot_key_fanout), or start micro-batches less often, such as --every {least}"
+    )

@@ -7,5 +7,6 @@ has them), `finding` (which host that is), `failed_starts` (what helps when Spar
 of Arrow), `expressions` (expressions of Spark over tables), `in_process` (whole pipelines in this
 process, by the reference machine or by the runtime), then the hosts that have more to them: `local`
 (the runtime in this process, without Spark), `spark` (streaming queries and bounded DataFrames).
-The tables in which results land are in `landing`.
+The tables in which results land are in `landing`, and `kafka_connector` asks Spark's connector of
+Kafka.
 """

@@ -8,11 +8,13 @@ A query that was killed while Spark noted the very first offsets leaves a file b
 then refuses the checkpoint as one that is not empty.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 _TOO_LATE: Final = "Timed out while waiting for the Python worker to connect back"
+_NOT_INSTALLED: Final = re.compile(r"No module named 'beamlike[.']")
 _NOT_EMPTY: Final = "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
 
 ADVICE: Final = (
@@ -31,6 +33,14 @@ ADVICE_ON_LEFTOVERS: Final = (
     "docs/pages/operating.md"
 )
 
+ADVICE_WITHOUT_BEAMLIKE: Final = (
+    "a Python process of Spark has no beamlike. On workers, and over Spark Connect on the server: "
+    "install it in the Python that spark.pyspark.python names, ship that Python as an archive "
+    "(spark.archives), or ship beamlike alone, with --py-files or spark.sparkContext.addPyFile, "
+    'over Spark Connect with spark.addArtifacts(..., pyfile=True); see "On a cluster" in '
+    "docs/pages/operating.md"
+)
+
 
 def came_too_late(words: str | None) -> bool:
     """Whether that is why a query has failed, by the words of Spark's exception."""
@@ -41,7 +51,11 @@ def advice_on(words: str | None) -> str | None:
     """What helps against such a failure, by the words of Spark's exception; None: nothing known."""
     if came_too_late(words):
         return ADVICE
-    return ADVICE_ON_LEFTOVERS if words is not None and _NOT_EMPTY in words else None
+    if words is None:
+        return None
+    if _NOT_INSTALLED.search(words):
+        return ADVICE_WITHOUT_BEAMLIKE
+    return ADVICE_ON_LEFTOVERS if _NOT_EMPTY in words else None
 
 
 @contextmanager

@@ -236,9 +236,16 @@ class Clocks:
     @property
     def needs_clock(self) -> bool:
         """Whether the watermark may move because processing time did."""
-        return any(
-            isinstance(clock, SourceClock) and clock.idle_after is not None for clock in self.inputs
-        )
+        return bool(self.silences)
+
+    @property
+    def silences(self) -> Sequence[int]:
+        """After how much processing time each input that can be idle is so, in ticks."""
+        return [
+            clock.idle_after
+            for clock in self.inputs
+            if isinstance(clock, SourceClock) and clock.idle_after is not None
+        ]
 
     def update(
         self,

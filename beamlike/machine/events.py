@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -151,6 +151,9 @@ class RowProblem(Enum):
     BAD_VALUE = "bad_value"
     """It cannot be read itself, or decoded."""
 
+
+UNREADABLE: Final = ("unreadable_value", "unreadable_key", "null_value")
+"""Why a record of a topic became no row, so that its key or its event time may be missing, too."""
 
 ReasonLike = (
     DropReason

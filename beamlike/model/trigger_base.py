@@ -4,22 +4,12 @@ Source: Beam Java, ``Trigger``; Beam Python ``TriggerFn``.
 """
 
 from collections.abc import Iterator, Mapping
-from enum import Flag
-from typing import Any
 
 from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.model.readable import Readable
-from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution
-from beamlike.model.time import MAX_TIMESTAMP, duration_us
+from beamlike.model.resolution import MILLISECONDS, Resolution
+from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import Window
-
-
-class DataLossReason(Flag):
-    """Why data may be lost under a trigger. Source: Beam Python ``DataLossReason``."""
-
-    NO_POTENTIAL_LOSS = 0
-    MAY_FINISH = 1
-    """The trigger may finish, and drops what comes afterwards."""
 
 
 class Trigger(metaclass=Readable):
@@ -87,10 +77,6 @@ class Trigger(metaclass=Readable):
         """
         raise unknown_trigger(self)
 
-    def get_continuation_trigger(self) -> "Trigger":
-        """`continuation`, by its name in Beam Python."""
-        return self.continuation()
-
     def data_loss(
         self, allowed_lateness: int, least_lateness: int = 0, unit: Resolution = MILLISECONDS
     ) -> str | None:
@@ -109,15 +95,6 @@ class Trigger(metaclass=Readable):
             f"{self} may finish, and data that arrives afterwards would be dropped; write "
             f"Repeatedly({self})"
         )
-
-    def may_lose_data(self, windowing: Any) -> DataLossReason:
-        """Whether data that comes in time may be dropped, under a windowing with this trigger.
-
-        Source: Beam Python ``TriggerFn.may_lose_data``; what may be lost is Beam Java's.
-        """
-        lateness = duration_us(windowing.allowed_lateness, "allowed_lateness")
-        lost = self.data_loss(lateness, unit=MICROSECONDS)
-        return DataLossReason.NO_POTENTIAL_LOSS if lost is None else DataLossReason.MAY_FINISH
 
     def walk(self) -> Iterator["Trigger"]:
         """This trigger and everything below it, parents first."""

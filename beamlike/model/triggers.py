@@ -16,7 +16,7 @@ from beamlike.model.delays import AlignTo, Delay, transform_of
 from beamlike.model.options import whole_number
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import DurationLike
-from beamlike.model.trigger_base import DataLossReason, OnceTrigger, Trigger, require_trigger
+from beamlike.model.trigger_base import OnceTrigger, Trigger, require_trigger
 from beamlike.model.windows import Window
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "AfterWatermark",
     "AlignTo",
     "Always",
-    "DataLossReason",
     "DefaultTrigger",
     "Delay",
     "Never",

@@ -124,7 +124,8 @@ def test_words_are_the_values_of_their_choices(like: Any) -> None:
 
 
 MODULES = (
-    *("beamlike", "beamlike.beam", "beamlike.scio", "beamlike.tables", "beamlike.testing"),
+    *("beamlike", "beamlike.beam", "beamlike.kafka", "beamlike.scio"),
+    *("beamlike.tables", "beamlike.testing"),
     *(f"beamlike.dialects.{name}" for name in ("akka", "apex", "flink", "kafka")),
 )
 

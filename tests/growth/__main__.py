@@ -10,7 +10,8 @@ the others.
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -45,13 +46,27 @@ def measured(spark: "SparkSession", files: FileCache, axis: Axis, scale: float) 
     """A point for each value of an axis."""
     for number, at in enumerate((axis.values[0], *axis.values)):
         query, shape = axis.case(at, scale)
-        run = timed_run(spark, files, Contender("beamlike", "beamlike", query, shape))
+        with _settings(spark, axis.settings(at)):
+            run = timed_run(spark, files, Contender("beamlike", "beamlike", query, shape))
         if number:  # Java has compiled the query once
             java = sum(
                 status_bytes(it, "VmRSS") or 0 for it, name in descendants() if name == "java"
             )
             times = tuple(ms for some in run.times_ms.values() for ms in some)
             yield Point(at, times, (run.worker_bytes or 0) >> 20, java >> 20)
+
+
+@contextmanager
+def _settings(spark: "SparkSession", settings: Mapping[str, str]) -> Iterator[None]:
+    """The session has these until the end of the block."""
+    before = {name: str(spark.conf.get(name)) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

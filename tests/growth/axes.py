@@ -1,6 +1,6 @@
-"""What grows: events, keys, open windows, lateness, groupings in a row, shards."""
+"""What grows: events, keys, open windows, lateness, groupings and joins in a row, shards, tasks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from attrs import frozen
@@ -26,12 +26,14 @@ class Axis:
         along: What the figure counts, for table and picture.
         values: From small to large.
         case: The query and its data for a value.
+        settings: Of the session, for a value.
     """
 
     name: str
     along: str
     values: tuple[int, ...]
     case: Callable[[int, float], tuple[Query, Shape]]
+    settings: Callable[[int], Mapping[str, str]] = lambda _value: {}
 
 
 def sessions(
@@ -74,6 +76,27 @@ def in_a_row(groupings: int) -> Query:
         return panes.rows.select("key", "window.start", "window.end", "n")
 
     return query
+
+
+def joins_in_a_row(joins: int) -> Query:
+    """Counts by key in fixed windows, joined with sums of other rows of the same stream; each join
+    is one more."""
+
+    def query(df: DataFrame) -> DataFrame:
+        rows = bl.stream(df, timestamp="ts", watermark=DELAY).window(bl.FixedWindows("5 minutes"))
+        joined = rows.group("key", {"n": bl.count()}, name="left")
+        for number in range(joins):
+            others = rows.where(f"v % {number + 2} = 0").group(
+                "key", {f"s{number}": bl.sum("v")}, name=f"side {number}"
+            )
+            joined = bl.join(joined, others, on="key", how="left", name=f"join {number}")
+        return joined.rows.select("key", "window.start", "window.end", "n")
+
+    return query
+
+
+def _partitions(count: int) -> Mapping[str, str]:
+    return {"spark.sql.shuffle.partitions": str(count)}
 
 
 def _stream(events: int, keys: int, batches: int = BATCHES) -> Stream:
@@ -133,5 +156,21 @@ AXES: Final = (
             sessions(shards=at),
             _stream(_of(100_000, scale), _of(40_000, scale)),
         ),
+    ),
+    Axis(
+        "joins",
+        "joins in a row, 50,000 events",
+        (1, 2, 3),
+        lambda at, scale: (
+            joins_in_a_row(at),
+            _stream(_of(50_000, scale), _of(20_000, scale)),
+        ),
+    ),
+    Axis(
+        "tasks",
+        "partitions of each shuffle, three groupings in a row, 20,000 events",
+        (2, 8, 32, 100, 200),
+        lambda at, scale: (in_a_row(3), _stream(_of(20_000, scale), _of(8_000, scale))),
+        _partitions,
     ),
 )

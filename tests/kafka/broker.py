@@ -24,6 +24,7 @@ KAFKA: Final = (("org.apache.kafka", "kafka_2.13", "4.4.0", True),)
 CONNECTOR: Final = (
     ("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0", False),
     ("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "4.2.0", False),
+    ("org.apache.spark", "spark-avro_2.13", "4.2.0", False),
     ("org.apache.kafka", "kafka-clients", "3.9.2", True),
     ("org.apache.commons", "commons-pool2", "2.12.0", True),
 )

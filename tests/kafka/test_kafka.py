@@ -34,4 +34,4 @@ def test_pipelines_read_from_a_broker_and_write_to_it() -> None:
         said = play(TRIALS, cache_folder(os.environ.get("BEAMLIKE_JUDGES_CACHE")))
     except NotHere as reason:
         pytest.skip(f"Kafka is left out: {reason}")
-    assert re.findall(r"^(.+): holds, \d+ s$", said, re.MULTILINE) == list(TRIALS), said
+    assert re.findall(r"^(.+): holds, \d+ s \|", said, re.MULTILINE) == list(TRIALS), said

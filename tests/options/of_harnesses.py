@@ -1,6 +1,5 @@
 """Options of test harnesses and of small helpers, in runs that differ in one of them."""
 
-import argparse
 from functools import partial
 from typing import Any, Final
 from unittest import SkipTest
@@ -48,10 +47,6 @@ def read_flags(**option: Any) -> Any:
     return beam.options.pipeline_options.PipelineOptions(flags).get_all_options(**option)
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--number", type=int)
-
-
 def joined_without(**option: Any) -> Any:
     pipeline = option.get("pipeline", beam.Pipeline())
     return came(pipeline, {} | beam.CoGroupByKey(**option))
@@ -88,9 +83,6 @@ RUNS: Final[dict[str, Differs]] = {
     ),
     "beam.PipelineOptions.get_all_options.retain_unknown_options": Differs(
         read_flags, lambda: read_flags(retain_unknown_options=True)
-    ),
-    "beam.PipelineOptions.get_all_options.add_extra_args_fn": Differs(
-        read_flags, lambda: read_flags(add_extra_args_fn=declare)
     ),
     "scio.ScioMetrics.distribution.name": Differs(
         lambda: ScioMetrics.distribution("one"), lambda: ScioMetrics.distribution("one", "other")

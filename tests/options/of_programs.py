@@ -1,7 +1,6 @@
 """Options of how programs of Beam and Scio are run, tested and measured, in runs that differ in
 one of them."""
 
-import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -11,7 +10,6 @@ import pyarrow as pa
 
 import beamlike.beam as beam
 from beamlike import testing
-from beamlike.beam.options.pipeline_options import PipelineOptions
 from beamlike.scio import ScioContext
 from beamlike.testing import TestPipeline, TestStream, TransformOverride
 from tests.options.playing import HOUR, Differs, beamed, came
@@ -70,20 +68,6 @@ def odd_and_even(**option: Any) -> Any:
     return beamed(
         lambda numbers: (numbers | beam.ParDo(divided).with_outputs("even", **option))["odd"]
     )
-
-
-def warned(**option: Any) -> Any:
-    """What is logged while options are read of which one is not declared."""
-    records: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("beamlike")
-    logger.addHandler(handler)
-    try:
-        PipelineOptions(["--unknown=1"]).get_all_options(**option)
-    finally:
-        logger.removeHandler(handler)
-    return records
 
 
 def doubled(**option: Any) -> Any:
@@ -190,9 +174,6 @@ RUNS: Final[dict[str, Differs]] = {
     ),
     "beam.Filter.with_outputs.allow_unknown_tags": Differs(
         odd_and_even, partial(odd_and_even, allow_unknown_tags=True)
-    ),
-    "beam.PipelineOptions.get_all_options.display_warnings": Differs(
-        warned, partial(warned, display_warnings=True)
     ),
     "beam.Pipeline.display_data": Differs(
         lambda: beam.Pipeline().display_data(),

@@ -11,11 +11,12 @@ from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn, is_typeddict
 
 import beamlike
-from beamlike import beam, scio, tables, testing
+from beamlike import beam, kafka, scio, tables, testing
 from beamlike.api.pipelines.transform import PTransform
 
 MODULES: Final = {
     "": beamlike,
+    "kafka.": kafka,
     "tables.": tables,
     "testing.": testing,
     "beam.": beam,
@@ -36,7 +37,6 @@ NOT_CALLED: Final = frozenset(
         # What pipelines, machines and type checks call.
         *("beam.Create.infer_output_type", "beam.GlobalWindows.windowed_value"),
         *("beam.Pipeline.add", "testing.TestPipeline.add", "WindowingStrategy.check_groupable"),
-        *("beam.CombineFn.maybe_from_callable", "beam.GroupBy.force_tuple_keys"),
         # The spelling of messages, which belongs to the callers of several kinds.
         *("WindowingStrategy.configured", "check_flatten"),
     }

@@ -16,7 +16,7 @@ from beamlike.beam.testing.util import (
     equal_to_per_window,
     open_shards,
 )
-from beamlike.beam.transforms import combiners, userstate
+from beamlike.beam.transforms import userstate
 from beamlike.beam.transforms.periodicsequence import PeriodicImpulse, PeriodicSequence
 from beamlike.beam.utils.windowed_value import PaneInfo, PaneInfoTiming
 from beamlike.errors import PipelineError, TypeCheckError
@@ -117,13 +117,6 @@ def test_a_gauge_has_a_value() -> None:
     assert pipeline.result is not None
     (gauge,) = pipeline.result.metrics().query()["gauges"]
     assert (gauge.result.value, gauge.committed.value) == (2, 2)
-
-
-def test_functions_of_tuples_are_called_as_in_beam() -> None:
-    fn = combiners.TupleCombineFn(max, combiners.MeanCombineFn())
-    one = fn.add_input(fn.create_accumulator(), (3, 4))
-    other = fn.add_input(fn.create_accumulator(), (5, 8))
-    assert fn.extract_output(fn.merge_accumulators(iter([one, other]))) == (5, 6.0)
 
 
 def test_a_default_of_an_unbounded_collection_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -66,9 +66,7 @@ def test_what_is_too_late_is_in_no_batch_and_is_reported():
         ("tea", [5]),
         ("milk", [1]),
     ]
-    assert [(lost.label, lost.key) for lost in result.lost] == [
-        ("Batches/Batches/Group", "tea")
-    ] * 3
+    assert [(lost.label, lost.key) for lost in result.lost] == [("Batches/Batches", "tea")] * 3
 
 
 def test_batches_have_the_windows_and_the_trigger_of_their_collection():
@@ -86,14 +84,6 @@ def test_batches_have_the_windows_and_the_trigger_of_their_collection():
         (came.element.windows, came.element.pane.timing)
         for came in pipeline.run().out_of(found.edge)
     } == {((beam.IntervalWindow("00:00", "00:01"),), beam.Timing.UNKNOWN)}
-
-
-def test_keys_of_batches_may_be_shown_as_sharded():
-    few = [("a", 1), ("b", 2), ("a", 3)] | beam.GroupIntoBatches.WithShardedKey(2)
-    assert [(key.key, key.shard_id, batch) for key, batch in few] == [
-        ("a", b"", [1, 3]),
-        ("b", b"", [2]),
-    ]
 
 
 def test_a_batch_waits_for_so_many_seconds_and_no_longer():
@@ -163,11 +153,11 @@ def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
         PipelineError,
         match=r"violation at GroupIntoBatches: expected Tuple.* got <class 'str'>; make pairs",
     ):
-        _ = ["a"] | beam.GroupIntoBatches(1)
+        _ = beam.Pipeline() | beam.Create(["a"]) | beam.GroupIntoBatches(1)
     with pytest.raises(PipelineError) as refusal:
         batches(beam.GroupIntoBatches(2), beam.WindowInto(beam.Sessions("1 minute")))
     assert str(refusal.value) == (
-        "'GroupIntoBatches/Batches': lists that go on cannot be kept in windows that merge, and "
-        "Sessions(1m) merges them; use FixedWindows, SlidingWindows, calendar windows or "
-        "GlobalWindows"
+        "'GroupIntoBatches/Batches': MergingWindowFn is not supported for stateful DoFns: "
+        "Sessions(1m) merges windows, and a state cannot be merged; use FixedWindows, "
+        "SlidingWindows, calendar windows or GlobalWindows"
     )

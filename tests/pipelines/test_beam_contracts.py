@@ -1,7 +1,6 @@
 """What Beam gives to methods and functions of users, and asks them for."""
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -199,35 +198,10 @@ def test_a_label_that_is_not_a_text_is_refused() -> None:
         stamped(1) | beam.ParDo(Unnamed())
 
 
-@pytest.mark.parametrize(
-    ("coder", "encoded"),
-    [
-        (coders.VarInt32Coder(), {0: "00", 127: "7f", 300: "ac02", -1: "ffffffff0f"}),
-        (coders.VarInt32Coder(), {2**31 - 1: "ffffffff07", -(2**31): "8080808008"}),
-        (coders.VarIntCoder(), {300: "ac02", -1: "ffffffffffffffffff01"}),
-        (coders.BigEndianShortCoder(), {0: "0000", 258: "0102", -2: "fffe"}),
-        (coders.SinglePrecisionFloatCoder(), {0.5: "3f000000", -2.0: "c0000000"}),
-        (coders.ByteCoder(), {b"a": "61", b"\xff": "ff"}),
-        (coders.DecimalCoder(), {Decimal("1.25"): "027d", Decimal("-3"): "00fd"}),
-    ],
-)
-def test_coders_of_numbers_have_the_bytes_of_beam(coder: Any, encoded: dict[Any, str]) -> None:
+def test_a_coder_of_whole_numbers_has_the_bytes_of_beam_and_refuses_what_does_not_fit() -> None:
+    coder = coders.VarIntCoder()
+    encoded = {0: "00", 127: "7f", 300: "ac02", -1: "ffffffffffffffffff01"}
     assert {value: coder.encode(value).hex() for value in encoded} == encoded
     assert [coder.decode(coder.encode(value)) for value in encoded] == [*encoded]
-    assert coder.is_deterministic()
-
-
-@pytest.mark.parametrize(
-    ("coder", "value", "text"),
-    [
-        (coders.VarInt32Coder(), 2**31, "VarInt32Coder takes numbers of 32 bits, got 2147483648"),
-        (coders.BigEndianShortCoder(), -32769, "takes numbers of 16 bits, got -32769"),
-        (coders.SinglePrecisionFloatCoder(), 1e39, "takes numbers of single precision, got 1e+39"),
-        (coders.ByteCoder(), b"ab", "ByteCoder takes one byte, got b'ab'"),
-        (coders.DecimalCoder(), Decimal("NaN"), "DecimalCoder takes finite numbers, got NaN"),
-    ],
-)
-def test_numbers_that_do_not_fit_are_refused(coder: Any, value: Any, text: str) -> None:
-    with pytest.raises(CoderError) as refusal:
-        coder.encode(value)
-    assert text in str(refusal.value)
+    with pytest.raises(CoderError, match=f"^VarIntCoder takes numbers of 64 bits, got {2**63}$"):
+        coder.encode(2**63)

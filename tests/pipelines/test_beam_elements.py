@@ -336,4 +336,5 @@ def test_a_plain_function_with_a_timer_or_a_finalizer_is_refused():
 
 
 def test_a_function_of_pairs_may_ask_for_the_key():
-    assert [("a", 1)] | beam.Map(lambda pair, key=beam.DoFn.KeyParam: key) == ["a"]
+    pairs = beam.Pipeline() | beam.Create([("a", 1)])
+    assert values(pairs | beam.Map(lambda pair, key=beam.DoFn.KeyParam: key)) == ["a"]

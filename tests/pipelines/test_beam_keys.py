@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.coders.coders import FakeDeterministicFastPrimitivesCoder
 from beamlike.beam.options.pipeline_options import PipelineOptions, TypeOptions
 from beamlike.errors import PipelineError
 from beamlike.model.coders import Coder, StrUtf8Coder, registry
@@ -123,11 +122,18 @@ def test_an_option_allows_keys_whose_equality_is_not_known() -> None:
         grouped([Named("a")])
 
 
+class DeterministicPickles(beam.coders.PickleCoder):
+    """Pickles of keys that have one pickle each."""
+
+    def is_deterministic(self) -> bool:
+        return True
+
+
 @pytest.mark.usefixtures("clean_registry")
 def test_a_fallback_coder_is_that_of_keys_without_another() -> None:
     with pytest.raises(PipelineError, match="cannot be made deterministic"):
         registry.register_fallback_coder(beam.coders.PickleCoder())
     with pytest.raises(PipelineError, match="must be a Coder, got 3"):
         registry.register_fallback_coder(3)  # type: ignore[arg-type]
-    registry.register_fallback_coder(FakeDeterministicFastPrimitivesCoder())
+    registry.register_fallback_coder(DeterministicPickles())
     assert grouped([Named("a"), Named("a")]) == [(Named("a"), [0, 1])]

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -149,6 +149,17 @@ def test_what_is_not_here_fails_when_it_is_used():
 
 
 OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
+    "coders.coders.TupleCoder": lambda: beam.coders.TupleCoder(()),
+    "transforms.combiners.TupleCombineFn": lambda: beam.combiners.TupleCombineFn(sum, max),
+    "transforms.core.GroupBy": lambda: beam.GroupBy("user"),
+    "transforms.core.Select": lambda: beam.Select("user"),
+    "transforms.trigger.DataLossReason": lambda: beam.trigger.DataLossReason.MAY_FINISH,
+    "transforms.core.Windowing": lambda: beam.transforms.core.Windowing(beam.GlobalWindows()),
+    "transforms.error_handling.ErrorHandler": (
+        lambda: beam.transforms.error_handling.ErrorHandler(beam.Map(print))
+    ),
+    "transforms.stats.ApproximateUnique": lambda: beam.ApproximateUnique.Globally(16),
+    "utils.sharded_key.ShardedKey": lambda: beam.transforms.util.ShardedKey("key", b""),
     "coders.row_coder.RowCoder": lambda: beam.coders.RowCoder(dict),
     "io.avroio.ReadFromAvro": lambda: beam.io.ReadFromAvro("in.avro"),
     "io.filebasedsink.FileBasedSink": lambda: beam.io.filebasedsink.FileBasedSink("out", None),
@@ -198,10 +209,50 @@ def declare(option: str) -> Any:
     return Late([])
 
 
+def applied(transform: Any) -> Any:
+    return beam.Pipeline() | beam.Create([1, 2]) | transform
+
+
+class OfBatches(beam.DoFn[int, int]):
+    def process_batch(self, batch: list[int]) -> Iterator[list[int]]:
+        yield batch
+
+
 METHODS: dict[str, Callable[[], Any]] = {
+    "DoFn.BundleContextParam": lambda: beam.DoFn.BundleContextParam(open),
+    "DoFn.SetupContextParam": lambda: beam.DoFn.SetupContextParam(open),
+    "DoFn.process_batch": lambda: applied(beam.ParDo(OfBatches())),
+    "DoFn.yields_batches": lambda: beam.DoFn.yields_batches(len),
+    "DoFn.yields_elements": lambda: beam.DoFn.yields_elements(len),
+    "GroupIntoBatches.WithShardedKey": lambda: beam.GroupIntoBatches.WithShardedKey(2),
+    "ParDo.with_error_handler": lambda: beam.Map(int).with_error_handler(None),
+    "[...] | Map(str)": lambda: [1, 2] | beam.Map(str),
+    **{
+        f"with_exception_handling({name}=...)": (
+            lambda name=name: beam.Map(int).with_exception_handling(**{name: 0.5})
+        )
+        for name in ("error_handler", "on_failure_callback", "threshold", "threshold_windowing")
+    },
     "DoFn.RestrictionParam": lambda: beam.DoFn.RestrictionParam(),
     "DoFn.WatermarkEstimatorParam": lambda: beam.DoFn.WatermarkEstimatorParam(),
     "DoFn.unbounded_per_element": lambda: beam.DoFn.unbounded_per_element(),
+    "CombineGlobally.as_singleton_view": lambda: beam.CombineGlobally(sum).as_singleton_view(),
+    "PipelineOptions.from_dictionary": lambda: beam.PipelineOptions.from_dictionary({}),
+    "PipelineRunner.run": lambda: beam.runners.DirectRunner().run(beam.Create([1])),
+    "PeriodicImpulse(data=...) with times": (
+        lambda: beam.transforms.periodicsequence.PeriodicImpulse(data=[(beam.Timestamp(1), "a")])
+    ),
+    "PeriodicImpulse(rebase=...)": lambda: beam.transforms.periodicsequence.PeriodicImpulse(
+        0, 9, rebase=1
+    ),
+    "ReadFromText(delimiter=...)": lambda: beam.io.ReadFromText("in", delimiter=b";"),
+    "ReadAllFromText(escapechar=...)": lambda: beam.io.ReadAllFromText(escapechar=b"-"),
+    "WriteToText(max_bytes_per_shard=...)": (
+        lambda: beam.io.WriteToText("out", max_bytes_per_shard=9)
+    ),
+    "WriteToText(shard_name_template=...)": (
+        lambda: beam.io.WriteToText("out", shard_name_template="-SS")
+    ),
     "Pipeline.visit": lambda: beam.Pipeline().visit(None),
     "with_exception_handling(timeout=...)": (
         lambda: beam.Map(int).with_exception_handling(timeout=1)
@@ -346,7 +397,5 @@ def test_names_and_filters_from_the_transform_catalogue():
         ("spring", {"first": ["strawberry", "carrot"], "again": []}),
         ("winter", {"first": ["leek"], "again": ["leek"]}),
     ]
-    by_length = plants | beam.Values() | beam.GroupBy(len)
-    assert values(by_length) == [(10, ["strawberry"]), (6, ["carrot"]), (4, ["leek"])]
-    longest = plants | "V" >> beam.Values() | beam.combiners.Top.Of(1, key=len)
+    longest = plants | beam.Values() | beam.combiners.Top.Of(1, key=len)
     assert values(longest) == [["strawberry"]]

@@ -41,10 +41,6 @@ def test_what_is_set_in_one_view_is_set_in_all():
         "input": "lines.txt",
     }
     assert repr(words) == "Words(input='lines.txt', least=5)"
-    assert Words.from_dictionary({"input": "a"}).get_all_options(current_only=True) == {
-        "input": "a",
-        "least": 1,
-    }
 
 
 def test_options_come_from_the_command_line_if_none_are_given(monkeypatch: pytest.MonkeyPatch):

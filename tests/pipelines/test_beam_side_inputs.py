@@ -348,10 +348,9 @@ def test_a_function_that_fails_names_the_element_and_not_what_it_saw():
 def test_a_combined_collection_is_a_view_with_a_value_of_nothing():
     for elements, expected in (([1, 2], 3), ([], 0)):
         pipeline = beam.Pipeline()
-        total = (
-            pipeline | "N" >> beam.Create(elements) | beam.CombineGlobally(sum).as_singleton_view()
-        )
-        assert values(pipeline | beam.Create(["x"]) | beam.Map(pair, total)) == [("x", expected)]
+        total = pipeline | "N" >> beam.Create(elements) | beam.CombineGlobally(sum)
+        looked = pipeline | beam.Create(["x"]) | beam.Map(pair, beam.AsSingleton(total))
+        assert values(looked) == [("x", expected)]
 
 
 def test_a_function_that_looks_is_pickled_without_the_pipeline():

@@ -86,6 +86,12 @@ def test_an_impulse_is_one_element():
 
 
 def test_elements_as_texts():
-    assert [1, None] | beam.ToString.Element() == ["1", "None"]
-    assert [("a", 1)] | beam.ToString.Kvs() == ["a,1"]
-    assert [[1, 2, 3]] | beam.ToString.Iterables("; ") == ["1; 2; 3"]
+    for elements, transform, texts in (
+        ([1, None], beam.ToString.Element(), ["1", "None"]),
+        ([("a", 1)], beam.ToString.Kvs(), ["a,1"]),
+        ([[1, 2, 3]], beam.ToString.Iterables("; "), ["1; 2; 3"]),
+    ):
+        pipeline = beam.Pipeline()
+        lines = pipeline | beam.Create(elements) | transform
+        came = pipeline.run().out_of(lines.edge)
+        assert [it.element.value for it in came] == texts

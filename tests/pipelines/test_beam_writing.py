@@ -2,7 +2,7 @@
 annotations of several outputs, options of a block.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -124,7 +124,7 @@ def test_a_step_is_named_with_or_without_those_around_it() -> None:
 
 def test_a_generator_is_hinted_by_what_it_yields() -> None:
     @beam.typehints.with_input_types(int)
-    @beam.typehints.with_output_types(beam.typehints.Generator[str])
+    @beam.typehints.with_output_types(Iterator[str])
     def digits(number: Any) -> Any:
         yield from str(number)
 

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
+from beamlike.api.pipelines.combinefn import combine_fn
+from beamlike.combine_fns import Together
 from beamlike.testing import TestStream
 from tests.support.pipelines.files import HOSTS, read_by
 
@@ -106,9 +108,8 @@ def sliding(given: Any) -> dict[str, Any]:
 
 
 def several_functions(given: Any) -> dict[str, Any]:
-    combine = beam.combiners.SingleInputTupleCombineFn(
-        Draining(), beam.combiners.ToListCombineFn(), Draining()
-    )
+    parts = (Draining(), beam.combiners.ToListCombineFn(), Draining())
+    combine = Together({f"{at}": (combine_fn(fn, "Together"), None) for at, fn in enumerate(parts)})
     windowed = given | beam.WindowInto(beam.FixedWindows(60))
     return {"combined": windowed | beam.CombinePerKey(combine)}
 

@@ -1,6 +1,5 @@
 """Hints of Beam's and Scio's programs that change nothing here are taken, and warned of by name."""
 
-import logging
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -8,17 +7,10 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
-from beamlike.api.pipelines.approximate import ApproximateQuantilesCombineFn
-from beamlike.api.pipelines.combinefn import TupleCombineFn
-from beamlike.beam.options.pipeline_options import PipelineOptions
 from beamlike.errors import PipelineError, UnusedHintWarning
 from beamlike.testing import TestPipeline
 
 AT_ITS_END = "run() returns when all has run; leave it out"
-TWO_BY_TWO = "accumulators merge two by two; leave it out"
-NEARNESS = (
-    "of up to 10,000 elements quantiles are exact, and of more so many are kept; leave it out"
-)
 
 
 def warned(build: Callable[[], Any]) -> list[str]:
@@ -50,17 +42,6 @@ def warned(build: Callable[[], Any]) -> list[str]:
             ],
         ),
         (
-            lambda: ApproximateQuantilesCombineFn.create(3, epsilon=0.1, max_num_elements=9),
-            [
-                f"ApproximateQuantilesCombineFn: epsilon=0.1 has no effect: {NEARNESS}",
-                f"ApproximateQuantilesCombineFn: max_num_elements=9 has no effect: {NEARNESS}",
-            ],
-        ),
-        (
-            lambda: TupleCombineFn(sum, max, merge_accumulators_batch_size=9),
-            [f"TupleCombineFn: merge_accumulators_batch_size=9 has no effect: {TWO_BY_TWO}"],
-        ),
-        (
             lambda: beam.runners.DirectRunner(bundle_repeat=3),
             [
                 "DirectRunner: bundle_repeat=3 has no effect: a runner only says where a pipeline "
@@ -88,8 +69,6 @@ def test_a_hint_without_an_effect_is_warned_of_by_its_name_and_value(
         lambda: beam.Create([1]),
         lambda: beam.Create([1], reshuffle=True),
         lambda: beam.Reshuffle(),
-        lambda: ApproximateQuantilesCombineFn.create(3),
-        lambda: TupleCombineFn(sum, max),
         beam.runners.DirectRunner,
         lambda: TestPipeline(blocking=True, timeout=None).run(),
     ],
@@ -117,13 +96,3 @@ def test_a_pipeline_keeps_what_is_to_be_displayed_of_it() -> None:
     shown["team"] = "red"
     assert [pipeline.display_data() for pipeline in pipelines] == [{"team": "blue"}] * 2
     assert beam.Pipeline().display_data() == {}
-
-
-def test_options_that_no_class_declares_are_logged_where_that_is_asked(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    options = PipelineOptions(["--streaming", "--lunch=noon", "--unheard"])
-    with caplog.at_level(logging.WARNING):
-        options.get_all_options()
-        options.get_all_options(display_warnings=True)
-    assert caplog.messages == ["No class of PipelineOptions declares --lunch=noon --unheard"]

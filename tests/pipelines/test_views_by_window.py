@@ -64,9 +64,9 @@ def test_a_window_with_nothing_in_it_has_the_value_of_nothing() -> None:
             pipeline
             | beam.Create(numbers)
             | beam.WindowInto(TEN_MS)
-            | beam.CombineGlobally(sum).as_singleton_view()
+            | beam.CombineGlobally(sum).without_defaults()
         )
-        seen = letters(pipeline) | beam.Map(labelled, total)
+        seen = letters(pipeline) | beam.Map(labelled, beam.AsSingleton(total, 0))
         expect(seen).to(contain_in_any_order(["A0", "B5", "C0"]))
 
 
@@ -77,12 +77,12 @@ def test_so_has_the_window_that_time_begins_in() -> None:
             pipeline
             | beam.Create([TimestampedValue(1, 100), TimestampedValue(3, 100)])
             | beam.WindowInto(minute)
-            | beam.CombineGlobally(sum).as_singleton_view()
+            | beam.CombineGlobally(sum).without_defaults()
         )
         seen = (
             pipeline
             | "Main" >> beam.Create(["at the beginning of time", TimestampedValue("then", 100)])
             | "Minutes" >> beam.WindowInto(minute)
-            | beam.Map(lambda when, number: (when, number), total)
+            | beam.Map(lambda when, number: (when, number), beam.AsSingleton(total, 0))
         )
         expect(seen).to(contain_in_any_order([("at the beginning of time", 0), ("then", 4)]))

@@ -12,7 +12,7 @@ import attrs
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
 from beamlike.machine.clocks import SourceClock, StageClock
-from beamlike.machine.events import DropReason
+from beamlike.machine.events import UNREADABLE, DropReason
 from beamlike.model.graph import (
     Do,
     Edge,
@@ -49,6 +49,7 @@ Reject = Mapping[str, "Column | str"]
 
 _TAKEN: Final = frozenset(
     (
+        *UNREADABLE,
         *(reason.value for reason in DropReason),
         *("null_key", "bad_key", "null_timestamp", "bad_timestamp", "far_future", "bad_value"),
     )

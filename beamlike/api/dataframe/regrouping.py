@@ -5,7 +5,6 @@ Rows that withdraw others are taken back by aggregates, see `beamlike.model.comb
 
 from collections.abc import Mapping
 
-from beamlike.api.arguments import warn_user
 from beamlike.api.dataframe.inputs import RETRACTION, Inputs
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
 from beamlike.model.aggregates import Aggregate
@@ -15,6 +14,7 @@ from beamlike.model.pane_times import loses_times
 from beamlike.model.repetition import repetition
 from beamlike.model.resolution import MICROSECONDS
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import attrs
 
-from beamlike.api.arguments import check_choice, check_name, checked_share, counted, warn_user
+from beamlike.api.arguments import check_choice, check_name, checked_share, counted
 from beamlike.api.dataframe.inputs import Inputs, Rows
 from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
@@ -28,6 +28,7 @@ from beamlike.model.rescaled import reading, window_fn_in
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import Trigger
+from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.runtime.options import PLAN_METADATA, STAGE, MachineName, OnError, Render
 

@@ -84,7 +84,9 @@ def stream(
             grouping drops it as ``far_future``; one that is ahead by less moves it to the clock at
             most. None: any time counts, and moves the watermark as it is.
         idle_after: After how much processing time without a row this input is idle; None:
-            never, and stages downstream wait for its watermark. No effect on bounded data.
+            never, and stages downstream wait for its watermark. No effect on bounded data. The
+            query is woken for it: each quarter of that time, each 5 seconds at most and each minute
+            at least, or as ``wake_every`` of a grouping says.
         idle: What happens then: ``"release"``, the other inputs no longer wait for it, and if all
             are idle the greatest of their watermarks counts; ``"advance"``, its watermark follows
             the clock, so that windows end although no row comes. A row that comes late after that

@@ -4,15 +4,12 @@ Source: Beam Python ``util.GroupIntoBatches``.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
-import attrs
-
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.hints import forms
-from beamlike.api.pipelines.keyed_batches import BatchByKey
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.reading import in_millis
@@ -21,19 +18,7 @@ from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError
 from beamlike.model.options import whole_number
 
-__all__ = ["GroupIntoBatches", "ShardedKey"]
-
-
-def _size(value: Any, argument: str, owner: str) -> int:
-    return whole_number(value, 1, f"{owner} {argument}", PipelineError)
-
-
-@attrs.frozen
-class ShardedKey:
-    """A key, and which part of its elements is meant. Source: Beam ``ShardedKey``."""
-
-    key: Any
-    shard_id: bytes = b""
+__all__ = ["GroupIntoBatches"]
 
 
 class GroupIntoBatches(PTransform[Any, Any]):
@@ -41,7 +26,7 @@ class GroupIntoBatches(PTransform[Any, Any]):
 
     A batch comes out with the pair that completes it. What is left comes out when the window
     expires: its end and the allowed lateness are over. Each batch is at the earliest event time
-    in it; see `BatchByKey`. This is Beam Java's way; in Beam Python what is left comes out at the
+    in it. This is Beam Java's way; in Beam Python what is left comes out at the
     end of the window.
 
     The trigger of the collection is not asked, as in Beam. Batches have the
@@ -62,6 +47,8 @@ class GroupIntoBatches(PTransform[Any, Any]):
     Source: Beam ``GroupIntoBatches``.
     """
 
+    WithShardedKey: ClassVar[Any] = OfBeamsSDK("GroupIntoBatches.WithShardedKey")
+
     takes = forms.form(tuple, forms.K, forms.V)
     makes = forms.form(tuple, forms.K, forms.form(Iterable, forms.V))
 
@@ -72,14 +59,14 @@ class GroupIntoBatches(PTransform[Any, Any]):
         clock: Callable[[], float] | None = None,
     ) -> None:
         super().__init__()
-        self.size = _size(batch_size, "batch_size", "GroupIntoBatches")
+        self.size = whole_number(batch_size, 1, "GroupIntoBatches batch_size", PipelineError)
         self.seconds = max_buffering_duration_secs
         if self.seconds is not None and not 0 <= self.seconds < float("inf"):
             raise PipelineError(
                 "GroupIntoBatches max_buffering_duration_secs must be a number of seconds, got "
                 f"{self.seconds!r}"
             )
-        in_millis(self.seconds or 0, "GroupIntoBatches max_buffering_duration_secs")
+        self.wait = in_millis(self.seconds or 0, "GroupIntoBatches max_buffering_duration_secs")
         if clock is not None and not (callable(clock) and self.seconds):
             raise PipelineError(
                 "GroupIntoBatches clock must be a function without arguments that returns seconds, "
@@ -90,30 +77,4 @@ class GroupIntoBatches(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         check_collection(given, self)
-        if not self.seconds:
-            return given | "Batches" >> BatchByKey(self.size, make_pairs="WithKeys(...)")
-        wait = in_millis(self.seconds, "GroupIntoBatches max_buffering_duration_secs")
-        batching = BufferedBatches(self.size, wait, clock=self.clock)
-        return given | "Batches" >> ParDo(batching)
-
-    class WithShardedKey(PTransform[Any, Any]):
-        """The same, with each key as a `ShardedKey`. No key is taken apart here.
-
-        Source: Beam Python ``GroupIntoBatches.WithShardedKey``.
-        """
-
-        takes = forms.form(tuple, forms.K, forms.V)
-
-        def __init__(
-            self, batch_size: int, max_buffering_duration_secs: float | None = None
-        ) -> None:
-            self.batches = GroupIntoBatches(batch_size, max_buffering_duration_secs)
-
-        def expand(
-            self, given: PCollection[tuple[Any, T]]
-        ) -> PCollection[tuple[ShardedKey, list[T]]]:
-            return given | "Batches" >> self.batches | "Sharded" >> Map(_sharded)
-
-
-def _sharded(batch: tuple[Any, list[Any]]) -> tuple[ShardedKey, list[Any]]:
-    return ShardedKey(batch[0]), batch[1]
+        return given | "Batches" >> ParDo(BufferedBatches(self.size, self.wait, clock=self.clock))

@@ -1,6 +1,6 @@
-"""Values of a key in batches that wait no longer than so long, as a function with states.
+"""Values of a key in batches that go on from bundle to bundle, as a function with states.
 
-Source: Beam Java ``GroupIntoBatches.GroupIntoBatchesDoFn``.
+Source: Beam Java ``GroupIntoBatches.GroupIntoBatchesDoFn``, of which Scio's ``batchByKey`` is made.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,9 +24,12 @@ class BufferedBatches(DoFn[Any, Any]):
     """Pairs as batches: a batch comes out when it is full, when it has waited so long, and when its
     window expires. It is at the earliest event time in it, and holds the watermark there.
 
+    A full batch keeps the pane of the pair that completes it; what is left has none.
+
     Args:
         enough: How many values make a batch full, or how much they cost.
-        wait: How long a batch waits from its first value on, in processing time (ms).
+        wait: How long a batch waits from its first value on, in processing time (ms); 0: for as
+            long as its window lasts.
         cost: What a value costs; None to count them. A value that would make a batch cost too much
             begins the next one.
         clock: What time it is, in seconds, when a batch begins to wait; None: what processing time
@@ -63,14 +66,16 @@ class BufferedBatches(DoFn[Any, Any]):
     ) -> Iterable[Any]:
         key, value = element
         cost = 1 if self.cost is None else self.cost(value)
-        before = costs.read() or 0
+        before, known = costs.read() or 0, earliest.read()
         if before and before + cost > self.enough:
+            if at < known:  # in Beam the time of the value that no longer fits counts too
+                earliest.write(at)
             yield _flushed(key, batch, costs, earliest)
             before = 0
-        known = earliest.read()
+            known = None
         batch.add(value)
         costs.write(before + cost)
-        if known is None:
+        if known is None and self.wait:
             self._begin_to_wait(waited.with_no_output_timestamp())
         if known is None or at < known:
             earliest.write(at)

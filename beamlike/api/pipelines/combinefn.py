@@ -6,12 +6,10 @@ Source: Beam Python ``core.CombineFn`` and ``CallableWrapperCombineFn``.
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import reduce
 from typing import Any, Final, Generic
 
 import attrs
 
-from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.hints.declared import WithTypeHints
 from beamlike.api.pipelines.variables import In, R
 from beamlike.errors import PipelineError, PipelineTypeError
@@ -19,10 +17,9 @@ from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
 from beamlike.model.copies import own_copies
 from beamlike.model.fingerprint import stable_repr
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.safe_text import USER_RAISED, safe_str
 
-__all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
+__all__ = ["CombineFn", "combine_fn", "of_nothing"]
 
 
 class CombineFn(WithTypeHints, Generic[In, R]):
@@ -43,13 +40,6 @@ class CombineFn(WithTypeHints, Generic[In, R]):
     def from_callable(fn: Callable[[list[Any]], Any]) -> "CombineFn[Any, Any]":
         """A plain function of all values. Source: Beam ``CombineFn.from_callable``."""
         return _FromCallable(fn)
-
-    @staticmethod
-    def maybe_from_callable(
-        fn: "CombineFn[Any, Any] | Callable[[list[Any]], Any]", has_side_inputs: bool = True
-    ) -> "CombineFn[Any, Any]":
-        """The same for a combine function: itself."""
-        return fn if isinstance(fn, CombineFn) else _FromCallable(fn)
 
     def default_label(self) -> str:
         """What the default name of a transform calls this function.
@@ -216,11 +206,9 @@ def combine_fn(
     """
     kwargs = {} if kwargs is None else kwargs
     if isinstance(given, type) and not _is_plain(given):
-        if owner != "aggregate_field":  # which takes the class, too, as Beam does
-            raise PipelineTypeError(
-                f"{owner} needs a combine function; write {owner}({given.__name__}())"
-            )
-        given = given()
+        raise PipelineTypeError(
+            f"{owner} needs a combine function; write {owner}({given.__name__}())"
+        )
     if isinstance(given, model.CombineFn):
         if args or kwargs:
             raise PipelineError(
@@ -287,70 +275,3 @@ class _WithLife:
 def _is_plain(given: type) -> bool:
     """Whether a class is called as a function, such as `set`."""
     return not in_steps(given) and not issubclass(given, model.CombineFn)
-
-
-def _named(fn: model.Together, batch_size: int | None) -> str:
-    """The name of a function of several, after a warning of a size that has no effect."""
-    name = type(fn).__name__
-    if batch_size is not None:
-        why = "accumulators merge two by two"
-        warn_of_hint(name, "merge_accumulators_batch_size", batch_size, why)
-    return name
-
-
-class SingleInputTupleCombineFn(model.Together):
-    """Several combine functions of the same elements: a tuple of what each makes of them.
-
-    Args:
-        fns: Combine functions, or plain functions of all values.
-        merge_accumulators_batch_size: How many accumulators Beam merges at a time. It has no effect
-            and is warned of: accumulators merge two by two.
-
-    Raises:
-        PipelineError: One of them is neither.
-
-    Source: Beam Python ``SingleInputTupleCombineFn``.
-    """
-
-    def __init__(self, *fns: Any, merge_accumulators_batch_size: int | None = None) -> None:
-        name = _named(self, merge_accumulators_batch_size)
-        super().__init__({f"{at}": (combine_fn(fn, name), None) for at, fn in enumerate(fns)})
-
-
-class TupleCombineFn(model.Together):
-    """A combine function for each place of elements that are tuples: a tuple of what they make.
-
-    Args:
-        fns: Combine functions, or plain functions of all values.
-        merge_accumulators_batch_size: How many accumulators Beam merges at a time. It has no effect
-            and is warned of: accumulators merge two by two.
-
-    Raises:
-        PipelineError: One of them is neither.
-
-    Source: Beam Python ``TupleCombineFn``.
-    """
-
-    def __init__(self, *fns: Any, merge_accumulators_batch_size: int | None = None) -> None:
-        name = _named(self, merge_accumulators_batch_size)
-        super().__init__({f"{at}": (combine_fn(fn, name), at) for at, fn in enumerate(fns)})
-
-    def create_accumulator(self) -> tuple[Any, ...]:
-        """An accumulator for each place. The four functions of Beam, for those who call them."""
-        return self.create()
-
-    def add_input(self, accumulator: tuple[Any, ...], element: Sequence[Any]) -> tuple[Any, ...]:
-        """The accumulators with an element, which is a tuple."""
-        return self.add(accumulator, [element], [MIN_TIMESTAMP])
-
-    def merge_accumulators(self, accumulators: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Several accumulators as one."""
-        return reduce(self.merge, accumulators)
-
-    def extract_output(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What the accumulators make."""
-        return self.extract(accumulator)
-
-    def with_common_input(self) -> SingleInputTupleCombineFn:
-        """The same functions, all of the same elements."""
-        return SingleInputTupleCombineFn(*(fn for fn, _ in self.parts.values()))

@@ -13,17 +13,13 @@ from typing import Any, Final
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.combine_fns import (
     CountCombineFn,
-    Largest,
-    LatestCombineFn,
     MeanCombineFn,
     SampleCombineFn,
-    Smallest,
     ToDictCombineFn,
     ToListCombineFn,
     TopCombineFn,
     ToSetCombineFn,
 )
-from beamlike.api.pipelines.combinefn import SingleInputTupleCombineFn, TupleCombineFn
 from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.elements import Filter, FlatMap, Map
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
@@ -39,17 +35,13 @@ from beamlike.model.options import whole_number
 __all__ = [
     "Count",
     "CountCombineFn",
-    "Largest",
     "Latest",
-    "LatestCombineFn",
     "Max",
     "Mean",
     "MeanCombineFn",
     "Min",
     "Sample",
     "SampleCombineFn",
-    "SingleInputTupleCombineFn",
-    "Smallest",
     "Sum",
     "ToDict",
     "ToDictCombineFn",
@@ -59,7 +51,6 @@ __all__ = [
     "ToSetCombineFn",
     "Top",
     "TopCombineFn",
-    "TupleCombineFn",
 ]
 
 
@@ -174,60 +165,36 @@ class Mean:
             return self._combined(given)
 
 
-class Sum:
+class _OfValues:
+    """A combine function of values that makes one of their type, for windows and for keys."""
+
+    class Globally(_OneOf):
+        """In each window."""
+
+    class PerKey(_OneOfEach):
+        """Of each key."""
+
+    def __init_subclass__(cls, fn: CombineFn) -> None:
+        for name in ("Globally", "PerKey"):
+            named = f"{cls.__name__}.{name}"
+            body = {"fn": fn, "__qualname__": named, "__module__": cls.__module__}
+            setattr(cls, name, type(name, (getattr(cls, name),), body))
+
+
+class Sum(_OfValues, fn=combine.Sum()):
     """The sum of numbers. Source: Beam Java ``Sum``."""
 
-    class Globally(_OneOf):
-        """In each window."""
 
-        fn = combine.Sum()
-
-    class PerKey(_OneOfEach):
-        """Of each key."""
-
-        fn = combine.Sum()
-
-
-class Min:
+class Min(_OfValues, fn=combine.Min()):
     """The least of values; None of no values. Source: Beam Java ``Min``."""
 
-    class Globally(_OneOf):
-        """In each window."""
 
-        fn = combine.Min()
-
-    class PerKey(_OneOfEach):
-        """Of each key."""
-
-        fn = combine.Min()
-
-
-class Max:
+class Max(_OfValues, fn=combine.Max()):
     """The greatest of values; None of no values. Source: Beam Java ``Max``."""
 
-    class Globally(_OneOf):
-        """In each window."""
 
-        fn = combine.Max()
-
-    class PerKey(_OneOfEach):
-        """Of each key."""
-
-        fn = combine.Max()
-
-
-class Latest:
+class Latest(_OfValues, fn=combine.Latest()):
     """The value with the greatest event time; None of no values. Source: Beam ``Latest``."""
-
-    class Globally(_OneOf):
-        """In each window."""
-
-        fn = combine.Latest()
-
-    class PerKey(_OneOfEach):
-        """Of each key."""
-
-        fn = combine.Latest()
 
 
 class Sample:

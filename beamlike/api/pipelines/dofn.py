@@ -3,18 +3,16 @@
 Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue``.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from types import GenericAlias, UnionType
-from typing import Any, ClassVar, Final, Generic, NoReturn, Union
+from typing import Any, ClassVar, Final, Generic, Union
 
 import attrs
 
-from beamlike.api.pipelines.batch_types import BatchMethods, batch_maker, elements_of, yielded
-from beamlike.api.pipelines.beams_own import needs_beams_sdk
-from beamlike.api.pipelines.contexts import BundleContextParam, ContextParam
+from beamlike.api.pipelines.beams_own import OfBeamsSDK, needs_beams_sdk
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, annotations_of
-from beamlike.api.pipelines.hints.forms import item_of, parts_of
+from beamlike.api.pipelines.hints.forms import parts_of
 from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.variables import In, T
 from beamlike.api.user_timers import Clockface
@@ -40,7 +38,6 @@ __all__ = [
     "TimestampedValue",
     "Wrapping",
     "plain_outputs",
-    "taken_apart",
 ]
 
 
@@ -121,7 +118,7 @@ class Plain(Enum):
     """It lists what the element becomes."""
 
 
-class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
+class DoFn(WithTypeHints, Generic[In, T]):
     """A function over elements, with a life. Times are numbers of milliseconds.
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
@@ -129,9 +126,7 @@ class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
     more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms),
     ``window=DoFn.WindowParam`` (its ``start`` and ``end`` likewise),
     ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of a pair) and
-    ``windowed=DoFn.WindowedValueParam``. ``client=DoFn.SetupContextParam(make_client)`` is what
-    a context manager gives, entered once; ``BundleContextParam`` enters it for each bundle. A
-    function that asks for its window is called once for
+    ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
     each window of an element.
 
     A function of pairs of key and value may have states and timers for each key and window:
@@ -139,10 +134,6 @@ class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
     A timer calls a method under ``@on_timer(LATER)``. That may ask for states and timers, its
     ``KeyParam``, ``WindowParam`` and ``DynamicTimerTagParam``, its ``TimestampParam``, which is the
     output timestamp of the timer, and its ``FireTimestampParam``, which it was set to.
-
-    A function without ``process`` may have ``process_batch(self, batch: list[int])``. It is given
-    the elements of a bundle that have one timestamp, window and pane, as a list or a NumPy array,
-    and yields batches; under ``@DoFn.yields_elements`` it yields elements.
 
     An output may happen later than the element that it came from, but not earlier by more than
     ``allowed_timestamp_skew``, because the watermark may have passed there.
@@ -157,8 +148,6 @@ class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
     WindowedValueParam: ClassVar[Any] = Param("WindowedValueParam")
     KeyParam: ClassVar[Any] = Param("KeyParam")
     SideInputParam: ClassVar[Any] = Param("SideInputParam")
-    SetupContextParam: ClassVar[Any] = ContextParam
-    BundleContextParam: ClassVar[Any] = BundleContextParam
 
     allowed_timestamp_skew: DurationLike | float | None = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
@@ -193,20 +182,15 @@ class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
         """
         return TimerAsked.of(spec, Clockface())
 
-    @staticmethod
-    def RestrictionParam(restriction_provider: Any = None) -> NoReturn:
-        """Only in Beam's own SDK, which splits the work of an element."""
-        raise needs_beams_sdk("DoFn.RestrictionParam")
-
-    @staticmethod
-    def WatermarkEstimatorParam(watermark_estimator_provider: Any = None) -> NoReturn:
-        """Only in Beam's own SDK, which splits the work of an element."""
-        raise needs_beams_sdk("DoFn.WatermarkEstimatorParam")
-
-    @staticmethod
-    def unbounded_per_element() -> NoReturn:
-        """Only in Beam's own SDK, which splits the work of an element."""
-        raise needs_beams_sdk("DoFn.unbounded_per_element")
+    # Only in Beam's own SDK: the work of an element is not split here, elements come one by one,
+    # and what is dear to make is made in `setup`.
+    RestrictionParam: ClassVar[Any] = OfBeamsSDK("DoFn.RestrictionParam")
+    WatermarkEstimatorParam: ClassVar[Any] = OfBeamsSDK("DoFn.WatermarkEstimatorParam")
+    unbounded_per_element: ClassVar[Any] = OfBeamsSDK("DoFn.unbounded_per_element")
+    yields_batches: ClassVar[Any] = OfBeamsSDK("DoFn.yields_batches")
+    yields_elements: ClassVar[Any] = OfBeamsSDK("DoFn.yields_elements")
+    SetupContextParam: ClassVar[Any] = OfBeamsSDK("DoFn.SetupContextParam")
+    BundleContextParam: ClassVar[Any] = OfBeamsSDK("DoFn.BundleContextParam")
 
     # Refused where the function is applied, which knows both by name.
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
@@ -229,27 +213,15 @@ class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
         """Before the first element of each bundle."""
 
     def process(self, element: In, *args: Any, **kwargs: Any) -> Iterable[T] | None:
-        """What an element becomes. With ``process_batch`` alone: what a batch of it becomes.
+        """What an element becomes.
 
         Raises:
             PipelineError: The subclass does not say.
         """
-        if not self.takes_batches:
-            raise MissingMethodError(
-                f"{type(self).__name__} has no process method; write def process(self, element) "
-                "that yields what the element becomes"
-            )
-        label, process_batch = type(self).__name__, self.called()
-        batch = batch_maker(self.get_input_batch_type(Any), label)([element])
-        answers: Iterable[Any] | None = process_batch(batch, *args, **kwargs)
-        if yielded(process_batch, "batches") == "batches":
-            return taken_apart(answers, label)
-        return answers
-
-    @property
-    def takes_batches(self) -> bool:
-        """Whether it has a ``process_batch`` and no ``process``."""
-        return hasattr(self, "process_batch") and type(self).process is DoFn.process
+        raise MissingMethodError(
+            f"{type(self).__name__} has no process method; write def process(self, element) "
+            "that yields what the element becomes"
+        )
 
     def skew_ms(self, label: str) -> int:
         """``allowed_timestamp_skew`` in milliseconds, of the transform with this name.
@@ -261,24 +233,18 @@ class DoFn(WithTypeHints, BatchMethods, Generic[In, T]):
         return ANY_SKEW if skew is None else duration_ms(skew, f"{label} allowed_timestamp_skew")
 
     def called(self) -> Callable[..., Any]:
-        """What is called for each element or batch: its parameters say what it asks for."""
-        name = "process_batch" if self.takes_batches else "process"
-        called: Callable[..., Any] = getattr(self, name)
-        return called
+        """What is called for each element: its parameters say what it asks for.
+
+        Raises:
+            UnsupportedError: It has a ``process_batch`` and no ``process``.
+        """
+        if type(self).process is DoFn.process and hasattr(self, "process_batch"):
+            raise needs_beams_sdk("DoFn.process_batch")
+        return self.process
 
     def default_type_hints(self) -> IOTypeHints | None:
-        """What the annotations of `process` or ``process_batch`` say."""
-        called = self.called()
-        hints = annotations_of(called).strip_iterable()
-        if self.takes_batches and hints.input_types and hints.input_types[0]:
-            batch_type, *others = hints.input_types[0]
-            hints = attrs.evolve(
-                hints, input_types=((item_of(batch_type), *others), hints.input_types[1])
-            )
-        usual: Final = "batches" if self.takes_batches else "elements"
-        if yielded(called, usual) == "batches":
-            hints = hints.strip_iterable()
-        return plain_outputs(hints)
+        """What the annotations of `process` say."""
+        return plain_outputs(annotations_of(self.called()).strip_iterable())
 
     def plain(self) -> "Plain":
         """What the answer of `called` means."""
@@ -309,20 +275,6 @@ class Wrapping(DoFn[Any, Any]):
 
     def teardown(self) -> None:
         self.fn.teardown()
-
-
-def taken_apart(answers: Iterable[Any] | None, label: str) -> Iterator[Any]:
-    """The elements of batches, each under the tag of its batch.
-
-    Raises:
-        PipelineTypeError: An answer is not a batch.
-    """
-    for answer in answers or ():
-        if isinstance(answer, TaggedOutput):
-            for element in elements_of(answer.value, label):
-                yield TaggedOutput(answer.tag, element)
-        else:
-            yield from elements_of(answer, label)
 
 
 def plain_outputs(hints: IOTypeHints) -> IOTypeHints:

@@ -5,15 +5,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, repeat
 from operator import ge
-from types import FunctionType, MethodType
 from typing import Any, Final
 
 import attrs
 
 from beamlike.api.pipelines.column_functions import made_of_columns
-from beamlike.api.pipelines.contexts import Contexts, by_name
 from beamlike.api.pipelines.dofn import WRAPPERS, DoFn, Located, Plain, TaggedOutput, Timestamped
-from beamlike.api.pipelines.params import Param
+from beamlike.api.pipelines.params import (
+    Param,
+    arguments_by_name,
+    asked_by,
+    names_after_element,
+)
 from beamlike.api.pipelines.views import AsSideInput, View
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
@@ -105,17 +108,15 @@ class Doing(Do):
         self.views: Sequence[View] = views
         self.asked = asked_by(fn.called())
         self.refuse_missing(self.asked, _OF_STATE if remembers else ())
-        self.contexts = Contexts(fn.called())
         kinds = {it.name for it in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
-        skipped = {*self.asked, *self.contexts.asked}
-        named = by_name(fn.called(), self.args, skipped, self.takes_element)
+        named = arguments_by_name(fn.called(), self.args, {*self.asked}, self.takes_element)
         if named:
             self.args, self.kwargs = (), {**named, **self.kwargs}
         self._seen: Sequence[Any] = ()
         self.sees_window = "WindowParam" in kinds
-        self._in_place = not (args or kwargs or self.contexts) and self._asks_in_place()
-        self._next_names = _names_after_element(fn.called())
+        self._in_place = not (args or kwargs) and self._asks_in_place()
+        self._next_names = names_after_element(fn.called())
         self.skew = fn.skew_ms(label)
 
     def _asks_in_place(self) -> bool:
@@ -150,11 +151,8 @@ class Doing(Do):
 
     def setup(self) -> None:
         self.fn.setup()
-        self.contexts.enter(for_bundle=False)
 
     def start_bundle(self) -> None:
-        self.contexts.enter(for_bundle=True)
-        self.kwargs = {**self.kwargs, **self.contexts.values}
         made: Any = self.fn.start_bundle()  # type: ignore[func-returns-value]
         if made is not None:
             raise EarlyOutputError(
@@ -293,10 +291,8 @@ class Doing(Do):
                     "says its window; yield Windowed(value, timestamp, windows)"
                 )
             yield tag, value
-        self.contexts.leave()
 
     def teardown(self) -> None:
-        self.contexts.leave()
         self.fn.teardown()
 
     def describe(self, element: Windowed) -> str:
@@ -395,37 +391,6 @@ def _named(
     return call(*element, *args, **{**kwargs, **dict(zip(names, asked, strict=True))})
 
 
-def _names_after_element(called: Callable[..., Any]) -> list[str]:
-    """The parameters of a function of Python that may be given by their place after the element.
-
-    By its code: its signature may be that of another one that it wraps.
-    """
-    function = getattr(called, "__func__", called)
-    if not isinstance(function, FunctionType) or function.__code__.co_posonlyargcount:
-        return []
-    code, before = function.__code__, 1 + isinstance(called, MethodType)
-    return [*code.co_varnames[before : code.co_argcount]]
-
-
 def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:
     """The side inputs among the arguments of a function."""
     return [it for it in (*args, *kwargs.values()) if isinstance(it, AsSideInput)]
-
-
-def asked_by(called: Callable[..., Any]) -> dict[str, Param]:
-    """What a function asks for by the defaults of its parameters, but its element."""
-    try:
-        parameters = inspect.signature(called).parameters
-    except ValueError:  # some functions in C have no signature
-        return {}
-    asked = {
-        name: it.default
-        for name, it in parameters.items()
-        # A side input is given as an argument, whatever its default says.
-        if isinstance(it.default, Param) and it.default != DoFn.SideInputParam
-    }
-    first = next(iter(parameters), None)
-    # The element is given as the first argument anyway.
-    if first in asked and asked[first] == DoFn.ElementParam:
-        del asked[first]
-    return asked

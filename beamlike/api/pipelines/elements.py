@@ -38,8 +38,6 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     Source: Beam ``Create``.
     """
 
-    hinted_as = "Create"
-
     @overload
     def __init__(
         self: "Create[tuple[K, R]]", values: Mapping[K, R], reshuffle: bool = True

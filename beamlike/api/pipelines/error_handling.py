@@ -3,30 +3,29 @@
 Source: Beam Python ``ParDo.with_exception_handling`` and ``transforms.error_handling``.
 """
 
-import logging
 import traceback
 from collections.abc import Callable, Iterable
 from copy import copy
-from typing import Any, Self
+from typing import Any, Final
 
 import attrs
 
-from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.beams_own import without_beams_own
 from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput, Wrapping
-from beamlike.api.pipelines.element_batches import Asking, check_batches, in_elements
-from beamlike.api.pipelines.elements import Map
-from beamlike.api.pipelines.groups import CombineGlobally
-from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pardo import ParDo, WithOutputs
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.userstate import is_stateful_dofn
-from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError
 from beamlike.safe_text import safe_repr, safe_text
 
-__all__ = ["ErrorHandler", "ExceptionHandling", "Handling"]
+__all__ = ["ExceptionHandling", "Handling"]
+
+_OF_BEAMS_SDK: Final = (
+    *("error_handler", "on_failure_callback", "threshold", "threshold_windowing"),
+    *("timeout", "use_subprocess"),
+)
+"""Arguments that only Beam's own SDK has an effect for."""
 
 Bad = tuple[Any, tuple[type[BaseException], str, list[str]]]
 """An element, and what was raised for it: the type, the text and the lines of the traceback."""
@@ -40,10 +39,6 @@ class Handling:
     dead_letter_tag: str = "bad"
     exc_class: type[BaseException] | tuple[type[BaseException], ...] = Exception
     partial: bool = False
-    threshold: float = 1
-    threshold_windowing: Any = None
-    error_handler: "ErrorHandler | None" = None
-    on_failure_callback: Callable[[Exception, Any], Any] | None = None
     allow_unsafe_userstate_in_process: bool = False
 
 
@@ -71,20 +66,13 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
         how = self.handling
         pardo = self._with_states() if is_stateful_dofn(self.pardo.fn) else self._handled()
         outputs = WithOutputs(pardo, (how.dead_letter_tag, *self.tags), how.main_tag, True)
-        made: DoOutputs = given | self.pardo.label >> outputs
-        if how.threshold < 1:
-            self._check_threshold(given, made[how.dead_letter_tag])
-        if how.error_handler is None:
-            return made
-        how.error_handler.add_error_pcollection(made[how.dead_letter_tag])
-        return made[how.main_tag] if not self.tags else made
+        return given | self.pardo.label >> outputs
 
     def _handled(self) -> ParDo[Any, Any]:
         if self.pardo.drops_failures:
             return self.pardo  # which is refused where it is applied
-        check_batches(self.pardo.fn, self.label)
-        fn = in_elements(self.pardo.fn, self.label)
-        return ParDo(_Handled(fn, self.handling), *self.pardo.args, **self.pardo.kwargs)
+        handled = _Handled(self.pardo.fn, self.handling)
+        return ParDo(handled, *self.pardo.args, **self.pardo.kwargs)
 
     def _with_states(self) -> ParDo[Any, Any]:
         """A function with states and timers.
@@ -105,23 +93,8 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
                 "partial: a call counts as a whole or not at all; leave it out"
             )
         pardo = copy(self.pardo)
-        pardo.instead = _DeadLetter(attrs.evolve(how, error_handler=None, threshold_windowing=None))
+        pardo.instead = _DeadLetter(how)
         return pardo
-
-    def _check_threshold(self, given: PCollection[Any], bad: PCollection[Any]) -> None:
-        windows = self.handling.threshold_windowing
-        if windows is not None:
-            own = model_window_fn(windows)
-            given = given | "WindowAll" >> WindowInto(own)
-            bad = bad | "WindowBad" >> WindowInto(own)
-        ones = given | "OneOfEach" >> Map(_one)
-        total = ones | "CountTotal" >> CombineGlobally[Any](sum).as_singleton_view()
-        failed = (
-            bad
-            | "OneOfEachBad" >> Map(_one)
-            | "CountBad" >> CombineGlobally[Any](sum).without_defaults()
-        )
-        _ = failed | "Threshold" >> ParDo(_Threshold(self.handling.threshold), total)
 
 
 @attrs.frozen
@@ -134,30 +107,8 @@ class _DeadLetter:
         how = self.how
         if not isinstance(error, how.exc_class):
             return None
-        if how.on_failure_callback is not None and isinstance(error, Exception):
-            try:
-                how.on_failure_callback(error, element)
-            except Exception:
-                logging.getLogger(__name__).warning("on_failure_callback", exc_info=True)
         lines = [safe_text(line) for line in traceback.format_exception(error)]
         return TaggedOutput(how.dead_letter_tag, (element, (type(error), safe_repr(error), lines)))
-
-
-def _one(_element: Any) -> int:
-    return 1
-
-
-class _Threshold(DoFn[Any, Any]):
-    def __init__(self, threshold: float) -> None:
-        self.threshold = threshold
-
-    def process(self, element: int, total: int, window: Any = DoFn.WindowParam) -> Iterable[Any]:
-        if element > total * self.threshold:
-            raise ValueError(
-                f"too many elements fail in the window {window}: {element} / {total} = "
-                f"{element / total} > {self.threshold}"
-            )
-        return ()
 
 
 class _Handled(Wrapping):
@@ -165,12 +116,11 @@ class _Handled(Wrapping):
 
     def __init__(self, fn: DoFn[Any, Any], how: Handling) -> None:
         super().__init__(fn)
-        # What a handler holds is of the pipeline, which stays where it is.
-        self.how = attrs.evolve(how, error_handler=None, threshold_windowing=None)
+        self.how = how
         self.allowed_timestamp_skew = fn.allowed_timestamp_skew
 
     def called(self) -> Callable[..., Any]:
-        return Asking(self.process, self.fn.called())
+        return _Asking(self.process, self.fn.called())
 
     def plain(self) -> Plain:
         return Plain.LISTED
@@ -186,73 +136,20 @@ class _Handled(Wrapping):
             yield _DeadLetter(how)(element, error)
 
 
-class ErrorHandler:
-    """Takes what fails in several transforms to one place.
+class _Asking:
+    """Calls one function, and asks for what another one asks for."""
 
-        with ErrorHandler(Map(print)) as handler:
-            numbers = texts | Map(int).with_exception_handling(error_handler=handler)
+    def __init__(self, process: Callable[..., Any], asks: Callable[..., Any]) -> None:
+        self._process, self.__wrapped__ = process, asks
 
-    Args:
-        consumer: What is applied to the `Bad` elements of all transforms.
-
-    Source: Beam Python ``ErrorHandler``.
-    """
-
-    def __init__(self, consumer: PTransform[Any, Any]) -> None:
-        self._consumer = consumer
-        self._collections: list[PCollection[Any]] = []
-        self._output: Any = None
-        self._closed = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
-        if kind is None:
-            self.close()
-
-    def close(self) -> None:
-        """Apply the consumer: all transforms have been given the handler."""
-        self._output = tuple(self._collections) | Flatten() | self._consumer
-        self._closed = True
-
-    def output(self) -> Any:
-        """What the consumer made.
-
-        Raises:
-            PipelineError: The handler is open.
-        """
-        if not self._closed:
-            raise PipelineError(
-                "an error handler has no output before it is closed; ask for it after the block"
-            )
-        return self._output
-
-    def add_error_pcollection(self, pcoll: PCollection[Any]) -> None:
-        """Take `Bad` elements."""
-        if self not in pcoll.pipeline.error_handlers:
-            pcoll.pipeline.error_handlers.append(self)
-        self._collections.append(pcoll)
-
-    def verify_closed(self) -> None:
-        """Refuse to run while errors would be lost.
-
-        Raises:
-            PipelineError: The handler is open.
-        """
-        if not self._closed:
-            raise PipelineError(
-                "an error handler is open, so that nothing takes what fails; build the pipeline in "
-                "its block, or call close()"
-            )
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._process(*args, **kwargs)
 
 
 def _handled(
     pardo: ParDo[Any, Any], main_tag: str, dead_letter_tag: str, how: dict[str, Any]
 ) -> ExceptionHandling:
-    for name in ("timeout", "use_subprocess"):
-        if how.pop(name, None):
-            raise needs_beams_sdk(f"with_exception_handling({name}=...)")
+    how = without_beams_own("with_exception_handling", how, *_OF_BEAMS_SDK)
     try:
         handling = Handling(main_tag, dead_letter_tag, **how)
     except TypeError as error:

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from beamlike.api.arguments import warn_user
 from beamlike.api.pipelines.hints.declared import declared_type, value_type
-from beamlike.api.pipelines.option_classes import TypeOptions
+from beamlike.api.pipelines.options import TypeOptions
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.errors import (
     PipelineError,
@@ -19,6 +18,7 @@ from beamlike.model.graph import Edge, Fanout, GroupNode, Node, ReadNode, in_ord
 from beamlike.model.options import AccumulationMode
 from beamlike.model.repetition import repetition
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.warn import warn_user
 
 
 def grouped(

@@ -4,8 +4,9 @@ Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``Co
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, Self, overload
+from typing import Any, ClassVar, Generic, Self, overload
 
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.column_functions import with_no_key
 from beamlike.api.pipelines.combine_types import types_of
@@ -23,7 +24,7 @@ from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
-from beamlike.api.pipelines.views import AsSingleton, IsThere
+from beamlike.api.pipelines.views import IsThere
 from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import Fanout, FlattenNode
@@ -116,7 +117,6 @@ class CombinePerKey(_Combining[R]):
     Source: Beam ``CombinePerKey``.
     """
 
-    hinted_as = "CombinePerKey"
     fanout: Fanout | None = None
 
     def type_check_inputs(self, given: Any) -> None:
@@ -253,8 +253,8 @@ class CombineGlobally(_Combining[R], WithDefaults):
     Source: Beam ``CombineGlobally``, Beam Java ``Combine.Globally``.
     """
 
-    hinted_as = "CombineGlobally"
     fanout: Fanout | None = None
+    as_singleton_view: ClassVar[Any] = OfBeamsSDK("CombineGlobally.as_singleton_view")
 
     def taken_of(self, kind: Any) -> Any:
         return kind
@@ -276,10 +276,6 @@ class CombineGlobally(_Combining[R], WithDefaults):
         copy = self._copy()
         copy.fanout = None if fanout == 1 else Fanout(fanout)
         return copy
-
-    def as_singleton_view(self) -> "CombinedView[R]":
-        """The same as a side input, for use in other transforms."""
-        return CombinedView(self)
 
     def expand(self, given: PCollection[Any]) -> PCollection[R]:
         label = check_collection(given, self)
@@ -304,38 +300,6 @@ class CombineGlobally(_Combining[R], WithDefaults):
         per_key = CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         panes = keyed | "PerKey" >> per_key._with_fanout(self.fanout)
         return panes | "DropKey" >> Map(_without_key)
-
-
-class CombinedView(PTransform[Any, Any], Generic[R]):
-    """What `CombineGlobally` makes, as a side input; where there are no elements, its value of
-    none.
-
-    Source: Beam Java ``Combine.Globally.asSingletonView``.
-    """
-
-    def __init__(self, combine: CombineGlobally[R]) -> None:
-        self._combine = combine
-
-    def default_label(self) -> str:
-        return self._combine.label
-
-    def expand(self, given: PCollection[Any]) -> AsSingleton[R]:
-        combined = self._combine.only_combined(given)
-        if not self._combine.has_defaults:
-            return AsSingleton(combined)
-        return _AsCombined(combined, self._combine.combine)
-
-
-class _AsCombined(AsSingleton[R]):
-    def __init__(self, pcoll: PCollection[R], combine: CombineFn) -> None:
-        super().__init__(pcoll)
-        self.combine = combine
-
-    def seen(self, items: list[Any], label: str) -> Any:
-        # Not all functions have a value of nothing: it is asked for where there is nothing.
-        if not items:
-            return of_nothing(self.combine)
-        return super().seen(items, label)
 
 
 class _IfEmpty(DoFn[None, Any]):

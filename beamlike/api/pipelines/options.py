@@ -3,22 +3,22 @@
 Source: Beam Python ``options.pipeline_options``.
 """
 
-import json
-import logging
 import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar, get_args
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, get_args
 
-from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.errors import PipelineError
 
 __all__ = [
     "HOST_VARIABLE",
     "Host",
     "PipelineOptions",
+    "SetupOptions",
     "StandardOptions",
+    "TypeOptions",
     "host_of",
     "host_of_environment",
 ]
@@ -55,8 +55,8 @@ class PipelineOptions:
     Source: Beam Python ``PipelineOptions``.
     """
 
-    _declares: ClassVar[str] = ""
-    """Options in short: ``name|other name:kind=default>attribute``, each part as needed."""
+    from_dictionary: ClassVar[Any] = OfBeamsSDK("PipelineOptions.from_dictionary")
+    display_data: ClassVar[Any] = OfBeamsSDK("PipelineOptions.display_data")
 
     def __init__(self, flags: Sequence[str] | None = None, **values: Any) -> None:
         if flags is None:
@@ -69,10 +69,7 @@ class PipelineOptions:
         self._see(list(flags), values)
 
     def _see(self, flags: Sequence[str], values: dict[str, Any]) -> None:
-        parser = _Parser(allow_abbrev=False, add_help=False)
-        for kind in reversed(type(self).__mro__):
-            _declare(kind, parser)
-        declared = vars(parser.parse_known_args(flags)[0])
+        declared = vars(_parser(*reversed(type(self).__mro__)).parse_known_args(flags)[0])
         for name, value in declared.items():
             values.setdefault(name, value)
         self.__dict__.update(_flags=flags, _values=values, _declared=declared)
@@ -82,7 +79,7 @@ class PipelineOptions:
         """Declare options, by ``parser.add_argument``."""
 
     def view_as(self, kind: type[Options]) -> Options:
-        """The same options as those that a class declares. What is set there is set here.
+        """The options that a class declares, of the same values. What is set there is set here.
 
         Raises:
             PipelineError: It is no class of options.
@@ -94,50 +91,24 @@ class PipelineOptions:
         return view
 
     def get_all_options(
-        self,
-        drop_default: bool = False,
-        add_extra_args_fn: Callable[[ArgumentParser], None] | None = None,
-        retain_unknown_options: bool = False,
-        display_warnings: bool = False,
-        current_only: bool = False,
+        self, drop_default: bool = False, retain_unknown_options: bool = False
     ) -> dict[str, Any]:
         """The options by name: those of all classes of options.
 
         Args:
             drop_default: Without those that were not set.
-            add_extra_args_fn: Declares more.
             retain_unknown_options: With undeclared ones.
-            display_warnings: Warn in the log of what no class of options declares.
-            current_only: Those that this class declares alone.
         """
-        parser = _Parser(allow_abbrev=False, add_help=False)
-        for kind in (
-            (type(self),) if current_only else (*PipelineOptions.__subclasses__(), type(self))
-        ):
-            _declare(kind, parser)
-        if add_extra_args_fn is not None:
-            add_extra_args_fn(parser)
+        parser = _parser(*PipelineOptions.__subclasses__(), type(self))
         known, unknown = parser.parse_known_args(list(self._flags))
-        if display_warnings and unknown:
-            _LOG.warning("No class of PipelineOptions declares %s", " ".join(unknown))
-        found = {**vars(known)}
-        if retain_unknown_options:
-            found |= _unknown(unknown)
-        given = {name: it for name, it in self._values.items() if name in found}
-        if retain_unknown_options:
-            given = self._values
-        found |= given
+        found = vars(known) | (_unknown(unknown) if retain_unknown_options else {})
+        found |= {
+            name: value
+            for name, value in self._values.items()
+            if retain_unknown_options or name in found
+        }
         plain = vars(parser.parse_known_args([])[0]) if drop_default else {}
         return {k: it for k, it in found.items() if not (k in plain and plain[k] == it)}
-
-    @classmethod
-    def from_dictionary(cls, options: dict[str, Any]) -> Self:
-        """Options with these values."""
-        return cls([], **options)
-
-    def display_data(self) -> dict[str, Any]:
-        """The options that were set, undeclared ones too."""
-        return self.get_all_options(drop_default=True, retain_unknown_options=True)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._declared})
@@ -166,43 +137,44 @@ class PipelineOptions:
 class StandardOptions(PipelineOptions):
     """The runner. Source: Beam Python ``StandardOptions``."""
 
-    # Whether something is a stream is for its source to say.
-    _declares = (
-        "runner streaming:flag resource_hint|resource_hints:list>resource_hints "
-        "auto_unique_labels:flag "
-        "no_wait_until_finish:flag"
-    )
+    @classmethod
+    def _add_argparse_args(cls, parser: ArgumentParser) -> None:
+        parser.add_argument("--runner")
+        # Whether something is a stream is for its source to say.
+        for flag in ("--streaming", "--auto_unique_labels", "--no_wait_until_finish"):
+            parser.add_argument(flag, action="store_true")
 
 
-_LOG: Final = logging.getLogger(__name__)
+class SetupOptions(PipelineOptions):
+    """``save_main_session`` has no effect: functions travel with what they use."""
 
-_KINDS: Final[dict[str, dict[str, Any]]] = {
-    "": {},
-    "int": {"type": int},
-    "float": {"type": float},
-    "json": {"type": json.loads},
-    "flag": {"action": "store_true"},
-    "off": {"action": "store_false"},
-    "list": {"action": "append"},
-    "commas": {"type": lambda text: [it.strip() for it in text.split(",")], "action": "extend"},
-}
+    @classmethod
+    def _add_argparse_args(cls, parser: ArgumentParser) -> None:
+        parser.add_argument("--save_main_session", action="store_true")
+        parser.add_argument(
+            "--no_save_main_session", dest="save_main_session", action="store_false"
+        )
 
 
-def _declare(kind: type, parser: ArgumentParser) -> None:
-    """Declare what a class itself declares."""
-    for option in vars(kind).get("_declares", "").split():
-        option, _, attribute = option.partition(">")
-        option, equals, default = option.partition("=")
-        flags, _, form = option.partition(":")
-        names = flags.split("|")
-        how = dict(_KINDS[form])
-        if equals and form == "flag":
-            how["default"] = default == "True"
-        elif equals:
-            how["default"] = how.get("type", str)(default)
-        parser.add_argument(*(f"--{it}" for it in names), dest=attribute or names[0], **how)
-    if "_add_argparse_args" in vars(kind):
-        kind._add_argparse_args(parser)  # type: ignore[attr-defined]
+class TypeOptions(PipelineOptions):
+    """How declared types are checked as a pipeline is built, and what is allowed."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--no_pipeline_type_check", dest="pipeline_type_check", action="store_false"
+        )
+        for flag in ("--allow_non_deterministic_key_coders", "--allow_unsafe_triggers"):
+            parser.add_argument(flag, action="store_true")
+
+
+def _parser(*classes: type) -> "_Parser":
+    """What reads the options that these classes declare, each its own."""
+    parser = _Parser(allow_abbrev=False, add_help=False)
+    for cls in classes:
+        if "_add_argparse_args" in vars(cls):
+            cls._add_argparse_args(parser)  # type: ignore[attr-defined]
+    return parser
 
 
 def _unknown(arguments: Sequence[str]) -> dict[str, Any]:
@@ -224,9 +196,7 @@ class _Parser(ArgumentParser):
     def __init__(self, **how: Any) -> None:
         super().__init__(**how, conflict_handler="resolve")
 
-    def add_value_provider_argument(self, *names: str, **settings: Any) -> NoReturn:
-        """Only in Beam's own SDK, whose templates are built once and run with other options."""
-        raise needs_beams_sdk("add_value_provider_argument")
+    add_value_provider_argument = OfBeamsSDK("add_value_provider_argument")
 
     def error(self, message: str) -> NoReturn:
         raise PipelineError(f"the options of the pipeline cannot be read: {message}")

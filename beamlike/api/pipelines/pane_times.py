@@ -3,7 +3,6 @@
 from types import CodeType
 from typing import Any, Final
 
-from beamlike.api.arguments import warn_user
 from beamlike.errors import UnwiseStrategyWarning
 from beamlike.model.graph import (
     Edge,
@@ -16,10 +15,11 @@ from beamlike.model.graph import (
 )
 from beamlike.model.options import TimestampCombiner
 from beamlike.model.pane_times import loses_times
+from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 
 _STAMPS: Final = frozenset(("TimestampedValue", "WindowedValue"))
-_METHODS: Final = ("process", "process_batch", "finish_bundle")
+_METHODS: Final = ("process", "finish_bundle")
 
 
 def warn_of_times(edge: Edge, window_fn: WindowFn, label: str) -> None:

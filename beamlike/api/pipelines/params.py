@@ -3,7 +3,9 @@
 Source: Beam Python ``DoFn.ElementParam`` and its siblings.
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
+from types import FunctionType, MethodType
 from typing import Any, ClassVar
 
 import attrs
@@ -80,3 +82,64 @@ class TimerAsked(Param):
                 'TimerParam(TimerSpec("name", TimeDomain.WATERMARK))'
             )
         return cls("TimerParam", times.timer, spec=spec)
+
+
+def names_after_element(called: Callable[..., Any]) -> list[str]:
+    """The parameters of a function of Python that may be given by their place after the element.
+
+    By its code: its signature may be that of another one that it wraps.
+    """
+    function = getattr(called, "__func__", called)
+    if not isinstance(function, FunctionType) or function.__code__.co_posonlyargcount:
+        return []
+    code, before = function.__code__, 1 + isinstance(called, MethodType)
+    return [*code.co_varnames[before : code.co_argcount]]
+
+
+def asked_by(called: Callable[..., Any]) -> dict[str, Param]:
+    """What a function asks for by the defaults of its parameters, but its element."""
+    parameters = _parameters(called)
+    asked = {
+        name: it.default
+        for name, it in parameters.items()
+        # A side input is given as an argument, whatever its default says.
+        if isinstance(it.default, Param) and it.default != Param("SideInputParam")
+    }
+    first = next(iter(parameters), None)
+    # The element is given as the first argument anyway.
+    if first in asked and asked[first] == Param("ElementParam"):
+        del asked[first]
+    return asked
+
+
+def arguments_by_name(
+    called: Callable[..., Any], args: tuple[Any, ...], skipped: set[str], takes_element: bool
+) -> dict[str, Any]:
+    """Arguments by the names of the parameters that they are meant for; empty if places will do.
+
+    They are meant for the parameters after the element that the function does not ask for by a
+    default, one after the other. If it is given the parts of a tuple, these fill what has no
+    default.
+
+    Args:
+        called: The function.
+        args: The arguments.
+        skipped: The parameters that are filled otherwise.
+        takes_element: Whether the first one is the element.
+    """
+    parameters = [it for it in _parameters(called).values() if it.kind is it.POSITIONAL_OR_KEYWORD]
+    if getattr(called, "opens", False):
+        parameters = [it for it in parameters if it.default is not it.empty]
+    elif takes_element:
+        parameters = parameters[1:]
+    meant = [it.name for it in parameters[: len(args) + len(skipped)]]
+    if skipped.isdisjoint(meant[: len(args)]):
+        return {}
+    return dict(zip((name for name in meant if name not in skipped), args, strict=False))
+
+
+def _parameters(called: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(called).parameters
+    except ValueError:  # some functions in C have no signature
+        return {}

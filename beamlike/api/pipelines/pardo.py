@@ -8,11 +8,11 @@ from copy import copy
 from typing import Any, ClassVar, Generic, Self, get_args
 
 from beamlike.api.arguments import checked_share
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.calling import Calling
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn, Plain
 from beamlike.api.pipelines.doing import Doing, views_of
-from beamlike.api.pipelines.element_batches import BatchDoing, check_batches, in_elements
 from beamlike.api.pipelines.hints.declared import IOTypeHints
 from beamlike.api.pipelines.hints.wanted import check_arguments
 from beamlike.api.pipelines.outputs import DoOutputs
@@ -41,7 +41,8 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     Source: Beam ``ParDo``.
     """
 
-    hinted_as = "ParDo"
+    with_error_handler: ClassVar[Any] = OfBeamsSDK("ParDo.with_error_handler")
+
     drops_failures: bool = False
     """Whether what a function with states raises for is dropped, see `with_on_error`."""
     max_failures: float = MAX_FAILURES
@@ -121,34 +122,19 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             main_tag: The name of the first output.
             dead_letter_tag: The name of the other.
             how: ``exc_class``, what is caught; ``partial``, whether what comes out before a
-                function raises counts; ``threshold``, the share of elements that may fail in a
-                window, and ``threshold_windowing``, of which; ``error_handler``, what takes the
-                failures in place of an output; ``on_failure_callback``, called with what was
-                raised and the element. A function with states and timers also needs
+                function raises counts. A function with states and timers also needs
                 ``allow_unsafe_userstate_in_process=True``, as in Beam. Here what ``process`` has
                 changed before it raised is undone; of what timers and the end of windows raise
                 there is no element, and `with_on_error` decides.
 
         Raises:
             PipelineError: There is no such argument, or two do not go together.
+            UnsupportedError: It is an argument that only Beam's own SDK takes.
 
         Source: Beam ``ParDo.with_exception_handling``.
         """
         made: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
         return made
-
-    def with_error_handler(self, error_handler: Any, **how: Any) -> PTransform[Any, Any]:
-        """The same, where a handler takes the failures; itself if that is None.
-
-        Args:
-            error_handler: An `ErrorHandler`, or None.
-            how: As `with_exception_handling`.
-
-        Source: Beam Python ``ParDo.with_error_handler``.
-        """
-        if error_handler is None:
-            return self
-        return self.with_exception_handling(error_handler=error_handler, **how)
 
     def default_type_hints(self) -> IOTypeHints | None:
         return self.fn.get_type_hints()
@@ -187,7 +173,6 @@ def expanded(
     """The collection of everything that a function answers without a tag."""
     label = check_collection(given, transform)
     check_side_inputs(transform.args, transform.kwargs, label)
-    check_batches(transform.fn, label)
     if is_stateful_dofn(transform.fn):
         return remembering(
             given,
@@ -205,9 +190,7 @@ def expanded(
             "has none of; write with_exception_handling(), which gives what it raises for as an "
             "output"
         )
-    fn = in_elements(transform.fn, label)
-    doing = BatchDoing if fn.takes_batches else Doing
-    do = doing(fn, transform.args, transform.kwargs, tags, label)
+    do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)
     views = views_of(transform.args, transform.kwargs)
     if views:
         return looking(given, views, do, label, is_bounded=given.is_bounded)

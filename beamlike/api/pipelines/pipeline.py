@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
 
-from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.given import Elements, Start, collections_in, pipelines_of
 from beamlike.api.pipelines.keeping import Keeping
 from beamlike.api.pipelines.on_spark import SparkOptions
-from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import (
     Host,
     PipelineOptions,
     StandardOptions,
+    TypeOptions,
     host_of,
     host_of_environment,
 )
@@ -69,6 +69,8 @@ class Pipeline(Start):
     Source: Beam ``Pipeline``.
     """
 
+    visit: ClassVar[Any] = OfBeamsSDK("Pipeline.visit")
+
     keeps_outputs = False
     """Whether all that comes out is kept, and what happens inside of groupings."""
 
@@ -95,7 +97,6 @@ class Pipeline(Start):
         self.keeping = Keeping()
         self.sinks: list[Sink] = []
         self.result: PipelineResult | None = None
-        self.error_handlers: list[Any] = []  # that must be closed before it runs
         self.on_end: list[Callable[[PipelineResult], None]] = []
         self.on_finish: list[Callable[[], None]] = []  # called whatever comes of a run
         self.writes_itself = False  # functions of it write, and not only sinks
@@ -155,10 +156,6 @@ class Pipeline(Start):
             yield
         finally:
             self._collections = before
-
-    def visit(self, visitor: Any) -> NoReturn:
-        """Only in Beam's own SDK."""
-        raise needs_beams_sdk("Pipeline.visit")
 
     @property
     def host(self) -> Host:
@@ -264,8 +261,6 @@ class Pipeline(Start):
         host = host_of_environment() or host or self._host
         woken = None if wake_every is None else in_millis(wake_every, "wake_every")
         options = SparkOptions(spark, checkpoint, trigger, shards, woken)
-        for handler in self.error_handlers:
-            handler.verify_closed()
         self.result = None
         try:
             pickles = self.options.view_as(TypeOptions).allow_non_deterministic_key_coders
@@ -297,9 +292,6 @@ class Pipeline(Start):
     def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
         if kind is None:
             self.run()
-
-
-PipelineRunner.new_pipeline = staticmethod(Pipeline)
 
 
 class PCollection(Elements, Generic[T_co]):
@@ -426,3 +418,6 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
             "give it collections that one pipeline has"
         )
     return pipelines[0].applied(transform, given)
+
+
+PTransform.applied = staticmethod(apply)

@@ -7,8 +7,8 @@ import attrs
 
 from beamlike.api.marked_methods import is_sorted
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
-from beamlike.api.pipelines.doing import Doing, asked_by, read, views_of
-from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
+from beamlike.api.pipelines.doing import Doing, read, views_of
+from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked, asked_by
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
     expiration_of,

@@ -6,6 +6,7 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
+from beamlike.api.pipelines.beams_own import needs_beams_sdk
 from beamlike.api.pipelines.given import collections_in
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, of_collections
 from beamlike.api.pipelines.hints.wanted import check_collections, made_type
@@ -92,14 +93,11 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     makes: ClassVar[Any] = None
     """The type of the elements that they make of these."""
 
-    hinted_as: ClassVar[str] = ""
-    """The name of a class of which each transform may be asked for a hint of what it makes."""
-
     takes_several: ClassVar[bool] = False
     """Whether a list that it is applied to is one of collections, and not of elements."""
 
-    applied_to_lists: ClassVar[Callable[["PTransform[Any, Any]", Any], Any]]
-    """What applies a transform to lists. It makes pipelines, so `eager` sets it."""
+    applied: ClassVar[Callable[["PTransform[Any, Any]", Any], Any]]
+    """Applies a transform to several collections. `pipeline`, which knows these, sets it."""
 
     def __init__(self, label: str | None = None) -> None:
         if label is not None:
@@ -151,10 +149,13 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     def __ror__(self, given: Iterable[Any]) -> Any:
         """Apply this to several collections: ``(one, other) | Flatten()``.
 
-        A list of elements in place of a collection is one too. If there is no collection at
-        all, everything runs at once, in memory, and lists come out: ``[1, 2] | Map(str)``.
+        Raises:
+            UnsupportedError: It is a list of elements, for which Beam's own SDK makes a pipeline.
         """
-        return PTransform.applied_to_lists(self, given)
+        is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+        if is_list and given not in ((), []) and next(collections_in(given), None) is None:
+            raise needs_beams_sdk(f"[...] | {self.label}")
+        return PTransform.applied(self, given)
 
     def with_resource_hints(self, **_hints: Any) -> Self:
         """The same. In Beam it says what a worker should have, which hosts decide here."""

@@ -10,9 +10,8 @@ from typing import Any
 import attrs
 
 from beamlike.api.pipelines.given import Collections, collections_in
-from beamlike.api.pipelines.hints.wanted import made_type, no_hint
-from beamlike.api.pipelines.option_classes import TypeOptions
-from beamlike.api.pipelines.options import PipelineOptions
+from beamlike.api.pipelines.hints.wanted import made_type
+from beamlike.api.pipelines.options import PipelineOptions, TypeOptions
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 
@@ -113,8 +112,7 @@ def type_made(
         options: Those of the pipeline.
 
     Raises:
-        TypeCheckError: They are of another type than it declares; or it declares none, and the
-            option ``type_check_strictness`` is ``ALL_REQUIRED``.
+        TypeCheckError: They are of another type than it declares.
     """
     types = options.view_as(TypeOptions)
     transform: Any = stack[-1].transform
@@ -125,8 +123,6 @@ def type_made(
             it.element_type = None
         return
     transform.type_check_outputs(made)
-    if types.type_check_strictness == "ALL_REQUIRED":
-        _demand_hint(transform, stack)
     kinds = [it.element_type for it in read]
     hints = transform.get_type_hints()
     if isinstance(made, Collections):
@@ -137,14 +133,3 @@ def type_made(
             kind = made_type(hints, kinds)
             first = kinds[0] if kinds else None
             it.element_type = transform.infer_output_type(first) if kind is None else kind
-
-
-def _demand_hint(transform: PTransform[Any, Any], stack: Sequence[AppliedPTransform]) -> None:
-    """Refuse a transform of the user's, or one of its functions, that declares nothing."""
-    within = [type(it.transform).__module__ for it in stack[1:-1]]
-    if any(name.startswith("beamlike.") for name in within):
-        return
-    own = not type(transform).__module__.startswith("beamlike.")
-    kind = transform.hinted_as or (type(transform).__name__ if own else "")
-    if kind and transform.get_type_hints().output_types is None:
-        raise no_hint(kind, stack[-1].full_label)

@@ -6,7 +6,6 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from beamlike.api.arguments import warn_user
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.hints.declared import declared_type
@@ -38,6 +37,7 @@ from beamlike.model.strategy_arguments import check_alone
 from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import Trigger
+from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:

@@ -9,23 +9,8 @@ from beamlike.api.pipelines.coders import StrUtf8Coder as StrUtf8Coder
 from beamlike.api.pipelines.coders import registry as registry
 from beamlike.api.pipelines.more_coders import BigIntegerCoder as BigIntegerCoder
 from beamlike.api.pipelines.more_coders import BooleanCoder as BooleanCoder
-from beamlike.api.pipelines.more_coders import ByteCoder as ByteCoder
-from beamlike.api.pipelines.more_coders import CloudpickleCoder as CloudpickleCoder
-from beamlike.api.pipelines.more_coders import DecimalCoder as DecimalCoder
-from beamlike.api.pipelines.more_coders import DillCoder as DillCoder
-from beamlike.api.pipelines.more_coders import FastPrimitivesCoder as FastPrimitivesCoder
 from beamlike.api.pipelines.more_coders import FloatCoder as FloatCoder
 from beamlike.api.pipelines.more_coders import IterableCoder as IterableCoder
-from beamlike.api.pipelines.more_coders import ListCoder as ListCoder
-from beamlike.api.pipelines.more_coders import MapCoder as MapCoder
-from beamlike.api.pipelines.more_coders import NullableCoder as NullableCoder
-from beamlike.api.pipelines.more_coders import (
-    SinglePrecisionFloatCoder as SinglePrecisionFloatCoder,
-)
-from beamlike.api.pipelines.more_coders import SingletonCoder as SingletonCoder
-from beamlike.api.pipelines.more_coders import TupleCoder as TupleCoder
-from beamlike.api.pipelines.more_coders import TupleSequenceCoder as TupleSequenceCoder
 from beamlike.api.pipelines.more_coders import VarIntCoder as VarIntCoder
-from beamlike.api.pipelines.python.window_fns import TimestampCoder as TimestampCoder
 from beamlike.beam.coders import coders as coders
 from beamlike.beam.coders import typecoders as typecoders

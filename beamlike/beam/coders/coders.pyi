@@ -4,33 +4,12 @@ from beamlike.api.pipelines.coders import BytesCoder as BytesCoder
 from beamlike.api.pipelines.coders import Coder as Coder
 from beamlike.api.pipelines.coders import PickleCoder as PickleCoder
 from beamlike.api.pipelines.coders import StrUtf8Coder as StrUtf8Coder
-from beamlike.api.pipelines.more_coders import BigEndianShortCoder as BigEndianShortCoder
 from beamlike.api.pipelines.more_coders import BigIntegerCoder as BigIntegerCoder
 from beamlike.api.pipelines.more_coders import BooleanCoder as BooleanCoder
-from beamlike.api.pipelines.more_coders import ByteCoder as ByteCoder
-from beamlike.api.pipelines.more_coders import CloudpickleCoder as CloudpickleCoder
-from beamlike.api.pipelines.more_coders import DecimalCoder as DecimalCoder
-from beamlike.api.pipelines.more_coders import DillCoder as DillCoder
-from beamlike.api.pipelines.more_coders import (
-    FakeDeterministicFastPrimitivesCoder as FakeDeterministicFastPrimitivesCoder,
-)
-from beamlike.api.pipelines.more_coders import FastPrimitivesCoder as FastPrimitivesCoder
 from beamlike.api.pipelines.more_coders import FloatCoder as FloatCoder
 from beamlike.api.pipelines.more_coders import IterableCoder as IterableCoder
-from beamlike.api.pipelines.more_coders import ListCoder as ListCoder
-from beamlike.api.pipelines.more_coders import MapCoder as MapCoder
-from beamlike.api.pipelines.more_coders import NullableCoder as NullableCoder
-from beamlike.api.pipelines.more_coders import (
-    SinglePrecisionFloatCoder as SinglePrecisionFloatCoder,
-)
-from beamlike.api.pipelines.more_coders import SingletonCoder as SingletonCoder
-from beamlike.api.pipelines.more_coders import ToBytesCoder as ToBytesCoder
-from beamlike.api.pipelines.more_coders import TupleCoder as TupleCoder
-from beamlike.api.pipelines.more_coders import TupleSequenceCoder as TupleSequenceCoder
-from beamlike.api.pipelines.more_coders import VarInt32Coder as VarInt32Coder
 from beamlike.api.pipelines.more_coders import VarIntCoder as VarIntCoder
 from beamlike.api.pipelines.python.window_fns import GlobalWindowCoder as GlobalWindowCoder
 from beamlike.api.pipelines.python.window_fns import IntervalWindowCoder as IntervalWindowCoder
-from beamlike.api.pipelines.python.window_fns import TimestampCoder as TimestampCoder
 from beamlike.beam.typehints import typehints as typehints
 from beamlike.beam.utils import windowed_value as windowed_value

@@ -3,7 +3,6 @@
 from beamlike.api.pipelines.result import PipelineState as PipelineState
 from beamlike.api.pipelines.runners import DirectRunner as DirectRunner
 from beamlike.api.pipelines.runners import PipelineRunner as PipelineRunner
-from beamlike.api.pipelines.runners import create_runner as create_runner
 from beamlike.beam.runners import direct as direct
 from beamlike.beam.runners import interactive as interactive
 from beamlike.beam.runners import portability as portability

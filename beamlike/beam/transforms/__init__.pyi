@@ -2,8 +2,6 @@
 
 from typing import Union as Union
 
-from beamlike.api.pipelines.approximate import ApproximateQuantiles as ApproximateQuantiles
-from beamlike.api.pipelines.approximate import ApproximateUnique as ApproximateUnique
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
 from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.cogroups import Distinct as Distinct
@@ -19,7 +17,6 @@ from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
 from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
-from beamlike.api.pipelines.hints.forms import type_of as _instance_to_type
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import Keys as Keys
 from beamlike.api.pipelines.pairs import KvSwap as KvSwap
@@ -33,10 +30,7 @@ from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.times import Reify as Reify
-from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
-from beamlike.api.pipelines.rows import GroupBy as GroupBy
-from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
@@ -51,13 +45,10 @@ from beamlike.beam.transforms import deduplicate as deduplicate
 from beamlike.beam.transforms import error_handling as error_handling
 from beamlike.beam.transforms import periodicsequence as periodicsequence
 from beamlike.beam.transforms import ptransform as ptransform
-from beamlike.beam.transforms import stats as stats
 from beamlike.beam.transforms import timeutil as timeutil
 from beamlike.beam.transforms import trigger as trigger
 from beamlike.beam.transforms import userstate as userstate
 from beamlike.beam.transforms import util as util
 from beamlike.beam.transforms import window as window
-from beamlike.beam.typehints import native_type_compatibility as native_type_compatibility
 
 RemoveDuplicates = _RemoveDuplicates
-instance_to_type = _instance_to_type

@@ -15,8 +15,8 @@ from beamlike.api.pipelines.hints.declared import get_type_hints as get_type_hin
 from beamlike.api.pipelines.hints.declared import with_input_types as with_input_types
 from beamlike.api.pipelines.hints.declared import with_output_types as with_output_types
 from beamlike.api.pipelines.hints.wanted import is_consistent_with as is_consistent_with
-from beamlike.api.pipelines.option_classes import SetupOptions as SetupOptions
-from beamlike.api.pipelines.option_classes import TypeOptions as TypeOptions
+from beamlike.api.pipelines.options import SetupOptions as SetupOptions
+from beamlike.api.pipelines.options import TypeOptions as TypeOptions
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Partition as Partition
@@ -29,12 +29,9 @@ from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWind
 from beamlike.api.pipelines.python.window_fns import SlidingWindows as SlidingWindows
 from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
-from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
-from beamlike.api.pipelines.rows import GroupBy as GroupBy
-from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import StateSpec as StateSpec
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
@@ -46,7 +43,6 @@ from beamlike.beam import typehints as typehints
 from beamlike.beam.coders import typecoders as typecoders
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import userstate as userstate
-from beamlike.beam.typehints import trivial_inference as trivial_inference
 from beamlike.errors import TypeCheckError as TypeCheckError
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import DefaultTrigger as DefaultTrigger

@@ -2,7 +2,6 @@
 
 from beamlike.api.pipelines.io.sequences import PeriodicImpulse as PeriodicImpulse
 from beamlike.api.pipelines.io.sequences import PeriodicSequence as PeriodicSequence
-from beamlike.api.pipelines.io.sequences import RebaseMode as RebaseMode
 from beamlike.api.pipelines.python.durations import Duration as Duration
 from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP as MAX_TIMESTAMP
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp

@@ -3,18 +3,14 @@
 from beamlike.api.pipelines.hints.declared import IOTypeHints as IOTypeHints
 from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
 from beamlike.api.pipelines.hints.declared import get_type_hints as get_type_hints
-from beamlike.api.pipelines.hints.forms import type_of as _instance_to_type
 from beamlike.api.pipelines.outputs import DoOutputs as _DoOutputsTuple
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
-from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.beam import coders as coders
 from beamlike.beam import error as error
 from beamlike.beam import pvalue as pvalue
-from beamlike.beam.typehints import native_type_compatibility as native_type_compatibility
 from beamlike.beam.typehints import typehints as typehints
 from beamlike.errors import TypeCheckError as TypeCheckError
 
 DoOutputsTuple = _DoOutputsTuple
-instance_to_type = _instance_to_type

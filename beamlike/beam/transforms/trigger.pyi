@@ -20,7 +20,6 @@ from beamlike.model.triggers import AfterCount as AfterCount
 from beamlike.model.triggers import AfterEach as AfterEach
 from beamlike.model.triggers import AfterWatermark as AfterWatermark
 from beamlike.model.triggers import Always as Always
-from beamlike.model.triggers import DataLossReason as DataLossReason
 from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
 from beamlike.model.triggers import Never as Never
 from beamlike.model.triggers import OrFinally as OrFinally

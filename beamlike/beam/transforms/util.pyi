@@ -25,7 +25,6 @@ from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMergingWindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
-from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
@@ -42,7 +41,6 @@ from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import window as window
-from beamlike.beam.typehints import trivial_inference as trivial_inference
 from beamlike.beam.utils import windowed_value as windowed_value
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import Always as Always

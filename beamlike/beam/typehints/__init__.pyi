@@ -15,17 +15,10 @@ from typing import TypeVar as _TypeVariable
 from typing import Union as Union
 
 from beamlike.api.pipelines.hints.declared import KV as KV
-from beamlike.api.pipelines.hints.declared import Generator as Generator
 from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
-from beamlike.api.pipelines.hints.declared import (
-    disable_type_annotations as disable_type_annotations,
-)
-from beamlike.api.pipelines.hints.declared import no_annotations as no_annotations
 from beamlike.api.pipelines.hints.declared import with_input_types as with_input_types
 from beamlike.api.pipelines.hints.declared import with_output_types as with_output_types
 from beamlike.beam.typehints import decorators as decorators
-from beamlike.beam.typehints import native_type_compatibility as native_type_compatibility
-from beamlike.beam.typehints import trivial_inference as trivial_inference
 from beamlike.beam.typehints import typehints as typehints
 from beamlike.errors import TypeCheckError as TypeCheckError
 

@@ -15,17 +15,10 @@ from typing import TypeVar as _TypeVariable
 from typing import Union as Union
 
 from beamlike.api.pipelines.hints.declared import KV as KV
-from beamlike.api.pipelines.hints.declared import Generator as Generator
-from beamlike.api.pipelines.hints.forms import normal as _normalize
-from beamlike.api.pipelines.hints.wanted import filled as _bind_type_variables
 from beamlike.api.pipelines.hints.wanted import is_consistent_with as is_consistent_with
-from beamlike.api.pipelines.hints.wanted import matched as _match_type_variables
 from beamlike.errors import TypeCheckError as _CompositeTypeHintError
 from beamlike.errors import TypeCheckError as _SimpleTypeHintError
 
 CompositeTypeHintError = _CompositeTypeHintError
 SimpleTypeHintError = _SimpleTypeHintError
 TypeVariable = _TypeVariable
-bind_type_variables = _bind_type_variables
-match_type_variables = _match_type_variables
-normalize = _normalize

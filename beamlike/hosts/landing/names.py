@@ -67,28 +67,33 @@ class Columns:
     own: dict[str, str]
 
     @classmethod
-    def of(cls, schema: "pa.Schema", key: Sequence[str]) -> "Columns":
+    def of(cls, schema: "pa.Schema", key: Sequence[str], what: str = "upsert_into") -> "Columns":
         """The columns of these rows.
+
+        Args:
+            schema: The columns with their types.
+            key: Those of the key.
+            what: Who writes them, for errors.
 
         Raises:
             ColumnError: One is missing, or may be the grouping's and may be the user's.
         """
         for name in (*key, "window"):
             if name not in schema.names:
-                check_renamed("upsert_into key", name, schema.names)
+                check_renamed(f"{what} key", name, schema.names)
                 raise ColumnError(
-                    f"upsert_into: there is no column {name!r}; the rows have "
+                    f"{what}: there is no column {name!r}; the rows have "
                     f"{', '.join(map(repr, schema.names))}. A result is known by its key and "
                     "window: keep these columns"
                 )
         if not _is_span(schema.field("window").type):
             raise ColumnError(
-                f"upsert_into: the column 'window' is {schema.field('window').type}, and not the "
+                f"{what}: the column 'window' is {schema.field('window').type}, and not the "
                 "window of a grouping, a struct of start and end; give the grouping's back its name"
             )
         candidates = {name for name in _IS_OWN if name in schema.names and name not in key}
         candidates = {name for name in candidates if _IS_OWN[name](schema.field(name).type)}
-        rendering = _rendering(schema.names, candidates)
+        rendering = _rendering(schema.names, candidates, what)
         # Two columns of a changelog, and no more, are the grouping's.
         grouping = {"window", *(candidates & {"pane", "dropped"}), *_CHANGES[rendering]}
         users = tuple(name for name in schema.names if name not in grouping)
@@ -111,7 +116,7 @@ _CHANGES: Final[Mapping[Rendering, tuple[str, ...]]] = {
 """The columns that say what a row changes."""
 
 
-def _rendering(names: Sequence[str], candidates: Collection[str]) -> Rendering:
+def _rendering(names: Sequence[str], candidates: Collection[str], what: str) -> Rendering:
     """How rows say what they change.
 
     A grouping puts these columns behind its pane; results of the user's are before it.
@@ -134,7 +139,7 @@ def _rendering(names: Sequence[str], candidates: Collection[str]) -> Rendering:
     for name in unclear:
         if name in candidates:
             raise ColumnError(
-                f"upsert_into: the column {name!r} may be what the grouping says of a row, and may "
+                f"{what}: the column {name!r} may be what the grouping says of a row, and may "
                 "be a result of yours, since it stands before the column 'pane'. If it is yours, "
                 f"rename it: withColumnRenamed({name!r}, ...); if it is the grouping's, select it "
                 "after 'pane'"

@@ -23,7 +23,7 @@ from beamlike.hosts.spark.inputs import (
     value_expression,
 )
 from beamlike.machine.clocks import is_far_ahead
-from beamlike.machine.events import RowProblem
+from beamlike.machine.events import UNREADABLE, RowProblem
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Plan
@@ -58,6 +58,8 @@ def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
 FURTHEST_AHEAD = 14
 """Hours by which the clocks of some zone are ahead of UTC, and those of none by more."""
 
+_INSTANT = T.TimestampType()
+"""By the name ``timestamp`` a session may mean one without a zone, ``spark.sql.timestampType``."""
 _DATED = r"^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}"
 
 
@@ -76,11 +78,11 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
             raw = F.collate(raw, "UTF8_BINARY")
         # Spark reads a bare time of day as today, and a bare year as its first of January: both
         # are taken for mistakes.
-        return F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))
+        return F.when(raw.rlike(_DATED), raw.try_cast(_INSTANT))
     if isinstance(kind, T.TimestampNTZType):
         return F.when(F.year(raw).between(1, 9999), F.timestamp_micros(_wall_clock_micros(raw)))
     if isinstance(kind, T.TimestampType | T.DateType):
-        return raw.cast("timestamp")
+        return raw.cast(_INSTANT)
     raise ColumnError(
         f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
         f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'
@@ -213,6 +215,7 @@ def packer_columns(
     # First of all: such a row must not move a watermark, whatever else is wrong with it.
     far_future = F.lit(RowProblem.FAR_FUTURE.value)
     reason = F.when(mark("problem") == far_future, far_future)
+    reason = reason.when(mark("problem").isin(*UNREADABLE), mark("problem"))
     for name in plan.keys:
         reason = reason.when(column(name).isNull(), F.lit(RowProblem.NULL_KEY.value))
         reason = reason.when(_clean_key(df, name).isNull(), F.lit(RowProblem.BAD_KEY.value))

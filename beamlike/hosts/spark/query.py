@@ -22,6 +22,7 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.tally import TALLY_TYPE
+from beamlike.runtime.waking import pace_ms
 from beamlike.runtime.work import FanoutWork, ShardWork
 
 if TYPE_CHECKING:
@@ -90,6 +91,12 @@ def streaming(
 
 
 def _ticked(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
+    silences = () if plan.clocks is None else plan.clocks.silences
+    every_ms = pace_ms(
+        every_ms,
+        by_trigger=plan.machine.needs_clock,
+        idle_after_ms=(silence // plan.resolution.per_ms for silence in silences),
+    )
     return ticks(spark, every_ms).mapInArrow(reported(tick_packer(plan)), PACKED)
 
 

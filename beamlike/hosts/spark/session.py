@@ -112,41 +112,56 @@ def java_version(java: str) -> int | None:
     return int(match[2] or 0) if match[1] == "1" else int(match[1])
 
 
+def state_store_problem(spark: "SparkSession") -> str | None:
+    """What is wrong with the state store of a session, which ``transformWithState`` needs."""
+    provider = spark.conf.get(STATE_STORE, "") or ""
+    if "RocksDB" in provider:
+        return None
+    return (
+        "streaming windows need the RocksDB state store, and this session has "
+        f'{provider or "another"}; add .config("{STATE_STORE}", "{ROCKSDB}") to the builder '
+        "of the session, or call spark.conf.set with the same before the query starts"
+    )
+
+
 def check_state_store(spark: "SparkSession") -> None:
     """Refuse a session whose state store cannot run ``transformWithState``.
 
     Raises:
         EnvironmentProblem: With the setting to add.
     """
-    provider = spark.conf.get(STATE_STORE, "") or ""
-    if "RocksDB" not in provider:
-        raise EnvironmentProblem(
-            "streaming windows need the RocksDB state store, and this session has "
-            f'{provider or "another"}; add .config("{STATE_STORE}", "{ROCKSDB}") to the builder '
-            "of the session, or call spark.conf.set with the same before the query starts"
-        )
+    if (problem := state_store_problem(spark)) is not None:
+        raise EnvironmentProblem(problem)
 
 
-def check_available_now(spark: "SparkSession") -> None:
-    """Refuse a session in which a source of ticks would undo ``trigger(availableNow=True)``.
+def available_now_problem(spark: "SparkSession") -> str | None:
+    """How a source of ticks would undo ``trigger(availableNow=True)`` in a session.
 
     Where a single source does not support it, Spark takes the whole backlog as one micro-batch,
     and leaves out the micro-batch that the watermark needs: no pane comes out. A Python source
     can support it since Spark 4.2. Before that a setting has Spark wrap such sources. With Spark
     Connect the version of the server counts.
+    """
+    if _python_sources_end(spark.version):
+        return None
+    if (spark.conf.get(AVAILABLE_NOW_WRAPPER, "false") or "").lower() == "true":
+        return None
+    return (
+        "a trigger on processing time or idle_after adds a source of ticks to the query, with "
+        f"which Spark {spark.version} gives no panes under trigger(availableNow=True); add "
+        f'.config("{AVAILABLE_NOW_WRAPPER}", "true") to the builder of the session, or call '
+        "spark.conf.set with the same before the query starts, or use Spark 4.2 or later"
+    )
+
+
+def check_available_now(spark: "SparkSession") -> None:
+    """Refuse a session in which a source of ticks would undo ``trigger(availableNow=True)``.
 
     Raises:
         EnvironmentProblem: With the setting to add.
     """
-    if _python_sources_end(spark.version):
-        return
-    if (spark.conf.get(AVAILABLE_NOW_WRAPPER, "false") or "").lower() != "true":
-        raise EnvironmentProblem(
-            "a trigger on processing time or idle_after adds a source of ticks to the query, with "
-            f"which Spark {spark.version} gives no panes under trigger(availableNow=True); add "
-            f'.config("{AVAILABLE_NOW_WRAPPER}", "true") to the builder of the session, or call '
-            "spark.conf.set with the same before the query starts, or use Spark 4.2 or later"
-        )
+    if (problem := available_now_problem(spark)) is not None:
+        raise EnvironmentProblem(problem)
 
 
 def _python_sources_end(version: str) -> bool:

@@ -14,9 +14,9 @@ from pyspark.sql import types as T
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import Frames, How
 from beamlike.hosts.pyspark_types import field_of, read_columns, read_type
-from beamlike.hosts.spark import bind, query, session
-from beamlike.hosts.spark.checkpoint_files import check_file_manager
+from beamlike.hosts.spark import bind, query
 from beamlike.hosts.spark.inputs import column, columns_of, is_data, mark, type_of
+from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.frame_columns import FrameColumns, Input, check_array
@@ -64,8 +64,7 @@ class SparkFrames(Frames):
         return bind.watermark_of(df)
 
     def check_stream(self, df: DataFrame) -> None:
-        session.check_state_store(df.sparkSession)
-        check_file_manager(df.sparkSession)
+        check_session(df.sparkSession)
 
     def source_rows(
         self,
@@ -135,6 +134,7 @@ class SparkFrames(Frames):
     def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> DataFrame:
         if not packed[0].rows.isStreaming:
             return query.bounded(packed, plan)
+        notice_partitions(packed[0].rows.sparkSession, plan.shards)
         return query.streaming(packed, plan, wake_every_ms)
 
     def result(self, frame: DataFrame) -> DataFrame:

@@ -109,11 +109,16 @@ class Form:
             elements.panes,
             strict=True,
         ):
+            withdrawn = type(value) is Retraction
+            if withdrawn:
+                value = value.element
             if keys is None:
                 encoded, value = value
             else:
                 (encoded, key), value = value
-                value = keys.decode(key), value
+                value = keys.decode(key), keys.listed(value)
+            if withdrawn:
+                value = Retraction(value)
             micros = last_instant(objects, (start, end), time)
             windows = _decoded_window(objects, encoded)
             yield windowed_value(value, micros, windows, pane_to_beam(pane))
@@ -174,8 +179,7 @@ class Form:
         objects = self.windows if isinstance(self.windows, ObjectWindows) else None
         if objects is not None:
             encoded = [objects.coder.encode(window) for window in flat]
-            pairs = zip(encoded, flat, strict=True)
-            spans = [objects.span_of_bytes(blob, window) for blob, window in pairs]
+            spans = objects.spans_of(encoded, flat)
         else:
             spans = [*map(self._span, flat)]
         if self.keys is not None:

@@ -14,7 +14,7 @@ from beamlike.model.delays import AlignTo, Delay
 from beamlike.model.options import AccumulationMode, TimestampCombiner
 from beamlike.model.resolution import Span
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windows import IntervalWindow, Window, bounds, window_of
+from beamlike.model.windows import IntervalWindow, Window, window_of
 from beamlike.runners.beam.sdk import Windowing, proto
 from beamlike.runners.beam.times import UNIT, timestamp_of
 from beamlike.runners.beam.windows import Windows, windows_of
@@ -72,15 +72,13 @@ class Merging(windowfns.MergingWindowFn):
                     sources.update(dict.fromkeys(merged.pop(window, (window,))))
                 merged[merge_result] = (*merged.pop(merge_result, ()), *sources)
 
-        self.fn.merge(Context([self.windows.window(bounds(it)) for it in windows]))
+        before, after = self.windows.of_merged, self.windows.merged
+        self.fn.merge(Context([*map(before, windows)]))
         return tuple(
-            windowfns.Merge(tuple(map(self._interval, sources)), self._interval(into))
+            windowfns.Merge(tuple(map(after, sources)), after(into))
             for into, sources in merged.items()
             if sources != (into,)
         )
-
-    def _interval(self, window: Any) -> IntervalWindow:
-        return IntervalWindow(*self.windows.span(window))
 
     def __str__(self) -> str:
         return type(self.fn).__name__
@@ -222,6 +220,23 @@ def strategy_of(strategy: Any, context: Any, label: str) -> Strategy:
         combiner,
     )
     return Strategy(beam, windows_of(beam.windowfn), rules.in_resolution(UNIT))
+
+
+def check_same_windows(label: str, first: Strategy, second: Strategy) -> None:
+    """Refuse to put collections together whose windows are of different classes.
+
+    Raises:
+        UnsupportedError: Only one has windows of a user's own class, or their coders differ.
+
+    Source: Beam Java, ``Flatten.PCollections``.
+    """
+    are_objects = first.windows.carries_object or second.windows.carries_object
+    if are_objects and first.windows != second.windows:
+        names = (type(it.beam.windowfn).__name__ for it in (first, second))
+        raise UnsupportedError(
+            f"{label!r} flattens collections in the windows of {' and of '.join(names)}, which "
+            "are of different classes; put both into the windows of one function before"
+        )
 
 
 def last_instant(windows: Windows, span: tuple[int, int], ticks: int) -> int:

@@ -27,6 +27,7 @@ from beamlike.runners.beam.combines import Combining, adds_whole_numbers, counts
 from beamlike.runners.beam.elements import Form
 from beamlike.runners.beam.frames import AsRows, read_node, sink_of
 from beamlike.runners.beam.keys import Keys, Values
+from beamlike.runners.beam.merging import object_grouping
 from beamlike.runners.beam.sdk import CombineFn as BeamCombineFn
 from beamlike.runners.beam.sdk import (
     DoFnSignature,
@@ -42,8 +43,10 @@ from beamlike.runners.beam.splittable import SplittableFn, Splitting
 from beamlike.runners.beam.stage import OneKey, Stage, Untagged
 from beamlike.runners.beam.stateful import Attaching, BeamStatefulFn
 from beamlike.runners.beam.steps import Step
+from beamlike.runners.beam.strategies import check_same_windows
 from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.transforms import Ours, UpsertInto
+from beamlike.runners.beam.windows import ObjectWindows
 
 
 class Translation(Collections):
@@ -164,9 +167,10 @@ class Translation(Collections):
         (collection,) = transform.outputs.values()
         label = transform.unique_name
         form = self._form(collection, label)
-        sources = tuple(
-            self._edge(transform.inputs[tag], label) for tag in sorted(transform.inputs)
-        )
+        inputs = [transform.inputs[tag] for tag in sorted(transform.inputs)]
+        for source in inputs:
+            check_same_windows(label, *(self.strategy(it, label) for it in (inputs[0], source)))
+        sources = tuple(self._edge(source, label) for source in inputs)
         node = FlattenNode(label, sources) if sources else ended(label)
         self._comes_from(collection, Edge(self._add(node)), form)
 
@@ -208,15 +212,19 @@ class Translation(Collections):
     ) -> None:
         (source,), (collection,) = transform.inputs.values(), transform.outputs.values()
         label = transform.unique_name
-        rules = self.strategy(source, label).rules
+        strategy = self.strategy(source, label)
+        rules = strategy.rules
         self._retracting.discard(collection)
         if rules.accumulation is AccumulationMode.RETRACTING:
             self._retracting.add(collection)
         edge = self._edge(source, label, keys)
-        node = GroupNode(label, (edge,), rules, combine, value_type)
+        if strategy.is_merging and isinstance(strategy.windows, ObjectWindows):
+            node = object_grouping(self._add, label, edge, strategy.windows, rules, combine)
+        else:
+            node = self._add(GroupNode(label, (edge,), rules, combine, value_type))
         brought = keys if isinstance(combine, Collect) else keys.without_values
         form = self._form(collection, label, brought)
-        self._comes_from(collection, Edge(self._add(node)), form)
+        self._comes_from(collection, Edge(node), form)
 
     # -- beamlike's own ---------------------------------------------------------------------------
 

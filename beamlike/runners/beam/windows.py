@@ -18,8 +18,8 @@ from apache_beam.utils.timestamp import Duration
 
 from beamlike.errors import UnsupportedError
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
-from beamlike.model.windows import GLOBAL_WINDOWS, bounds
-from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, PaneInfoTiming, windowed_value
+from beamlike.model.windows import GLOBAL_WINDOWS, IntervalWindow, bounds
+from beamlike.runners.beam.sdk import PANE_INFO_UNKNOWN, PaneInfoTiming, coders, windowed_value
 from beamlike.runners.beam.sdk import PaneInfo as BeamPane
 from beamlike.runners.beam.times import UNIT, timestamp_of
 
@@ -53,6 +53,14 @@ class Windows(ABC):
     def window(self, span: Span) -> Any:
         """The window of Beam's that has these bounds, as far as they say it."""
 
+    @abstractmethod
+    def merged(self, window: Any) -> IntervalWindow:
+        """A window of Beam's as the graph merges it."""
+
+    @abstractmethod
+    def of_merged(self, window: IntervalWindow) -> Any:
+        """The window of Beam's that `merged` has made this one of."""
+
     def last_micros(self, span: Span) -> int:
         """The last instant of the window with these bounds, as Beam has it (us)."""
         return int(self.window(span).max_timestamp().micros)
@@ -77,8 +85,9 @@ class BoundWindows(Windows):
             return GLOBAL
         if type(window) is not beam_windows.IntervalWindow:
             raise UnsupportedError(
-                f"{self.owner} merges windows of the class {type(window).__name__}, and merged "
-                "windows are kept by their bounds alone; let it assign IntervalWindow"
+                f"{self.owner} gave {window!r} of the class {type(window).__name__}, and the coder "
+                "of its windows keeps their bounds alone; let get_window_coder() give a coder of "
+                "that class"
             )
         # A window at an end of time may reach beyond it; see ``earliest``.
         start = max(window.start.micros, UNIT.earliest)
@@ -86,9 +95,16 @@ class BoundWindows(Windows):
         if start >= end:
             raise UnsupportedError(
                 f"{self.owner} merges windows, and gave {window}, which is empty; let it assign "
-                "windows that end after they start"
+                "windows that end after they start, or let get_window_coder() give a coder of its "
+                "own, with which windows may be empty"
             )
         return start, end
+
+    def merged(self, window: Any) -> IntervalWindow:
+        return IntervalWindow(*self.span(window))
+
+    def of_merged(self, window: IntervalWindow) -> Any:
+        return self.window(bounds(window))
 
     def window(self, span: Span) -> Any:
         start, end = span
@@ -155,6 +171,13 @@ class Assigning:
         return windowed_value(element.value, element.timestamp_micros, windows, element.pane_info)
 
 
+@attrs.frozen(order=True, cache_hash=True)
+class ObjectWindow(IntervalWindow):
+    """A window of any class as the graph merges it: it is its bytes, by its coder."""
+
+    encoded: bytes
+
+
 @attrs.frozen
 class ObjectWindows(Windows):
     """Windows of any class, which have a coder.
@@ -167,13 +190,27 @@ class ObjectWindows(Windows):
     carries_object = True
 
     def span(self, window: Any) -> Span:
-        return self.span_of_bytes(self.coder.encode(window), window)
+        return self.span_of_bytes(self.coder.encode(window), _end_of(window))
 
-    def span_of_bytes(self, encoded: bytes, window: Any) -> Span:
-        """The bounds in the graph of a window with these bytes."""
-        end = window.max_timestamp().micros + 1
+    def span_of_bytes(self, encoded: bytes, end: int) -> Span:
+        """The bounds in the graph of a window with these bytes that ends so."""
         digest = int.from_bytes(blake2b(encoded, digest_size=5).digest())
         return max(end - 1 - digest, UNIT.earliest), end
+
+    def spans_of(self, encoded: Sequence[bytes], windows: Sequence[Any]) -> list[Span]:
+        """The bounds in the graph of windows with these bytes."""
+        return [*map(self.span_of_bytes, encoded, map(_end_of, windows))]
+
+    def by_bytes(self, encoded: bytes, end: int) -> ObjectWindow:
+        """The window with these bytes that ends so, as the graph merges it."""
+        return ObjectWindow(*self.span_of_bytes(encoded, end), encoded)
+
+    def merged(self, window: Any) -> IntervalWindow:
+        return self.by_bytes(self.coder.encode(window), _end_of(window))
+
+    def of_merged(self, window: IntervalWindow) -> Any:
+        assert isinstance(window, ObjectWindow), "it was made by `merged`"
+        return self.coder.decode(window.encoded)
 
     def window(self, span: Span) -> Any:
         _, end = span
@@ -182,6 +219,11 @@ class ObjectWindows(Windows):
 
     def last_micros(self, span: Span) -> int:
         return span[1] - 1
+
+
+def _end_of(window: Any) -> int:
+    """The first instant after a window of Beam's (us)."""
+    return int(window.max_timestamp().micros) + 1
 
 
 def windows_of(window_fn: Any) -> Windows:
@@ -193,9 +235,10 @@ def windows_of(window_fn: Any) -> Windows:
             it.end.micros: it for it in window_fn.assign(first) if it.start.micros < UNIT.earliest
         }
         return BoundWindows(owner.__name__, early)
-    if window_fn.is_merging():
+    coder = window_fn.get_window_coder()
+    if window_fn.is_merging() and type(coder) is coders.IntervalWindowCoder:
         return BoundWindows(owner.__name__)
-    return ObjectWindows(window_fn.get_window_coder())
+    return ObjectWindows(coder)
 
 
 _TIMINGS: Final = {

@@ -1,6 +1,7 @@
 """A node for any machine: what a dialect, a scenario or a test steps key by key."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import attrs
 
@@ -12,6 +13,20 @@ from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.script import Machine
 
 
+@runtime_checkable
+class UsersMachine(Machine, Protocol):
+    """A machine that calls functions of a user's, and whose state outlasts a change of them."""
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What saved state depends on."""
+        ...
+
+    def teardown(self) -> None:
+        """After the last bundle: let what functions have set up come to its end."""
+        ...
+
+
 @attrs.frozen(eq=False)
 class MachineNode(StatefulNode):
     """Pairs of key and value, given to a machine.
@@ -19,7 +34,7 @@ class MachineNode(StatefulNode):
     The machine assigns the windows of elements that are in the global window.
 
     Args:
-        machine: What steps each key.
+        machine: What steps each key. See `UsersMachine` for what else it may have.
     """
 
     machine: Machine
@@ -30,6 +45,10 @@ class MachineWorker(StagedWorker):
 
     def __init__(self, node: MachineNode) -> None:
         super().__init__(node.label, node.machine)
+
+    def teardown(self) -> None:
+        if isinstance(self.machine, UsersMachine):
+            self.machine.teardown()
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         bundle, windows = given[0].one_window_each()

@@ -31,6 +31,7 @@ from beamlike.runtime.graph.keyed import (
     together,
 )
 from beamlike.runtime.graph.keys import key_of
+from beamlike.runtime.graph.machine_node import UsersMachine
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
@@ -108,6 +109,8 @@ class _Does(Operation):
             fn = self.node.fn
             fields["states"] = ", ".join(sorted(it.words for it in fn.states.values())) or "none"
             fields["timers"] = ", ".join(sorted(it.words for it in fn.timers.values())) or "none"
+        elif isinstance(self.machine, UsersMachine):
+            fields |= self.machine.words
         return fields
 
     def fields(self, value: Any) -> Mapping[str, pa.Scalar]:

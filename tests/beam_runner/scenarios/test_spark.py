@@ -29,6 +29,7 @@ from beamlike.runners.beam import (
     WriteRows,
 )
 from beamlike.tables import SQLite
+from tests.beam_runner.scenarios.test_merging_windows import Visits
 
 Rows = dict[int, list[tuple[Any, ...]]]
 """The rows of each micro-batch: one that comes again replaces what it brought before."""
@@ -223,6 +224,67 @@ def test_beams_leader_board_killed_twice_gives_what_a_plain_computation_gives(
         for team, score, hour in json.loads(panes.read_text(encoding="utf-8")):
             found[team, hour] = max(score, found.get((team, hour), 0))
     assert found == expected
+
+
+def clicks_of(folder: Path, number: int, *clicks: tuple[int, str]) -> None:
+    """Write clicks of Ann's, seconds and names, as a file."""
+    lines = [
+        {"user": "ann", "click": click, "at": f"2024-01-01 00:{second // 60:02}:{second % 60:02}"}
+        for second, click in clicks
+    ]
+    hidden = folder / f".{number}.json"
+    hidden.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    written = time.time() - 100 + number  # Spark reads files in the order of these
+    os.utime(hidden, (written, written))
+    hidden.rename(folder / f"{number}.json")
+
+
+def test_windows_of_a_users_class_merge_on_after_a_stop(spark: Any, tmp_path: Path) -> None:
+    """What a window says beyond its bounds is saved: in how many parts a visit was seen."""
+    folder, checkpoint = tmp_path / "clicks", tmp_path / "checkpoint"
+    visits: Rows = {}
+    folder.mkdir()
+
+    def run() -> Any:
+        rows = spark.readStream.schema("user string, click string, at timestamp")
+        rows = rows.option("maxFilesPerTrigger", 1).json(str(folder))
+        p = pipeline("--shards=2", f"--checkpoint={checkpoint}")
+        (
+            p
+            | FromDataFrame(rows, timestamp="at", watermark="5 seconds", max_ahead=None)
+            | beam.Map(lambda row: (row.user, row.click)).with_output_types(tuple[str, str])
+            | beam.WindowInto(Visits())
+            | beam.GroupByKey()
+            | beam.Map(
+                lambda pair, w=beam.DoFn.WindowParam: (
+                    "".join(sorted(click[-1] for click in pair[1])),
+                    w.device,
+                    w.parts,
+                    w.end.micros // 1_000_000 - 1_704_067_200,
+                )
+            )
+            | WriteRows("clicks string, device string, parts long, end long", keeping(visits))
+        )
+        return p.run()
+
+    clicks_of(folder, 0, (1, "phone:a"), (2, "tablet:b"))
+    clicks_of(folder, 1, (8, "phone:c"))
+    first = run()
+    first.query.processAllAvailable()
+    assert first.cancel() == PipelineState.CANCELLED
+    assert all_of(visits) == []
+    clicks_of(folder, 2, (12, "phone:d"))
+    second = run()
+    second.query.processAllAvailable()
+    assert second.cancel() == PipelineState.CANCELLED
+    clicks_of(folder, 3, (21, "phone:e"), (60, "tablet:f"))
+    clicks_of(folder, 4, (61, "tablet:g"), (3, "phone:h"))  # the last one is late
+    third = run()
+    third.query.processAllAvailable()
+    assert all_of(visits) == [("acde", "phone", 4, 31), ("b", "tablet", 1, 12)]
+    assert third.drain() == PipelineState.DRAINED
+    expected = [("acde", "phone", 4, 31), ("b", "tablet", 1, 12), ("fg", "tablet", 2, 71)]
+    assert all_of(visits) == expected
 
 
 def test_a_stream_that_keeps_no_state_runs_until_it_is_drained(spark: Any, tmp_path: Path) -> None:

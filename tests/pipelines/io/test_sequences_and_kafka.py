@@ -1,19 +1,17 @@
 """Sequences, impulses at regular times, and Kafka."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 import beamlike.beam as beam
-from beamlike.api.pipelines.io import kafka
 from beamlike.beam.io.external.generate_sequence import GenerateSequence
 from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to
-from beamlike.beam.transforms.periodicsequence import PeriodicImpulse, PeriodicSequence, RebaseMode
-from beamlike.beam.utils.timestamp import Timestamp
+from beamlike.beam.transforms.periodicsequence import PeriodicImpulse, PeriodicSequence
 from beamlike.errors import BeamlikeError, EnvironmentProblem, PipelineError, UnsupportedError
+from beamlike.hosts import kafka_connector
 from tests.support.pipelines.files import HOSTS, read_by
 
 
@@ -30,25 +28,6 @@ def test_impulses_at_regular_times(host: str, request: pytest.FixtureRequest) ->
         )
         data = p | "Data" >> PeriodicImpulse(0, fire_interval=10, data=["a", "b"])
         assert_that(data | "T2" >> beam.Map(timed), equal_to([("a", 0.0), ("b", 10.0)]), "Data is")
-        own = [(Timestamp(7), "late"), (Timestamp(3), "later")]
-        placed = p | "Own" >> PeriodicImpulse(0, 20, 10, data=own)
-        assert_that(placed | "T3" >> beam.Map(timed), equal_to([("late", 7), ("later", 3)]), "Own")
-
-
-@HOSTS
-@pytest.mark.parametrize("times", [(60, 0, 70, 10), (70, 60, 10, 0), (0, 10, 60, 70)], ids=str)
-def test_impulses_with_times_of_their_own_come_in_any_order_and_none_is_late(
-    host: str, times: Sequence[int], request: pytest.FixtureRequest
-) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
-        counts = (
-            p
-            | PeriodicImpulse(0, 40, 10, data=[(Timestamp(time), time) for time in times])
-            | beam.WindowInto(beam.FixedWindows(60))
-            | beam.combiners.Count.Globally().without_defaults()
-            | beam.Map(lambda count, window=beam.DoFn.WindowParam: (int(window.start), count))
-        )
-        assert_that(counts, equal_to([(0, 2), (60, 2)]))
 
 
 @HOSTS
@@ -60,14 +39,6 @@ def test_impulses_in_windows_of_their_own(host: str, request: pytest.FixtureRequ
             | beam.combiners.Count.Globally().without_defaults()
         )
         assert_that(counts, equal_to([1, 1, 1]))
-
-
-def test_impulses_from_now_on() -> None:
-    before = Timestamp.now()
-    with TestPipeline() as p:
-        times = p | PeriodicImpulse(0, 20, 10, rebase=RebaseMode.REBASE_ALL)
-    first, second = (it.element.value for it in p.result.out_of(times.edge))
-    assert (first >= before, second - first) == (True, pytest.approx(10))
 
 
 def test_sequences() -> None:
@@ -102,7 +73,6 @@ def test_kafka_is_for_spark() -> None:
             lambda: ReadFromKafka(SERVERS, ["a"], timestamp_policy="Mine"),
             "timestamp_policy should be one of ProcessingTime, CreateTime, LogAppendTime",
         ),
-        (lambda: WriteToKafka(SERVERS, "a", with_headers=True), "writes no headers here"),
     ],
 )
 def test_what_kafka_cannot_do_here(make: Any, problem: str) -> None:
@@ -143,10 +113,10 @@ def test_an_error_of_spark_is_taken_for_what_it_is(
 
     raised = IllegalArgumentException if kind is PipelineError else AnalysisException
     with pytest.raises(kind, match=problem):
-        kafka._refused(raised(words), "ReadFromKafka")
+        kafka_connector.refused(raised(words), "ReadFromKafka")
     other = AnalysisException("the kafka topic has another problem")
     with pytest.raises(AnalysisException, match="another problem"):
-        kafka._refused(other, "ReadFromKafka")
+        kafka_connector.refused(other, "ReadFromKafka")
 
 
 def test_a_partition_without_a_later_record_begins_with_the_next_one() -> None:

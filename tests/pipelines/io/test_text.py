@@ -63,11 +63,6 @@ def test_a_compressed_file_is_read_and_written_as_its_name_says(
 @pytest.mark.parametrize(
     ("content", "how", "expected"),
     [
-        (b"a;b;c", {"delimiter": b";"}, ["a", "b", "c"]),
-        (b"a|;b|;", {"delimiter": b"|;"}, ["a", "b"]),
-        (b"a\\;b;c", {"delimiter": b";", "escapechar": b"\\"}, ["a\\;b", "c"]),
-        (b"a\\\\;b", {"delimiter": b";", "escapechar": b"\\"}, ["a\\\\", "b"]),
-        (b"a\\\nb\nc\n", {"escapechar": b"\\"}, ["a\\\nb", "c"]),
         (b"a\nb", {"strip_trailing_newlines": False}, ["a\n", "b"]),
         (b"a\nb\n", {"coder": beam.coders.BytesCoder()}, [b"a", b"b"]),
         (b"", {}, []),
@@ -81,14 +76,6 @@ def test_records_are_cut_as_the_arguments_say(
     (tmp_path / "in").write_bytes(content)
     with TestPipeline() as p:
         assert_that(p | ReadFromText(str(tmp_path / "in"), **how), equal_to(expected))
-
-
-def test_a_delimiter_that_stands_across_two_reads_of_the_file(tmp_path: Path) -> None:
-    parts = ["x" * (65_535 - at) for at in range(3)] + ["y" * 200_000, "z"]
-    (tmp_path / "in").write_bytes("<>".join(parts).encode())
-    with TestPipeline() as p:
-        read = p | ReadFromText(str(tmp_path / "in"), delimiter=b"<>")
-        assert_that(read | beam.Map(len), equal_to([65_535, 65_534, 65_533, 200_000, 1]))
 
 
 @HOSTS
@@ -121,17 +108,9 @@ def test_files_that_a_collection_names(
             },
         ),
         ({"shard_name_template": ""}, {"out": "1\n2\n3\n4\n5\n"}),
-        (
-            {"max_records_per_shard": 2, "shard_name_template": "_SS_NN"},
-            {"out_00_03": "1\n2\n", "out_01_03": "3\n4\n", "out_02_03": "5\n"},
-        ),
-        (
-            {"max_bytes_per_shard": 5},
-            {"out-00000-of-00002": "1\n2\n3\n", "out-00001-of-00002": "4\n5\n"},
-        ),
         ({"append_trailing_newlines": False}, {"out-00000-of-00001": "12345"}),
     ],
-    ids=["as it is", "two shards", "no template", "few records", "few bytes", "no newlines"],
+    ids=["as it is", "two shards", "no template", "no newlines"],
 )
 def test_shards_and_their_names(
     host: str,
@@ -243,11 +222,11 @@ def test_a_later_pane_of_a_window_does_not_replace_what_was_written(
                 allowed_lateness=60,
             )
         )
-        _ = windowed | WriteToText(f"{tmp_path}/out", shard_name_template="_V_SS")
+        _ = windowed | WriteToText(f"{tmp_path}/out")
     assert files_in(tmp_path) == {
-        "out_[1970-01-01T00-00-00, 1970-01-01T00-00-10)_00": "a\nb\nc\n",
-        "out_[1970-01-01T00-00-00, 1970-01-01T00-00-10)_00-pane-1": later,
-        "out_[1970-01-01T00-00-10, 1970-01-01T00-00-20)_00": "d\n",
+        "out-[0.0, 10.0)-00000-of-00001": "a\nb\nc\n",
+        "out-[0.0, 10.0)-00000-of-00001-pane-1": later,
+        "out-[10.0, 20.0)-00000-of-00001": "d\n",
     }
 
 
@@ -318,23 +297,6 @@ def test_a_failure_elsewhere_leaves_no_part_of_a_file(
         (
             lambda path: ReadFromText(path, skip_header_lines=-1, validate=False),
             "skip_header_lines must be a whole number of 0 or more, got -1",
-        ),
-        (
-            lambda path: ReadFromText(path, delimiter=b"", validate=False),
-            "Delimiter must be a non-empty bytes sequence, got b''; write b\";\"",
-        ),
-        (
-            lambda path: ReadFromText(path, delimiter=b"aba", validate=False),
-            "Delimiter must not self-overlap, got b'aba'; where one ends another could begin",
-        ),
-        (
-            lambda path: ReadAllFromText(escapechar=b"ab"),
-            "escapechar must be bytes of size 1, got b'ab'; write b\"\\\\\"",
-        ),
-        (
-            lambda path: WriteToText(path, shard_name_template="-N"),
-            "Shard number pattern S+ not found in shard_name_template: -N; write "
-            '"-SSSSS-of-NNNNN", or "" for a single file',
         ),
         (
             lambda path: WriteToText(path, num_shards=-1),

@@ -8,7 +8,7 @@ Source: Beam Python ``typehints.decorators``.
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self, TypeVar, cast, get_args, get_origin
 
 import attrs
@@ -19,9 +19,7 @@ __all__ = [
     "IOTypeHints",
     "WithTypeHints",
     "annotations_of",
-    "disable_type_annotations",
     "get_type_hints",
-    "no_annotations",
     "of_collections",
     "of_parameters",
     "with_input_types",
@@ -34,7 +32,6 @@ Types = tuple[tuple[Any, ...], Mapping[str, Any]]
 """Types by place, and by name."""
 
 _HINTS = "_beamlike_type_hints"
-_SILENT = "_beamlike_no_annotations"
 
 
 @attrs.frozen
@@ -50,16 +47,6 @@ class IOTypeHints:
 
     input_types: Types | None = None
     output_types: Types | None = None
-
-    @classmethod
-    def empty(cls) -> Self:
-        """Hints that say nothing."""
-        return cls()
-
-    @classmethod
-    def from_callable(cls, function: Callable[..., Any]) -> "IOTypeHints":
-        """What the annotations of a function say."""
-        return annotations_of(function)
 
     def with_input_types(self, *types: Any, **named: Any) -> Self:
         """The same with these types of arguments."""
@@ -95,14 +82,6 @@ class IOTypeHints:
     def tagged_output_types(self) -> Mapping[str, Any]:
         """The types of tagged outputs."""
         return self.output_types[1] if self.output_types else {}
-
-    def has_simple_output_type(self) -> bool:
-        """Whether something says what comes out."""
-        return self.simple_output_type() is not None
-
-    def debug_str(self) -> str:
-        """All hints in words."""
-        return f"{self}"
 
     def __bool__(self) -> bool:
         return bool(self.input_types or self.output_types)
@@ -205,30 +184,9 @@ def with_output_types(*types: Any, **named: Any) -> Callable[[Decorated], Decora
     return decorate
 
 
-def no_annotations(function: Decorated) -> Decorated:
-    """A decorator: the annotations of a function are not for pipelines.
-
-    Source: Beam Python ``typehints.no_annotations``.
-    """
-    setattr(function, _SILENT, True)
-    return function
-
-
-_annotations_count = True
-
-
-def disable_type_annotations() -> None:
-    """Let annotations say nothing, from now on and in the whole process.
-
-    Source: Beam Python ``typehints.disable_type_annotations``.
-    """
-    global _annotations_count
-    _annotations_count = False
-
-
 def annotations_of(function: Any) -> IOTypeHints:
     """What the annotations of a function say; nothing, where it has none or is not Python's."""
-    if isinstance(function, type) or getattr(function, _SILENT, False) or not _annotations_count:
+    if isinstance(function, type):
         return IOTypeHints()
     if not inspect.isroutine(function):
         function = getattr(function, "__call__", function)  # noqa: B004
@@ -285,8 +243,6 @@ def of_collections(expand: Any) -> IOTypeHints | None:
     except (NameError, TypeError, ValueError, AttributeError, SyntaxError, StopIteration):
         return None
     taken, made = _elements(found.get(first)), _elements(found.get("return"))
-    if not _annotations_count or getattr(expand, _SILENT, False):
-        return None
     return IOTypeHints(taken and ((taken,), {}), made and ((made,), {}))
 
 
@@ -300,15 +256,6 @@ def _elements(collection: Any) -> Any:
 
 KV = form(tuple, K, V)
 """A pair, as Beam Python's hints write it: ``KV[str, int]``."""
-
-
-class Generator:
-    """What a function that yields makes, as Beam Python's hints write it: ``Generator[int]``."""
-
-    def __class_getitem__(cls, kinds: Any) -> Any:
-        # Python has three parameters: what comes out, what is sent in, and what is returned.
-        made = kinds[0] if isinstance(kinds, tuple) else kinds
-        return form(Iterator, made)
 
 
 _COLUMNS: Final = (int, float, str)

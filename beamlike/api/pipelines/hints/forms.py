@@ -79,16 +79,6 @@ def form(kind: Any, *parts: Any) -> Any:
     return normal(kind[parts])
 
 
-def normal_all(hints: Any) -> Any:
-    """The one form of each of several types, in a list, a tuple or a mapping, or of one.
-
-    Source: Beam Python ``native_type_compatibility.convert_to_beam_types``.
-    """
-    if isinstance(hints, dict):
-        return {name: normal(it) for name, it in hints.items()}
-    return type(hints)(map(normal, hints)) if isinstance(hints, list | tuple) else normal(hints)
-
-
 def _generic(origin: Any, parts: tuple[Any, ...]) -> Any:
     if not parts:
         # ``tuple[()]`` is the empty tuple, and ``typing.Tuple`` any.

@@ -13,7 +13,7 @@ from beamlike.api.pipelines.hints.forms import K, V, form, item_of, normal, part
 from beamlike.errors import TypeCheckError
 from beamlike.model.fingerprint import stable_repr
 
-__all__ = ["filled", "is_consistent_with", "matched"]
+__all__ = ["is_consistent_with"]
 
 
 _LISTS: Final = (list, Sequence, Collection)
@@ -222,11 +222,3 @@ def made_type(hints: IOTypeHints, given: Sequence[Any], tag: str = "") -> Any:
 
 def _union(kinds: Sequence[Any]) -> Any:
     return Union[tuple(kinds)]  # noqa: UP007
-
-
-def no_hint(kind: str, full_label: str) -> TypeCheckError:
-    """The error of a transform that says nothing of what it makes, where each has to."""
-    return TypeCheckError(
-        "Pipeline type checking is enabled, however no output type-hint was found for the "
-        f"PTransform {kind}({full_label})"
-    )

@@ -4,7 +4,7 @@ Source: Beam Python ``io.kafka``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.elements import Map
@@ -12,8 +12,9 @@ from beamlike.api.pipelines.frames import FromDataFrame, WriteRows
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.rows import Row
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.errors import EnvironmentProblem, PipelineError, UnsupportedError
+from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
+from beamlike.hosts import kafka_connector as connector
 from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ReadFromKafka", "WriteToKafka"]
 
-_FORMAT = "kafka"
 _PARTITION: Final = "topic_partition"
 """The column that says which partition of which topic a record is of."""
 _JAVA: Final = "org.apache.kafka.common.serialization."
@@ -34,76 +34,6 @@ def _check_host(pipeline: Pipeline, what: str) -> None:
             'write Pipeline(runner="SparkRunner"), or beamlike run --host spark'
         )
     needs(what, "spark")
-
-
-def _refused(error: Exception, what: str) -> NoReturn:
-    """Say what to do where Spark does not know the format, or takes an option for a mistake."""
-    import pyspark
-    from pyspark.errors import IllegalArgumentException
-
-    words = str(error)
-    if "Failed to find data source" in words or "DATA_SOURCE_NOT_FOUND" in words:
-        raise EnvironmentProblem(
-            f"{what} needs Spark's Kafka connector, which is not on its class path; start Spark "
-            f"with --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}, or "
-            "set spark.jars.packages to that"
-        ) from error
-    if isinstance(error, IllegalArgumentException):
-        raise PipelineError(
-            f"{what}: Spark refuses an option: {words.splitlines()[0]} Leave it out of the "
-            "configuration; Spark says itself what is read, and keeps the offsets"
-        ) from error
-    raise error
-
-
-def _check_topics(spark: Any, config: Mapping[str, Any], topics: Sequence[str]) -> None:
-    """Refuse topics that the servers do not have.
-
-    Spark would say so in Java, when the query runs. Where the servers cannot be asked from here, as
-    over Spark Connect, nothing is refused.
-
-    Raises:
-        PipelineError: A topic is not there.
-    """
-    jvm = getattr(spark, "_jvm", None)
-    if jvm is None:
-        return
-    properties, names = jvm.java.util.Properties(), jvm.java.util.ArrayList()
-    limits = {"default.api.timeout.ms": 10_000, "request.timeout.ms": 5_000}
-    for name, value in (limits | dict(config)).items():
-        properties.put(name, str(value))
-    for topic in topics:
-        names.add(topic)
-    try:
-        admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
-    except Exception:  # no client of Kafka on the class path, or settings that are Spark's to judge
-        return
-    try:
-        described = admin.describeTopics(names).topicNameValues()
-        missing = [topic for topic in topics if _is_unknown(described.get(topic))]
-    finally:
-        admin.close()
-    if missing:
-        raise PipelineError(
-            f"ReadFromKafka: {config['bootstrap.servers']} has no topic {missing[0]!r}; create it, "
-            "or check its name"
-        )
-
-
-def _is_unknown(described: Any) -> bool:
-    try:
-        described.get()
-    except Exception as error:  # what else is wrong Spark says when it reads
-        return "UnknownTopicOrPartition" in str(error)
-    return False
-
-
-def _options(config: Mapping[str, Any], what: str) -> dict[str, str]:
-    if "bootstrap.servers" not in config:
-        raise PipelineError(
-            f'{what} needs the servers; write {{"bootstrap.servers": "host:9092"}}, got {config!r}'
-        )
-    return {f"kafka.{name}": str(value) for name, value in config.items()}
 
 
 def _read_by(name: str, table: Mapping[str, Callable[[Any], Any]], what: str) -> Any:
@@ -132,6 +62,8 @@ _WRITE: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
+_HEADERS: Final = "array<struct<key: string, value: binary>>"
+
 Policy = Literal["ProcessingTime", "CreateTime", "LogAppendTime"]
 
 
@@ -158,7 +90,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
             ``CreateTime`` or ``LogAppendTime``, the time that it has in Kafka.
         consumer_polling_timeout: Counts for nothing.
         with_metadata: Whether elements are a `Row` with ``topic``, ``partition``, ``offset``,
-            ``timestamp``, ``key`` and ``value``.
+            ``timestamp``, ``headers``, ``key`` and ``value``; a header is a `Row` of ``key`` and
+            ``value``.
         watermark: How far the event times of a partition may be out of order.
         idle_after: After how much processing time without a record the others no longer wait for a
             partition.
@@ -211,10 +144,12 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         # What is there already is read from its beginning.
         start = "earliest" if self._ends else offsets
         self._options = {
-            **_options(config, "ReadFromKafka"),
+            **connector.options_of(config, "ReadFromKafka"),
             "subscribe": ",".join(topics),
             "startingOffsets": start,
         }
+        if with_metadata:
+            self._options["includeHeaders"] = "true"
         if start_read_time is not None:
             self._options["startingTimestamp"] = str(start_read_time)
             # Else the query fails where a partition has no later record.
@@ -244,11 +179,11 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
 
         spark = SparkSession.getActiveSession() or local_session()
         reader: Any = spark.read if self._ends else spark.readStream
-        _check_topics(spark, self._config, self._topics)
+        connector.check_topics(spark, self._config, self._topics, "ReadFromKafka")
         try:
-            rows: DataFrame = reader.format(_FORMAT).options(**self._options).load()
+            rows: DataFrame = reader.format(connector.FORMAT).options(**self._options).load()
         except PySparkException as error:
-            _refused(error, "ReadFromKafka")
+            connector.refused(error, "ReadFromKafka")
         if self._limit is not None:
             rows = rows.limit(self._limit)
         # Partitions of several topics have the same numbers.
@@ -274,6 +209,9 @@ class _Record:
             partition=row["partition"],
             offset=row["offset"],
             timestamp=int(row["timestamp"].timestamp() * 1000),
+            headers=[
+                Row(key=header["key"], value=header["value"]) for header in row["headers"] or ()
+            ],
             key=key,
             value=value,
         )
@@ -290,7 +228,8 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
         key_serializer: The Java class that writes keys: that of bytes, of texts or of long
             numbers.
         value_serializer: The same for values.
-        with_headers: Not here.
+        with_headers: Whether elements are a `Row` with ``key``, ``value`` and ``headers``, a list
+            of rows with ``key``, a text, and ``value``, bytes.
         expansion_service: Counts for nothing: there is no Java behind it.
 
     Raises:
@@ -312,14 +251,10 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
         expansion_service: Any = None,
     ) -> None:
         super().__init__()
-        if with_headers:
-            raise UnsupportedError(
-                "WriteToKafka writes no headers here; write rows with them to Spark's kafka "
-                "format with WriteRows(...)"
-            )
-        self._options = {**_options(producer_config, "WriteToKafka"), "topic": topic}
+        self._options = {**connector.options_of(producer_config, "WriteToKafka"), "topic": topic}
         self._key = _read_by(key_serializer, _WRITE, "WriteToKafka")
         self._value = _read_by(value_serializer, _WRITE, "WriteToKafka")
+        self._with_headers = with_headers
 
     def expand(self, given: PCollection[Any]) -> None:
         check_collection(given, self)
@@ -330,9 +265,15 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
             from pyspark.errors import PySparkException
 
             try:
-                rows.write.format(_FORMAT).options(**options).mode("append").save()
+                rows.write.format(connector.FORMAT).options(**options).mode("append").save()
             except PySparkException as error:
-                _refused(error, "WriteToKafka")
+                connector.refused(error, "WriteToKafka")
 
-        pairs = given | "Records" >> Map(lambda pair: (key(pair[0]), value(pair[1])))
-        _ = pairs | "Write" >> WriteRows("key binary, value binary", write)
+        def record(row: Any) -> tuple[Any, ...]:
+            headers = [(header.key, header.value) for header in row.headers or ()]
+            return key(row.key), value(row.value), headers
+
+        columns, make = "key binary, value binary", lambda pair: (key(pair[0]), value(pair[1]))
+        if self._with_headers:
+            columns, make = f"{columns}, headers {_HEADERS}", record
+        _ = given | "Records" >> Map(make) | "Write" >> WriteRows(columns, write)

@@ -4,12 +4,11 @@ Source: Beam Python ``transforms.periodicsequence``, ``io.external.generate_sequ
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
-from itertools import accumulate
 from typing import Any, Final
 
 import attrs
 
+from beamlike.api.pipelines.beams_own import needs_beams_sdk, without_beams_own
 from beamlike.api.pipelines.elements import Create, FlatMap
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
@@ -31,14 +30,6 @@ _MOST: Final = 1_000_000
 """Impulses of a pipeline: more would be kept in memory than anything needs."""
 
 
-class RebaseMode(Enum):
-    """Which times of an impulse count from now on. Source: Beam ``RebaseMode``."""
-
-    REBASE_NONE = 0
-    REBASE_ALL = 1
-    REBASE_START = 2
-
-
 class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
     """An element at regular times, from an instant up to another, as a stream.
 
@@ -52,14 +43,13 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
         stop_timestamp: When none happens any more. By default as many happen as there are data.
         fire_interval: How far they are apart, seconds.
         apply_windowing: Whether each is in a window of its own; else all are in the global one.
-        data: The elements, which begin anew at their end; pairs of a `Timestamp` and an element
-            happen then, in any order: the watermark waits for those that are still to come. None:
-            an element is its time, seconds, whole if the start and the interval are.
-        rebase: Whether these times count from when the pipeline is built.
+        data: The elements, which begin anew at their end. None: an element is its time, seconds,
+            whole if the start and the interval are.
 
     Raises:
-        PipelineError: There is no end, or there are too few data with times of their own.
+        PipelineError: There is no end.
         TimeError: A time cannot be read.
+        UnsupportedError: ``rebase`` is given, or data with times of their own, of Beam's own SDK.
 
     Source: Beam ``PeriodicImpulse``.
     """
@@ -71,9 +61,11 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
         fire_interval: float = 360.0,
         apply_windowing: bool = False,
         data: Sequence[Any] | None = None,
-        rebase: RebaseMode = RebaseMode.REBASE_NONE,
+        **others: Any,
     ) -> None:
-        super().__init__()
+        super().__init__(**without_beams_own("PeriodicImpulse", others, "rebase"))
+        if data and isinstance(data[0], tuple) and isinstance(data[0][0], Timestamp):
+            raise needs_beams_sdk("PeriodicImpulse(data=...) with times")
         begin = start_timestamp if start_timestamp is not None else Timestamp.now()
         start = moment(begin, "PeriodicImpulse start_timestamp")
         stop = moment(stop_timestamp, "PeriodicImpulse stop_timestamp")
@@ -87,10 +79,6 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
                 "PeriodicImpulse needs an end here, because nothing sleeps; write "
                 "stop_timestamp=..., or read a stream of Spark with FromDataFrame(...)"
             )
-        if rebase is not RebaseMode.REBASE_NONE:
-            now = Timestamp.now()
-            stop = now + (stop - start) if rebase is RebaseMode.REBASE_ALL else stop
-            start = now
         span = max(0, stop.micros - start.micros)
         self._count = -(-span // self._interval.micros)
         if self._count > _MOST:
@@ -99,14 +87,8 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
                 "write a larger fire_interval=, or an earlier stop_timestamp="
             )
         self._start, self._data = start, data
-        rebased = rebase is not RebaseMode.REBASE_NONE
-        self._seconds = _Seconds(start if rebased else begin, fire_interval)
+        self._seconds = _Seconds(begin, fire_interval)
         self._windowed = apply_windowing
-        if data and _has_times(data) and len(data) < self._count:
-            raise PipelineError(
-                f"data has {len(data)} elements with times of their own, and {self._count} happen "
-                "until stop_timestamp; give more, or an earlier stop_timestamp="
-            )
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
         script = (*self._steps(), AdvanceWatermark(MAX_TIMESTAMP.instant_ms))
@@ -117,27 +99,14 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
         return made | "ApplyWindowing" >> WindowInto(FixedWindows(self._interval))
 
     def _steps(self) -> Iterator[ScriptStep]:
-        elements = [self._element(number) for number in range(self._count)]
-        # All are known: the watermark passes none of those that are still to come.
-        times = accumulate((element.timestamp for element in reversed(elements)), min)
-        earliest_to_come = [*times][::-1]
-        watermark = None
-        for number, element in enumerate(elements):
+        for number in range(self._count):
             if number:
                 yield AdvanceClock(number * self._interval.micros // 1000)
-            if watermark is None or earliest_to_come[number] > watermark:
-                watermark = earliest_to_come[number]
-                yield AdvanceWatermark(watermark)
-            yield Arrive(((None, element),))
-
-    def _element(self, at: int) -> Element:
-        when = self._start + at * self._interval
-        if self._data is None:
-            return Element(self._seconds.at(at, when), when.instant_ms)
-        value = self._data[at % len(self._data)]
-        if _has_times(self._data):
-            return Element(value[1], value[0].instant_ms)
-        return Element(value, when.instant_ms)
+            when = self._start + number * self._interval
+            data = self._data
+            value = data[number % len(data)] if data else self._seconds.at(number, when)
+            yield AdvanceWatermark(when.instant_ms)
+            yield Arrive(((None, Element(value, when.instant_ms)),))
 
 
 @attrs.frozen
@@ -151,10 +120,6 @@ class _Seconds:
         if isinstance(self.start, int | float) and isinstance(self.interval, int | float):
             return self.start + self.interval * number
         return when.micros / _MICROS
-
-
-def _has_times(data: Sequence[Any]) -> bool:
-    return isinstance(data[0], tuple) and isinstance(data[0][0], Timestamp)
 
 
 class PeriodicSequence(PTransform[PCollection[Any], PCollection[Any]]):

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
+from beamlike.api.pipelines.beams_own import needs_beams_sdk, without_beams_own
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.coders import StrUtf8Coder
 from beamlike.api.pipelines.elements import Create
@@ -22,10 +23,7 @@ from beamlike.api.pipelines.io.files import (
     matching,
     open_file,
 )
-from beamlike.api.pipelines.io.records import check_delimiter, check_escape, records
-from beamlike.api.pipelines.io.shard_names import ShardNames
-from beamlike.api.pipelines.io.writing import Shards, write_files
-from beamlike.api.pipelines.more_coders import ToBytesCoder
+from beamlike.api.pipelines.io.writing import ShardNames, Shards, write_files
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.functions import DoFn
@@ -35,7 +33,8 @@ from beamlike.model.coders import Coder
 __all__ = ["ReadAllFromText", "ReadFromText", "ReadFromTextWithFilename", "WriteToText"]
 
 _UTF8: Final = StrUtf8Coder()
-_BYTES: Final = ToBytesCoder()
+_OF_BEAMS_SDK: Final = ("delimiter", "escapechar")
+"""Arguments that only Beam's own SDK takes."""
 
 
 @attrs.frozen
@@ -50,20 +49,18 @@ class _TextFormat:
     strip_newlines: bool
     coder: Coder
     skip_header_lines: int
-    delimiter: bytes | None
-    escapechar: bytes | None
 
     def __attrs_post_init__(self) -> None:
         check_compression(self.compression)
         check_number(self.skip_header_lines, "skip_header_lines")
-        check_delimiter(self.delimiter)
-        check_escape(self.escapechar)
 
     def lines(self, path: str) -> Iterator[Any]:
         """The elements of a file."""
         with open_file(path, "rb", self.compression) as file:
-            found = records(file, self.delimiter, self.escapechar, keep=not self.strip_newlines)
-            yield from map(self.coder.decode, islice(found, self.skip_header_lines, None))
+            for line in islice(file, self.skip_header_lines, None):
+                if self.strip_newlines and line.endswith(b"\n"):
+                    line = line[: -2 if line.endswith(b"\r\n") else -1]
+                yield self.coder.decode(line)
 
 
 class _ReadFiles(DoFn[str, Any]):
@@ -93,12 +90,11 @@ class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
         coder: Makes elements of bytes.
         validate: Whether the files must be there when the pipeline is built.
         skip_header_lines: How many lines at the beginning of each file are left out.
-        delimiter: What ends a record in place of a newline.
-        escapechar: A byte before a delimiter that does not end a record.
 
     Raises:
         BeamIOError: There are no such files.
         PipelineError: An argument cannot be used.
+        UnsupportedError: It is ``delimiter`` or ``escapechar``, of Beam's own SDK.
         EnvironmentProblem: fsspec is not installed.
 
     Source: Beam ``ReadFromText``.
@@ -115,20 +111,13 @@ class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
         coder: Coder = _UTF8,
         validate: bool = True,
         skip_header_lines: int = 0,
-        delimiter: bytes | None = None,
-        escapechar: bytes | None = None,
         **label: Any,
     ) -> None:
-        super().__init__(**label)
+        super().__init__(**without_beams_own("ReadFromText", label, *_OF_BEAMS_SDK))
         check_path(file_pattern, f"{type(self).__name__} file_pattern")
         self._pattern = file_pattern
         self._text = _TextFormat(
-            compression_type,
-            strip_trailing_newlines,
-            coder,
-            skip_header_lines,
-            delimiter,
-            escapechar,
+            compression_type, strip_trailing_newlines, coder, skip_header_lines
         )
         if validate:
             check_pattern_has_files(file_pattern)
@@ -173,19 +162,10 @@ class ReadAllFromText(PTransform[PCollection[str], PCollection[Any]]):
         coder: Coder = _UTF8,
         skip_header_lines: int = 0,
         with_filename: bool = False,
-        delimiter: bytes | None = None,
-        escapechar: bytes | None = None,
         **label: Any,
     ) -> None:
-        super().__init__(**label)
-        text = _TextFormat(
-            compression_type,
-            strip_trailing_newlines,
-            coder,
-            skip_header_lines,
-            delimiter,
-            escapechar,
-        )
+        super().__init__(**without_beams_own("ReadAllFromText", label, *_OF_BEAMS_SDK))
+        text = _TextFormat(compression_type, strip_trailing_newlines, coder, skip_header_lines)
         self._read = _ReadFiles(text, with_filename)
 
     def expand(self, names: PCollection[str]) -> PCollection[Any]:
@@ -207,23 +187,21 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         file_name_suffix: How they end.
         append_trailing_newlines: Whether a newline follows each element.
         num_shards: How many files there are; elements go to them in turn. 0: one.
-        shard_name_template: What stands between the beginning and the end: ``S`` is the number of
-            a file, ``N`` how many there are, ``W`` the window and ``V`` the window in UTC. None:
-            ``-SSSSS-of-NNNNN``, and for a stream ``-W-SSSSS-of-NNNNN``; an empty text is for one
-            file.
+        shard_name_template: What stands between the beginning and the end. None: the number of
+            the file and how many there are, ``-00000-of-00001``, for a stream after the window. An
+            empty text: nothing, for one file.
         coder: Makes bytes of an element; by default those of its text.
         compression_type: How the files are compressed; by default as the end of the name says.
         header: The first line of each file.
         footer: The last line of each file.
-        max_records_per_shard: After how many lines another file begins, if ``num_shards`` is not
-            said.
-        max_bytes_per_shard: After how many bytes, before compression.
         skip_if_empty: Whether there is no file if there is no element.
         triggering_frequency: The size of the windows that a stream is written by, seconds; None:
             its own.
 
     Raises:
         PipelineError: An argument cannot be used; or a stream has no windows.
+        UnsupportedError: It is one of Beam's own SDK: another template, ``max_records_per_shard``
+            or ``max_bytes_per_shard``.
 
     Source: Beam ``WriteToText``.
     """
@@ -235,35 +213,40 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         append_trailing_newlines: bool = True,
         num_shards: int = 0,
         shard_name_template: str | None = None,
-        coder: Coder = _BYTES,
+        coder: Coder | None = None,
         compression_type: Compression = CompressionTypes.AUTO,
         header: Any = None,
         footer: Any = None,
         *,
-        max_records_per_shard: int | None = None,
-        max_bytes_per_shard: int | None = None,
         skip_if_empty: bool = False,
         triggering_frequency: float | None = None,
+        **others: Any,
     ) -> None:
-        super().__init__()
+        sizes = ("max_records_per_shard", "max_bytes_per_shard")
+        super().__init__(**without_beams_own("WriteToText", others, *sizes))
+        if shard_name_template:
+            raise needs_beams_sdk("WriteToText(shard_name_template=...)")
         check_path(file_path_prefix, "file_path_prefix")
         check_path(file_name_suffix, "file_name_suffix")
         check_compression(compression_type)
         check_number(num_shards, "num_shards")
         self._frequency = triggering_frequency
         self._shards = Shards(
-            ShardNames(file_path_prefix, file_name_suffix, shard_name_template),
-            coder,
+            ShardNames(file_path_prefix, file_name_suffix, shard_name_template is None),
+            _as_bytes if coder is None else coder.encode,
             b"\n" if append_trailing_newlines else b"",
-            None if header is None else _BYTES.encode(header),
-            None if footer is None else _BYTES.encode(footer),
+            None if header is None else _as_bytes(header),
+            None if footer is None else _as_bytes(footer),
             compression_type,
-            1 if shard_name_template == "" else num_shards,
-            max_records_per_shard,
-            max_bytes_per_shard,
+            max(1, num_shards) if shard_name_template is None else 1,
             skip_if_empty,
         )
 
     def expand(self, pcoll: PCollection[Any]) -> Any:
         check_collection(pcoll, self)
         return write_files(pcoll, self._shards, self._frequency)
+
+
+def _as_bytes(value: Any) -> bytes:
+    """The text of a value, as bytes."""
+    return value if isinstance(value, bytes) else str(value).encode()

@@ -7,7 +7,8 @@ Source: Beam Python ``io.iobase.Write`` and ``io.filebasedsink``.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 from uuid import uuid4
 
@@ -23,7 +24,6 @@ from beamlike.api.pipelines.io.files import (
     open_file,
     remove,
 )
-from beamlike.api.pipelines.io.shard_names import ShardNames
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
@@ -33,11 +33,44 @@ from beamlike.api.pipelines.python.windows import BoundedWindow
 from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import PipelineError
 from beamlike.model import windowfns
-from beamlike.model.coders import Coder
 from beamlike.model.options import AccumulationMode
 from beamlike.model.triggers import AfterWatermark, DefaultTrigger
 
 _LOG: Final = logging.getLogger(__name__)
+
+
+@attrs.frozen
+class ShardNames:
+    """Paths of the files of a collection.
+
+    >>> ShardNames("out", ".txt").path(1, 12)
+    'out-00001-of-00012.txt'
+
+    Args:
+        prefix: How the paths begin.
+        suffix: How they end.
+        numbered: Whether the window, if there is one, and the number of the shard stand between.
+    """
+
+    prefix: str
+    suffix: str = ""
+    numbered: bool = True
+
+    def path(self, shard: int, shards: int, window: BoundedWindow | None = None) -> str:
+        """The path of a shard, of so many; of a window, if the collection has some."""
+        return self._filled(self.prefix, f"{shard:05}", shards, window, self.suffix)
+
+    def pattern(self, shards: int, window: BoundedWindow | None = None) -> re.Pattern[str]:
+        """What the paths of all shards match, whatever their numbers are."""
+        before, after = re.escape(self.prefix), re.escape(self.suffix)
+        escaped = None if window is None else re.escape(f"{window}")
+        return re.compile(self._filled(before, r"\d{5,}", shards, escaped, after))
+
+    def _filled(self, before: str, number: str, shards: int, window: Any, after: str) -> str:
+        if not self.numbered:
+            return before + after
+        of_window = "" if window is None else f"-{window}"
+        return f"{before}{of_window}-{number}-of-{shards:05}{after}"
 
 
 @attrs.frozen
@@ -46,27 +79,23 @@ class Shards:
 
     Args:
         names: Their paths.
-        coder: Makes bytes of an element.
+        encode: Makes bytes of an element.
         line_end: What follows each element.
         header: The first line; None: there is none.
         footer: The last line; None: there is none.
         compression: How they are compressed.
-        number: How many there are; 0: one, or more where a greatest size says so.
-        max_records: After how many elements another file begins; None: never.
-        max_bytes: After how many bytes, before compression; None: never.
+        number: How many there are.
         skip_if_empty: Whether there is no file if there is no element.
         folder: The hidden folder that they are written into.
     """
 
     names: ShardNames
-    coder: Coder
+    encode: Callable[[Any], bytes]
     line_end: bytes
     header: bytes | None
     footer: bytes | None
     compression: Compression
     number: int
-    max_records: int | None
-    max_bytes: int | None
     skip_if_empty: bool
     folder: str = ""
 
@@ -76,43 +105,19 @@ class Shards:
         name = self.names.prefix[len(parent) :]
         return attrs.evolve(self, folder=f"{parent}.temp-{name}-{uuid4().hex}")
 
-    def write(self, values: Iterable[Any], shard: int, least: int = 0) -> list[str]:
-        """Write elements into a shard, and into more files where one is full.
-
-        Args:
-            values: The elements.
-            shard: The number of the shard.
-            least: How many files there are at least; the rest are empty.
-
-        Returns:
-            The paths in the hidden folder.
-        """
-        parts: list[list[bytes]] = []
-        size = 0
-        for value in values:
-            line = self.coder.encode(value) + self.line_end
-            if not parts or self._is_full(len(parts[-1]), size):
-                parts.append([])
-                size = 0
-            parts[-1].append(line)
-            size += len(line)
-        parts += [[] for _ in range(len(parts), least)]
-        return [self._write_file(lines, shard, index) for index, lines in enumerate(parts)]
-
-    def _is_full(self, lines: int, size: int) -> bool:
-        if self.number:
-            return False
-        by_lines = self.max_records is not None and lines >= self.max_records
-        return by_lines or (self.max_bytes is not None and size >= self.max_bytes)
-
-    def _write_file(self, lines: Iterable[bytes], shard: int, index: int) -> str:
+    def write(self, values: Iterable[Any], shard: int) -> str:
+        """Write elements into the file of a shard, and return its path in the hidden folder."""
         # The end of the name says how the file is compressed.
         ending = self.names.prefix[len(folder_of(self.names.prefix)) :] + self.names.suffix
-        path = f"{self.folder}/{shard:05}-{index:05}-{uuid4().hex}.{ending}"
+        path = f"{self.folder}/{shard:05}-{uuid4().hex}.{ending}"
         header = () if self.header is None else (self.header + self.line_end,)
         footer = () if self.footer is None else (self.footer + self.line_end,)
         with open_file(path, "wb", self.compression) as file:
-            for line in (*header, *lines, *footer):
+            for line in header:
+                file.write(line)
+            for value in values:
+                file.write(self.encode(value) + self.line_end)
+            for line in footer:
                 file.write(line)
         return path
 
@@ -188,15 +193,14 @@ class _Nothing:
 
 @attrs.frozen
 class _Written:
-    """The files of a shard."""
+    """The file of a shard."""
 
-    shard: int
-    paths: list[str]
+    path: str
     is_empty: bool
 
 
 def _write_all(pcoll: PCollection[Any], shards: Shards) -> PCollection[Any]:
-    count = max(1, shards.number)
+    count = shards.number
     names = pcoll.pipeline.free_label("Shards")
     marks = pcoll.pipeline | names >> Create([(shard, _Nothing()) for shard in range(count)])
     numbered = pcoll | "Number" >> ParDo(_NumberInTurn(count))
@@ -224,18 +228,15 @@ class _NumberInTurn(DoFn[Any, Any]):
 def _write_shard(numbered: tuple[int, Iterable[Any]], shards: Shards) -> tuple[None, _Written]:
     shard, elements = numbered
     values = [value for value in elements if not isinstance(value, _Nothing)]
-    return None, _Written(shard, shards.write(values, shard), not values)
+    return None, _Written(shards.write(values, shard), not values)
 
 
 def _publish_all(grouped: tuple[None, Iterable[_Written]], shards: Shards) -> list[str]:
-    """Name what was written, with empty shards where there are too few."""
-    written = sorted(grouped[1], key=lambda one: one.shard)
-    paths = [path for one in written for path in one.paths]
-    if all(one.is_empty for one in written) and shards.skip_if_empty:
+    """Name what was written."""
+    written = list(grouped[1])
+    if all(file.is_empty for file in written) and shards.skip_if_empty:
         return []
-    for shard in range(len(paths), len(written)):
-        paths += shards.write((), shard, least=1)
-    return shards.publish(paths)
+    return shards.publish(file.path for file in written)
 
 
 def _write_panes(
@@ -271,8 +272,6 @@ class _WritePane(DoFn[Any, Any]):
     def process(
         self, element: Any, window: Any = DoFn.WindowParam, pane: Any = DoFn.PaneInfoParam
     ) -> list[str]:
-        values, count = list(element[1]), max(1, self._shards.number)
-        paths: list[str] = []
-        for shard in range(count):
-            paths += self._shards.write(values[shard::count], shard, least=1)
+        values, count = list(element[1]), self._shards.number
+        paths = [self._shards.write(values[shard::count], shard) for shard in range(count)]
         return self._shards.publish(paths, window, pane.index)

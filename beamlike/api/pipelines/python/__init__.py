@@ -1,6 +1,6 @@
 """What Beam Python counts in seconds, in classes of its own: ``beamlike.beam`` has them.
 
-Read in this order: `reckoning` (what follows share), `durations`, `timestamps`, `reading` (times as
+Read in this order: `durations`, `timestamps`, `reading` (times as
 callers write them), `panes`, `windows` (windows and elements with their time), `window_fns` (window
 functions), `model_fns` (the core's for each of them, and for a user's own), `windowing`
 (`WindowInto`, triggers that wait), `functions` (`DoFn`), `times` (transforms that set or show event

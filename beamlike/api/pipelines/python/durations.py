@@ -1,20 +1,70 @@
-"""Durations as Beam Python has them.
+"""Durations as Beam Python has them, and what they share with instants.
 
 Source: Beam Python ``utils.timestamp``.
 """
 
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
-from beamlike.api.pipelines.python.reckoning import MICROS, Seconds, is_number, message, shown
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 
 __all__ = ["TIME_GRANULARITY", "Duration", "DurationTypes"]
+
+_MICROS: Final = 1_000_000
+_ENDLESS: Final = (float("inf"), float("-inf"))
+
+
+class Seconds:
+    """A number of seconds that is kept as whole microseconds, and compared with numbers of seconds.
+
+    Attributes:
+        micros: How many microseconds.
+    """
+
+    __slots__ = ("micros",)
+
+    micros: int
+
+    def __float__(self) -> float:
+        return self.micros / _MICROS
+
+    def __eq__(self, other: object) -> bool:
+        micros = _micros(other)
+        return NotImplemented if micros is None else self.micros == micros
+
+    def __lt__(self, other: Any) -> bool:
+        return self.micros < _comparable(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.micros <= _comparable(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.micros > _comparable(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.micros >= _comparable(other)
+
+    def __hash__(self) -> int:
+        return hash(self.micros)
+
+    # What says what it is made of may be a key.
+
+    def __getstate__(self) -> tuple[int, ...]:
+        return (self.micros,)
+
+    def __setstate__(self, state: tuple[int, ...]) -> None:
+        self.micros = state[0]
+
+    def __repr__(self) -> str:
+        sign = "-" if self.micros < 0 else ""
+        whole, fraction = divmod(abs(self.micros), _MICROS)
+        return f"{type(self).__name__}({sign}{whole}{f'.{fraction:06}' if fraction else ''})"
 
 
 class Duration(Seconds):
     """A length of time, so many seconds, exact to the microsecond.
 
-    It is compared and reckoned with numbers, which count seconds.
+    Numbers beside it, in comparisons and in sums, count seconds.
 
     >>> Duration(90) % 60, Duration(90) == 90
     (Duration(30), True)
@@ -26,10 +76,13 @@ class Duration(Seconds):
     Source: Beam Python ``Duration``.
     """
 
-    __slots__ = ("micros",)
+    __slots__ = ()
+
+    to_proto: ClassVar[Any] = OfBeamsSDK("Duration.to_proto")
+    from_proto: ClassVar[Any] = OfBeamsSDK("Duration.from_proto")
 
     def __init__(self, seconds: int | float = 0, micros: int | float = 0) -> None:
-        self.micros: int = int(seconds * 10**MICROS) + int(micros)
+        self.micros = int(seconds * _MICROS) + int(micros)
 
     @staticmethod
     def of(seconds: "DurationTypes") -> "Duration":
@@ -44,42 +97,10 @@ class Duration(Seconds):
             raise TypeError(f"Cannot interpret {seconds} {type(seconds)} as Duration.")
         return Duration(seconds)
 
-    def to_proto(self) -> Any:
-        """As ``google.protobuf.duration_pb2.Duration``."""
-        return message("Duration", self.nanos)
-
-    @staticmethod
-    def from_proto(duration_proto: Any) -> "Duration":
-        """What a ``google.protobuf.duration_pb2.Duration`` says.
-
-        Raises:
-            ValueError: It is finer than a microsecond.
-        """
-        if duration_proto.nanos % 1000:
-            raise ValueError(
-                "Cannot convert from nanoseconds to microseconds, because this loses precision; "
-                f"round the message first, got nanos={duration_proto.nanos}"
-            )
-        return Duration(duration_proto.seconds, duration_proto.nanos // 1000)
-
-    @property
-    def nanos(self) -> int:
-        """The same in nanoseconds."""
-        return 1000 * self.micros
-
     @property
     def duration_ms(self) -> int | Fraction:
         """Milliseconds. Where a duration is an argument, those that are not whole are refused."""
         return Fraction(self.micros, 1000) if self.micros % 1000 else self.micros // 1000
-
-    def __getstate__(self) -> tuple[int]:
-        return (self.micros,)
-
-    def __setstate__(self, state: tuple[int]) -> None:
-        (self.micros,) = state
-
-    def __repr__(self) -> str:
-        return shown("Duration", self.micros, MICROS)
 
     def __neg__(self) -> "Duration":
         return Duration(micros=-self.micros)
@@ -99,7 +120,7 @@ class Duration(Seconds):
         return Duration.of(other) - self
 
     def __mul__(self, other: "DurationTypes") -> "Duration":
-        return Duration(micros=self.micros * Duration.of(other).micros // 10**MICROS)
+        return Duration(micros=self.micros * Duration.of(other).micros // _MICROS)
 
     __rmul__ = __mul__
 
@@ -112,3 +133,26 @@ DurationTypes: TypeAlias = int | float | Duration
 
 TIME_GRANULARITY: Final = Duration(micros=1)
 """The least step of a duration."""
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number; one of NumPy is not an ``int``, and counts."""
+    return isinstance(value, int | float) or hasattr(value, "__index__")
+
+
+def _micros(value: Any) -> int | None:
+    """What a time or a number of seconds is in microseconds; None: it is neither."""
+    if isinstance(value, Seconds):
+        return value.micros
+    if not is_number(value) or value in _ENDLESS or value != value:
+        return None
+    return int(value * _MICROS)
+
+
+def _comparable(value: Any) -> int | float:
+    micros = _micros(value)
+    if micros is None:
+        if isinstance(value, float):
+            return value  # the end of time, or not a number
+        raise TypeError(f"Cannot interpret {value} {type(value)} as Timestamp.")
+    return micros

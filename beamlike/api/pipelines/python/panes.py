@@ -5,38 +5,14 @@ Source: Beam Python ``utils.windowed_value``.
 
 from typing import Any
 
-from beamlike.errors import PipelineError
 from beamlike.model import panes
 from beamlike.model.panes import NO_FIRING, Timing
+from beamlike.model.panes import Timing as PaneInfoTiming
 
 __all__ = ["PANE_INFO_UNKNOWN", "PaneInfo", "PaneInfoTiming"]
 
 PANE_INFO_UNKNOWN = NO_FIRING
 """The pane of an element that was never grouped."""
-
-
-class PaneInfoTiming:
-    """The timings of panes, and their texts. Source: Beam Python ``PaneInfoTiming``."""
-
-    EARLY, ON_TIME, LATE, UNKNOWN = Timing.EARLY, Timing.ON_TIME, Timing.LATE, Timing.UNKNOWN
-
-    @staticmethod
-    def to_string(value: Timing) -> str:
-        """The text of a timing."""
-        return value.value
-
-    @staticmethod
-    def from_string(value: str) -> Timing:
-        """The timing of a text.
-
-        Raises:
-            PipelineError: There is none.
-        """
-        try:
-            return Timing(value)
-        except ValueError:
-            texts = ", ".join(it.value for it in Timing)
-            raise PipelineError(f"the timing of a pane is one of {texts}, got {value!r}") from None
 
 
 class _OfTheCore(type(panes.PaneInfo)):  # type: ignore[misc]

@@ -6,7 +6,7 @@ Source: Beam Python ``transforms.window``.
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -33,12 +33,8 @@ __all__ = [
     "NonMergingWindowFn",
     "Sessions",
     "SlidingWindows",
-    "TimestampCoder",
     "WindowFn",
 ]
-
-
-_SHIFT: Final = 2**63
 
 
 @attrs.frozen
@@ -55,23 +51,6 @@ class IntervalWindowCoder(Coder):
     def decode(self, encoded: bytes) -> IntervalWindow:
         start, end = struct.unpack(">qq", encoded)
         return IntervalWindow(Timestamp.of_millis(start), Timestamp.of_millis(end))
-
-    def is_deterministic(self) -> bool:
-        return True
-
-
-@attrs.frozen
-class TimestampCoder(Coder):
-    """An instant as 8 bytes of milliseconds, whose order is that of the instants.
-
-    Source: Beam Java ``InstantCoder``.
-    """
-
-    def encode(self, value: Timestamp) -> bytes:
-        return struct.pack(">Q", value.instant_ms + _SHIFT)
-
-    def decode(self, encoded: bytes) -> Timestamp:
-        return Timestamp.of_millis(struct.unpack(">Q", encoded)[0] - _SHIFT)
 
     def is_deterministic(self) -> bool:
         return True

@@ -5,11 +5,9 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 
 from typing import Any, Final, Never
 
-from beamlike.api.arguments import warn_user
-from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
-from beamlike.api.pipelines.python.window_fns import GlobalWindows, WindowFn
+from beamlike.api.pipelines.python.window_fns import WindowFn
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model import triggers, windowfns
@@ -24,8 +22,9 @@ from beamlike.model.options import (
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.strategy_parts import StrategyParts
+from beamlike.model.warn import warn_user
 
-__all__ = ["AfterProcessingTime", "TimestampCombiner", "WindowInto", "Windowing"]
+__all__ = ["AfterProcessingTime", "TimestampCombiner", "WindowInto"]
 
 
 class _OfTheCore(type(triggers.AfterProcessingTime)):  # type: ignore[misc]
@@ -60,56 +59,6 @@ class TimestampCombiner:
     OUTPUT_AT_LATEST = Combiner.LATEST
     OUTPUT_AT_EARLIEST_TRANSFORMED = "OUTPUT_AT_EARLIEST_TRANSFORMED"
     """The earliest; where the window function moves the times of elements, it is refused."""
-
-
-class Windowing:
-    """Windows, and what a grouping of them does: all that `WindowInto` says.
-
-    Args:
-        windowfn: The windows.
-        triggerfn: When panes are emitted; None: as `DefaultTrigger` does.
-        accumulation_mode: Whether a pane holds what is new or everything so far.
-        timestamp_combiner: Which event time a pane is stamped with; None: the end of the window.
-        allowed_lateness: How far the watermark may pass the end of a window before data for it
-            is dropped; kept as a `Duration`.
-
-    Source: Beam Python ``core.Windowing``.
-    """
-
-    def __init__(
-        self,
-        windowfn: Any,
-        triggerfn: triggers.Trigger | None = None,
-        accumulation_mode: AccumulationModeLike | None = None,
-        timestamp_combiner: TimestampCombinerLike | None = None,
-        allowed_lateness: Length = 0,
-    ) -> None:
-        usual = triggerfn is None or triggerfn == triggers.DefaultTrigger()
-        if accumulation_mode is None and not usual:
-            raise PipelineError(
-                "Windowing accumulation_mode must be provided for non-trivial triggers; say "
-                "AccumulationMode.DISCARDING or ACCUMULATING"
-            )
-        self.windowfn = windowfn
-        self.triggerfn = triggerfn or triggers.DefaultTrigger()
-        self.accumulation_mode = accumulation_mode or AccumulationMode.DISCARDING
-        self.timestamp_combiner = timestamp_combiner or Combiner.END_OF_WINDOW
-        lateness = in_millis(allowed_lateness, "Windowing allowed_lateness")
-        self.allowed_lateness = Duration(micros=1000 * lateness)
-
-    def is_default(self) -> bool:
-        """Whether it is what a collection has before its first `WindowInto`."""
-        return self == Windowing(GlobalWindows())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Windowing) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash((type(self.windowfn), self.triggerfn, self.allowed_lateness))
-
-    def __repr__(self) -> str:
-        parts = [f"{it!r}" for it in vars(self).values()]
-        return f"Windowing({', '.join(parts)})"
 
 
 class WindowInto(AnyWindowInto):
@@ -171,19 +120,6 @@ class WindowInto(AnyWindowInto):
             closing_behavior=closing_behavior,
             on_time_behavior=on_time_behavior,
             strategy=strategy,
-        )
-
-    @property
-    def windowing(self) -> Windowing:
-        """All that is said here, and Beam Python's defaults for what is not."""
-        parts = self.parts
-        lateness: Any = parts.get("allowed_lateness") or 0
-        return Windowing(
-            self.windowfn,
-            parts.get("trigger"),
-            parts.get("accumulation"),
-            parts.get("timestamp_combiner"),
-            Duration(micros=1000 * int(lateness)),  # milliseconds by now
         )
 
     def starting_from(

@@ -329,13 +329,13 @@ class WindowedValue(Located):
 
 def _within_time(value: Instant, argument: str) -> Timestamp:
     at = moment(value, argument)
-    if not _LEAST <= at.nanos <= _MOST:  # as numbers: each element is compared
+    if not _LEAST <= at.micros <= _MOST:  # as numbers: each element is compared
         raise TimeError(
             f"{argument} must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP}, got {at}"
         )
     return at
 
 
-_LEAST: Final = MIN_TIMESTAMP.nanos
-_MOST: Final = MAX_TIMESTAMP.nanos
+_LEAST: Final = MIN_TIMESTAMP.micros
+_MOST: Final = MAX_TIMESTAMP.micros
 _ENDS: Final = {MIN_TIMESTAMP: "MIN_TIMESTAMP", MAX_TIMESTAMP: "MAX_TIMESTAMP"}

@@ -4,11 +4,9 @@ Source: Scio ``SCollection.batch`` and its siblings.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.buffered_batches import BufferedBatches
-from beamlike.api.pipelines.keyed_batches import BatchByKey
-from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.dofns import Batching
 from beamlike.api.pipelines.scio.steps import (
     K,
@@ -22,7 +20,6 @@ from beamlike.api.pipelines.scio.steps import (
     full_name,
     here,
     made,
-    stepped,
 )
 from beamlike.errors import PipelineError
 from beamlike.model.options import whole_number
@@ -114,11 +111,8 @@ def _by_key(
     max_buffering_duration: DurationLike,
 ) -> "SCollection[Any]":
     _check(given, verb, "the size", enough)
-    limit = made(given, verb, lambda: duration_ms(max_buffering_duration, "max_buffering_duration"))
-    if limit:
-        buffered = ParDo[Any, Any](BufferedBatches(enough, limit, cost))
-        return cast("SCollection[Any]", stepped(given, verb, buffered))
-    return cast("SCollection[Any]", stepped(given, verb, BatchByKey(enough, cost)))
+    wait = made(given, verb, lambda: duration_ms(max_buffering_duration, "max_buffering_duration"))
+    return done(given, verb, BufferedBatches(enough, wait, cost))
 
 
 def _check(given: Verbs[Any], verb: str, argument: str, number: Any) -> None:

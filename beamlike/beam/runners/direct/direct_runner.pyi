@@ -16,4 +16,3 @@ from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
 from beamlike.beam import coders as coders
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import userstate as userstate
-from beamlike.beam.typehints import trivial_inference as trivial_inference

@@ -39,6 +39,7 @@ from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.store.blobs import table_in
+from beamlike.runtime.waking import pace_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,7 +139,9 @@ def stream_messages(
     entries = [frame.entry(layers, at) for at, frame in streams]
     entries += [] if others is None else [Entry(others)]
     if waits_for_clock(layers, shards):
-        entries.append(Entry(_ticked(spark, layers, wake_every_ms)))
+        by_trigger = _waits_for_trigger(layers, shards)
+        every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=_silences_ms(layers))
+        entries.append(Entry(_ticked(spark, layers, every_ms)))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, StatefulNode))
         for at, node in enumerate(layers.nodes)
@@ -163,13 +166,24 @@ def clock_of(source: ReadNode) -> InputClock:
 
 def waits_for_clock(layers: Layers, shards: int) -> bool:
     """Whether a node or a source waits on processing time, so that its query has to be woken."""
-    found = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
+    return _waits_for_trigger(layers, shards) or bool(_silences_ms(layers))
+
+
+def _waits_for_trigger(layers: Layers, shards: int) -> bool:
+    """Whether a trigger or a timer of a node waits on processing time."""
+    built = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
     return any(
-        placed.stage.plan.machine.needs_clock for layer in found for placed in layer.stages.values()
-    ) or any(
-        isinstance(clock, SourceClock) and clock.idle_after is not None
-        for clock in layers.clocks.values()
+        placed.stage.plan.machine.needs_clock for layer in built for placed in layer.stages.values()
     )
+
+
+def _silences_ms(layers: Layers) -> list[int]:
+    """After how much processing time each source that can be idle is so (ms)."""
+    return [
+        clock.idle_after // layers.resolution.per_ms
+        for clock in layers.clocks.values()
+        if isinstance(clock, SourceClock) and clock.idle_after is not None
+    ]
 
 
 def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":

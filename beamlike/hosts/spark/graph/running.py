@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.hosts.clock import wall_clock_ms
-from beamlike.hosts.spark.checkpoint_files import check_file_manager
 from beamlike.hosts.spark.graph.checkpoint import Checkpoint
 from beamlike.hosts.spark.graph.frames import (
     Shown,
@@ -18,6 +17,7 @@ from beamlike.hosts.spark.graph.frames import (
 )
 from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
+from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.hosts.spark.ticks import is_tick
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
@@ -161,10 +161,11 @@ def start(
             data.
 
     Raises:
-        EnvironmentProblem: Files that the session writes there twice keep their first content.
+        EnvironmentProblem: The session lacks what a query over streams needs.
         StateError: Another pipeline went on from this folder.
     """
-    check_file_manager(spark, checkpoint)
+    check_session(spark, checkpoint)
+    notice_partitions(spark, shards)
     folder = Checkpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
     own = spark.readStream.schema(MESSAGE).parquet(folder.messages)

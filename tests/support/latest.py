@@ -1,0 +1,57 @@
+"""The rows of a ``LATEST.md``: what came of trials, each on its own day."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import attrs
+
+__all__ = ["Latest"]
+
+
+@attrs.frozen
+class Latest:
+    """A page with a table, whose rows are replaced one by one.
+
+    Attributes:
+        path: The file.
+        heading: What comes before the table.
+        columns: Names of the columns; the first has the name of the trial, the last its day.
+        named_by: Of how many columns, from the first on, the name of a row is made.
+    """
+
+    path: Path
+    heading: str
+    columns: Sequence[str]
+    named_by: int = 1
+
+    def rows(self) -> dict[tuple[str, ...], str]:
+        """The rows that are kept, by name."""
+        if not self.path.exists():
+            return {}
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        cells = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+        return {tuple(row[: self.named_by]): _row(row) for row in cells[1:]}
+
+    def keep(self, *cells: object, order: Sequence[str] = ()) -> None:
+        """Put a row of today in the place of the one with its name.
+
+        Args:
+            cells: Of all columns but the last.
+            order: The first cells of all rows, in their order; rows of others go.
+        """
+        row = [*(str(cell).replace("|", "/") for cell in cells), f"{datetime.now(UTC):%Y-%m-%d}"]
+        rows = self.rows() | {tuple(row[: self.named_by]): _row(row)}
+        if order:
+            rows = dict(
+                sorted(
+                    ((name, line) for name, line in rows.items() if name[0] in order),
+                    key=lambda item: order.index(item[0][0]),
+                )
+            )
+        table = [_row(self.columns), f"|{'---|' * len(self.columns)}", *rows.values()]
+        self.path.write_text(self.heading + "\n".join(table) + "\n", encoding="utf-8")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
