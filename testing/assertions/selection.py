@@ -1,6 +1,6 @@
 """Which panes a matcher looks at, and what it finds there."""
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
@@ -91,48 +91,40 @@ class Mismatch:
     remark: str = ""
 
 
-class Question(ABC):
-    """A question about a selection of elements: the inner part of a pane matcher."""
+@attrs.frozen(eq=False)
+class ValueMatcher:
+    """A question about elements: about everything that came out, or inside a pane matcher.
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The name of the matcher in a test."""
+    Args:
+        name: The name of the matcher in a test.
+        expected: What is asked for, in words.
+        verdict: What is wrong with the selected elements of some results, None if nothing is.
+        wants_nothing: Whether it is the very point that nothing is there.
+        asks_each: Whether it asks of elements one by one, so that of none there is only one answer.
+        stamped: Whether it needs timestamps, even of results without them.
+    """
 
-    @property
-    @abstractmethod
-    def expected(self) -> str:
-        """What is asked for, in words."""
+    name: str
+    expected: Callable[[], str] = attrs.field(repr=False)
+    verdict: Callable[[list[Any], Results], Mismatch | None] = attrs.field(repr=False)
+    wants_nothing: bool = False
+    asks_each: bool = False
+    stamped: bool = False
 
-    @property
-    def stamped(self) -> bool:
-        """Whether it needs timestamps, even of results without them."""
-        return False
-
-    @property
-    def wants_nothing(self) -> bool:
-        """Whether it is the very point that nothing is there."""
-        return False
-
-    @property
-    def asks_each(self) -> bool:
-        """Whether it asks of elements one by one, so that of none there is only one answer."""
-        return False
-
-    @abstractmethod
-    def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
-        """What is wrong with the selected elements, None if nothing is."""
+    def failure(self, results: Results, *, negated: bool) -> Failure | None:
+        """Why all panes together do not answer as wanted, None if they do."""
+        return judge(results, Selection.of(results), self, negated=negated)
 
 
 def judge(
-    results: Results, selection: Selection, question: Question, *, negated: bool
+    results: Results, selection: Selection, question: ValueMatcher, *, negated: bool
 ) -> Failure | None:
     """Ask a question about a selection; the failure if the answer is not the wanted one."""
     stamped = results.stamped or question.stamped
     selected = results.elements(selection.outputs, stamped=stamped)
     mismatch = question.verdict(selected, results)
     asked = f"{selection.scope} {question.name}".strip()
-    facts = [("expected", ("anything but " if negated else "") + question.expected)]
+    facts = [("expected", ("anything but " if negated else "") + question.expected())]
     if (mismatch is None) == negated:
         wrong = mismatch or Mismatch()
         if not negated:
@@ -155,7 +147,7 @@ def judge(
 def _says_nothing(
     results: Results,
     selection: Selection,
-    question: Question,
+    question: ValueMatcher,
     facts: list[tuple[str, str]],
     *,
     negated: bool,
