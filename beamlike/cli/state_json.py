@@ -71,8 +71,9 @@ def _json_stage(state: SavedState, stage: SavedStage) -> dict[str, Any]:
         "identity": dict(stage.identity),
         "shards": [_json_row(row, SHARDS) for row in state.shards_of(stage)],
         "key_watermarks": [
-            {"key": it.key} | {name: _iso(at) for name, at in attrs.asdict(it.clock).items()}
-            for it in stage.of_keys
+            {"key": state_of_key.key}
+            | {name: _iso(instant) for name, instant in attrs.asdict(state_of_key.clock).items()}
+            for state_of_key in stage.of_keys
         ],
     }
 

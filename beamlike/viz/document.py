@@ -273,7 +273,11 @@ class _Stream:
         """What happened in each step and what was there after it; None for nothing new."""
         strategy, before = self.recording.strategy, list[int]()
         for moment, sentences in self._told():
-            said = [[_tone(it), it.text] for it in sentences if it.kind != "waiting"]
+            said = [
+                [_tone(sentence), sentence.text]
+                for sentence in sentences
+                if sentence.kind != "waiting"
+            ]
             views = [_view(view, strategy) for view in moment.windows.get(self.key, ())]
             windows = [self.views.setdefault(json.dumps(v), len(self.views)) for v in views]
             # With many keys, most steps are of no concern to most of them.

@@ -45,7 +45,7 @@ class Asserted:
         from beamlike.viz.recording import Recording
         from beamlike.viz.table import pane_table
 
-        elements = sum(len(it.elements) for it in self.run.script if isinstance(it, Arrive))
+        elements = sum(len(step.elements) for step in self.run.script if isinstance(step, Arrive))
         lines = pane_table(self.run.outputs[:_MOST_LINES]).splitlines()
         if elements <= _MOST_REPLAYED:
             # A function of the user's may answer otherwise this time, or raise.

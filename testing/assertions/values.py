@@ -55,7 +55,7 @@ def _contain(name: str, *wanted: Any, stamped: bool = False, others: bool = Fals
     """These elements, and perhaps others; with their times (ms) if ``stamped``."""
 
     def expected() -> str:
-        lines = some_lines(show_element(it, stamped=stamped) for it in wanted)
+        lines = some_lines(show_element(element, stamped=stamped) for element in wanted)
         if others:
             return f"an element {lines}"
         match len(wanted):
@@ -69,8 +69,9 @@ def _contain(name: str, *wanted: Any, stamped: bool = False, others: bool = Fals
     def verdict(selected: list[Any], results: Results) -> Mismatch | None:
         same = results.same_stamped if stamped or results.stamped else results.same_element
         rest, missing = list(selected), []
-        for element in [results.wanted(it, name, stamped=stamped) for it in wanted]:
-            index = next((at for at, actual in enumerate(rest) if same(element, actual)), None)
+        for plain in wanted:
+            element = results.wanted(plain, name, stamped=stamped)
+            index = next((i for i, actual in enumerate(rest) if same(element, actual)), None)
             if index is None:
                 missing.append(element)
             else:
@@ -239,11 +240,11 @@ def equal_map_of(mapping: Mapping[Any, Any]) -> ValueMatcher:
         keys = [key for key, _ in pairs]
         twice = sorted({repr(key) for key in keys if keys.count(key) > 1})
         same, wanted = results.same_element, mapping.items()
-        missing = [it for it in wanted if not any(same(it, pair) for pair in pairs)]
+        missing = [entry for entry in wanted if not any(same(entry, pair) for pair in pairs)]
         unexpected = [
             shown
             for shown, pair in zip(selected, pairs, strict=True)
-            if not any(same(it, pair) for it in wanted)
+            if not any(same(entry, pair) for entry in wanted)
         ]
         if not missing and not unexpected and not twice:
             return None

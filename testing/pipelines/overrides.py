@@ -47,24 +47,24 @@ class TransformOverride:
         Raises:
             PipelineError: The name is no text, or there is neither a mapping nor a function.
         """
-        return TransformOverride(_name(name), Map(_made("of", name, makes, takes)))
+        return TransformOverride(_name(name), Map(_override("of", name, makes, takes)))
 
     @staticmethod
     def of_iter(name: str, makes: Makes, takes: type | None = None) -> "TransformOverride":
         """Any number of elements for each, as `of`; what is made is a list of them."""
-        return TransformOverride(_name(name), FlatMap(_made("of_iter", name, makes, takes)))
+        return TransformOverride(_name(name), FlatMap(_override("of_iter", name, makes, takes)))
 
     @staticmethod
     def of_kv(name: str, makes: Makes, takes: type | None = None) -> "TransformOverride":
         """A pair of each element and what is made of it, as `of`."""
-        made = _made("of_kv", name, makes, takes, lambda element, value: (element, value))
-        return TransformOverride(_name(name), Map(made))
+        pair = _override("of_kv", name, makes, takes, lambda element, value: (element, value))
+        return TransformOverride(_name(name), Map(pair))
 
     @staticmethod
     def of_iter_kv(name: str, makes: Makes, takes: type | None = None) -> "TransformOverride":
         """Pairs of each element and everything that is made of it, as `of_iter`."""
-        made = _made("of_iter_kv", name, makes, takes, _paired_with_each)
-        return TransformOverride(_name(name), FlatMap(made))
+        pairs = _override("of_iter_kv", name, makes, takes, _paired_with_each)
+        return TransformOverride(_name(name), FlatMap(pairs))
 
     @staticmethod
     def of_source(name: str, elements: Iterable[Any]) -> "TransformOverride":
@@ -93,7 +93,7 @@ class TransformOverride:
         return self.transform
 
 
-def _made(
+def _override(
     verb: str,
     name: str,
     makes: Makes,
