@@ -18,7 +18,8 @@ Scala is said where it does: a function in place of a partial one (``collect``),
 
 Matchers and test streams are those of `beamlike.testing`.
 
-Source: Scio ``com.spotify.scio``, ``com.spotify.scio.values``.
+Source: Scio ``com.spotify.scio``, ``com.spotify.scio.values``, by the same names in snake case; a
+docstring names its source where that is another.
 """
 
 from beamlike.api.pipelines.dofn import TimestampedValue

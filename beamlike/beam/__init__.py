@@ -13,8 +13,8 @@ A number that is a time or a duration counts seconds, as in Beam Python, in what
 what comes out: windows, lateness, triggers, `TimestampedValue`, `WithTimestamps`,
 `allowed_timestamp_skew`, what `FromDataFrame` and ``Pipeline.run`` wait for. Texts such as
 ``"10 minutes"`` and ``"00:01:30"``, ``timedelta`` and ``datetime`` do as well. What functions are
-given (``DoFn.TimestampParam``, the bounds of windows, what `Reify` shows) is a `Timestamp`, exact
-to the millisecond: what is finer is rounded down where it enters a pipeline.
+given (``DoFn.TimestampParam``, the bounds of windows) is a `Timestamp`, exact to the millisecond:
+what is finer is rounded down where it enters a pipeline.
 
 ``beamlike`` itself, ``beamlike.scio`` and ``beamlike.testing`` count milliseconds. Their windows,
 triggers and elements with a time may stand in a pipeline here, because each knows its unit. A test
@@ -29,7 +29,8 @@ is used, with what to write instead. `install_as` lets programs run that import 
 Read in this order: `here` (which names are here), `tree` (the modules), `alias` (this package under
 the name of Beam), `version` (of Beam).
 
-Source: Beam Python ``apache_beam``.
+Source: Beam Python ``apache_beam``, by the same names; a docstring names its source where that is
+another.
 """
 
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ from beamlike.api.pipelines.cogroups import CoGroupByKey, Distinct
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map
-from beamlike.api.pipelines.frames import WriteRows, to_data_frame
+from beamlike.api.pipelines.frames import FromDataFrame, WriteRows, to_data_frame
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey, CombineValues, GroupByKey
 from beamlike.api.pipelines.metrics import (
     Counter,
@@ -59,7 +60,6 @@ from beamlike.api.pipelines.pairs import (
     Partition,
     PartitionFn,
     Reshuffle,
-    ToString,
     Values,
     WithKeys,
 )
@@ -68,7 +68,7 @@ from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.panes import PaneInfo
-from beamlike.api.pipelines.python.times import ApplyPerKey, FromDataFrame, Reify, WithTimestamps
+from beamlike.api.pipelines.python.times import ApplyPerKey, WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.window_fns import (
     FixedWindows,
@@ -91,10 +91,10 @@ from beamlike.api.pipelines.python.windows import (
 )
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.rows import Row
-from beamlike.api.pipelines.transform import PTransform, ptransform_fn
+from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.waiting import WaitOn
-from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
+from beamlike.api.pipelines.windowing import Flatten, Remerge
 from beamlike.beam import version
 from beamlike.beam.alias import install_as
 from beamlike.beam.tree import grow
@@ -168,7 +168,6 @@ __all__ = [
     "FlatMap",
     "FlatMapTuple",
     "Flatten",
-    "FlattenWith",
     "FromDataFrame",
     "Gauge",
     "GlobalWindow",
@@ -199,7 +198,6 @@ __all__ = [
     "PipelineOptions",
     "PipelineResult",
     "PipelineState",
-    "Reify",
     "Remerge",
     "RemoveDuplicates",
     "Repeatedly",
@@ -214,7 +212,6 @@ __all__ = [
     "TimestampCombiner",
     "TimestampedValue",
     "Timing",
-    "ToString",
     "Values",
     "WaitOn",
     "WindowFn",
@@ -229,7 +226,6 @@ __all__ = [
     "io",
     "metrics",
     "options",
-    "ptransform_fn",
     "pvalue",
     "testing",
     "to_data_frame",

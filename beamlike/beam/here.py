@@ -18,7 +18,6 @@ HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_fns",
     "coders.typecoders": f"{_P}.coders",
-    "io.external.generate_sequence": f"GenerateSequence={_IO}.sequences:GenerateSequence",
     "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
     f"BeamIOError={_IO}.errors:BeamIOError",
     "io.kafka": f"{_IO}.kafka",
@@ -31,7 +30,7 @@ HERE: Final[Mapping[str, str]] = {
     "error": "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
     "TransformError=beamlike.errors:PipelineError",
     "pipeline": f"{_P}.pipeline",
-    "pvalue": f"{_P}.pvalues PCollection={_P}.pipeline:PCollection {_P}.dofn {_P}.rows {_P}.views "
+    "pvalue": f"PCollection={_P}.pipeline:PCollection {_P}.dofn {_P}.rows {_P}.views "
     f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
     "runners.direct.direct_runner": f"{_P}.runners",
     "runners.interactive.interactive_runner": f"{_P}.runners",
@@ -50,8 +49,6 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.core": f"{_P}.elements {_P}.pardo {_P}.groups {_P}.cogroups {_P}.python.functions "
     f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
     f"WindowInto={_P}.python.windowing:WindowInto",
-    "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
-    f"PeriodicSequence={_IO}.sequences:PeriodicSequence",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "

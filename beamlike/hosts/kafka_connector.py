@@ -27,7 +27,8 @@ def options_of(config: Mapping[str, Any], what: str) -> dict[str, str]:
     """
     if not config.get(SERVERS):
         raise PipelineError(
-            f'{what} needs the servers; write {{"{SERVERS}": "host:9092"}}, got {config!r}'
+            f'{what} needs the servers, {SERVERS!r}, such as "host:9092"; got settings of '
+            f"{', '.join(sorted(config)) or 'nothing'}"
         )
     return {f"kafka.{name}": str(value) for name, value in config.items()}
 
@@ -75,6 +76,21 @@ def check_topics(spark: Any, config: Mapping[str, Any], topics: Sequence[str], w
         raise PipelineError(
             f"{what}: {config[SERVERS]} has no topic {missing[0]!r}; create it, or check its name"
         )
+
+
+def check_connector(spark: Any, config: Mapping[str, Any], topic: str, what: str) -> None:
+    """Refuse a session without Spark's connector, which would say so when it writes.
+
+    Raises:
+        EnvironmentProblem: With what to add.
+    """
+    from pyspark.errors import PySparkException
+
+    reader = spark.read.format(FORMAT).option(f"kafka.{SERVERS}", config[SERVERS])
+    try:
+        _ = reader.option("subscribe", topic).load().schema  # asks no server
+    except PySparkException as error:
+        refused(error, what)
 
 
 def is_compacted(spark: Any, config: Mapping[str, Any], topic: str) -> bool:

@@ -130,9 +130,9 @@ class Cost:
 def cost_of(load: Load, machines: Machines) -> Cost:
     """What a micro-batch takes.
 
-    >>> one, chain = (cost_of(Load(10_000, groupings=n), Machines()).seconds for n in (1, 3))
-    >>> round(chain / one, 1)
-    2.3
+    >>> one, three = (cost_of(Load(10_000, groupings=n), Machines()).seconds for n in (1, 3))
+    >>> 2 < three / one < 3
+    True
     """
     speed, groupings = machines.speed, load.groupings
     waves = math.ceil(machines.partitions / machines.slots)

@@ -16,10 +16,10 @@ together), `strategy_parts`, `strategy`, `strategy_arguments` (what calls are gi
 of later stages), `compatible` (what may be flattened), `side_inputs` (which window a main input
 looks into), `trigger_analysis` (what a trigger can and cannot do), `report` (the same in
 sentences), `repetition` (panes that hold the same elements), `pane_times` (panes that hide when
-their elements were). What functions of users may change: `copies`. And whole pipelines: `coders`
-(values as bytes), `number_coders`, `bundle` (elements that travel together), `column_bundle` (as
-columns), `state_specs` (the states and timers of a function), `stateful` (a function that has
-some), `graph` (many strategies in one).
+their elements were), `warn` (of all that is unwise). What functions of users may change: `copies`.
+And whole pipelines: `coders` (values as bytes), `number_coders`, `bundle` (elements that travel
+together), `column_bundle` (as columns), `state_specs` (the states and timers of a function),
+`stateful` (a function that has some), `graph` (many strategies in one).
 
 How the values behave is the business of `beamlike.machine`.
 """

@@ -29,5 +29,5 @@ is), `shard` (one shard's step, key by key), `column_shard` (one shard's step, a
 `stepping` (which of the two, and why), `tally` (what a shard counts), `packing` (rows as
 envelopes), `fanout`
 (groups that combine the rows of hot keys before), `work` (what an operator does with what it is
-sent). Whole pipelines of Python functions are in `graph`.
+sent), `waking` (how often a query is woken that gets no data). Whole pipelines of Python functions are in `graph`.
 """

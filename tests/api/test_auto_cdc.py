@@ -1,7 +1,8 @@
 """Auto CDC of Spark Declarative Pipelines, fed by a grouping, keeps the results that stand.
 
-Its target has to take MERGE, which none of Spark's own catalogs does: the one of
-``tests/support/merging`` is compiled here, against the Spark that is installed.
+Its target has to take MERGE, which none of Spark's own catalogs does. Auto CDC came with Spark 4.3,
+for which neither Delta Lake nor Iceberg has a jar: the catalog of ``tests/support/merging`` is
+compiled here in their place. Everywhere else `tests.catalogs` has the jars.
 """
 
 import json

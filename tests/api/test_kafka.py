@@ -4,9 +4,11 @@
 """
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pyarrow as pa
 import pytest
 
@@ -19,6 +21,7 @@ from beamlike.errors import (
     WindowingError,
 )
 from beamlike.hosts import kafka_connector
+from beamlike.machine.clocks import Idle
 from tests.support import topics
 
 pytestmark = pytest.mark.spark
@@ -187,6 +190,18 @@ def test_a_window_that_is_over_is_a_tombstone_if_wanted(spark: Any, tmp_path: Pa
     assert changes(tmp_path) == [(2, "upsert"), (3, "upsert"), (None, "expired")]
 
 
+def test_without_the_connector_there_is_a_word(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_connector, "FORMAT", "kafka")
+    words = r"--packages org\.apache\.spark:spark-sql-kafka"
+    with pytest.raises(EnvironmentProblem, match=rf"kafka\.read needs .*{words}"):
+        bl.kafka.read(spark, "one:1", "clicks", watermark="0 s")
+    panes = panes_of(spark, *PANES)
+    with pytest.raises(EnvironmentProblem, match=rf"kafka\.write needs .*{words}"):
+        bl.kafka.write(panes, "one:1", "hours", key="user")
+
+
 def test_avro_needs_a_module_of_spark(spark: Any, tmp_path: Path) -> None:
     topics.send(tmp_path, "clicks", (None, click("ann", 1)))
     schema = '{"type": "record", "name": "Click", "fields": [{"name": "n", "type": "int"}]}'
@@ -244,6 +259,43 @@ def test_dropped_rows_are_left_out_without_a_topic_for_them(spark: Any, tmp_path
     assert [key["user"] for key, _, _ in map(shown, topics.received(tmp_path, "hours"))] == ["bob"]
 
 
+def test_options_of_a_stream_reach_spark_and_its_watermark(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, str] = {}
+
+    def loaded(session: Any, options: dict[str, str], *, bounded: bool) -> Any:
+        seen.update(options)
+        rate = session.readStream.format("rate").load()
+        return rate.selectExpr(
+            *("binary('k') key", "binary('{}') value", "'clicks' topic", "0 partition"),
+            *("value offset", "timestamp", "array() headers"),
+        )
+
+    monkeypatch.setattr("beamlike.api.kafka.reading._loaded", loaded)
+
+    def clock(**options: Any) -> Any:
+        seen.clear()
+        stream = bl.kafka.read(spark, ["one:1", "two:2"], "clicks", watermark="5 s", **options)
+        (rows,) = stream.inputs.rows
+        return attrs.astuple(rows.clock)[:5]
+
+    assert clock() == (5_000, 60_000, Idle.RELEASE, 3_600_000, True)
+    assert seen == {
+        **{"kafka.bootstrap.servers": "one:1,two:2", "subscribe": "clicks"},
+        **{"startingOffsets": "earliest", "includeHeaders": "true"},
+    }
+    assert clock(idle_after="2 s", max_ahead=None, start="latest", max_per_batch=9) == (
+        *(5_000, 2_000, Idle.RELEASE, None, True),
+    )
+    assert (seen["startingOffsets"], seen["maxOffsetsPerTrigger"]) == ("latest", "9")
+    clock(start=datetime(2026, 1, 1, tzinfo=UTC), config={"client.id": "ann"})
+    assert (seen["startingTimestamp"], seen["kafka.client.id"]) == ("1767225600000", "ann")
+    assert seen["startingOffsetsByTimestampStrategy"] == "latest"
+    with pytest.raises(WindowingError, match="watermark"):
+        bl.kafka.read(spark, "one:1", "clicks")
+
+
 def test_what_cannot_be_is_refused(spark: Any, tmp_path: Path) -> None:
     folder = str(tmp_path)
     topics.send(tmp_path, "clicks", (None, click("ann", 1)))
@@ -277,6 +329,11 @@ def test_what_cannot_be_is_refused(spark: Any, tmp_path: Path) -> None:
         ),
         (lambda: read(spark, folder, "t", start="now"), PipelineError, "start must be"),
         (
+            lambda: read(spark, folder, "t", start=datetime(2026, 1, 1)),
+            PipelineError,
+            "is not an instant without its zone",
+        ),
+        (
             lambda: read(spark, folder, "t", start="latest", bounded=True),
             PipelineError,
             "reads nothing",
@@ -309,7 +366,7 @@ def test_what_cannot_be_is_refused(spark: Any, tmp_path: Path) -> None:
             "has no fields",
         ),
         (
-            lambda: write(hours, folder, "t", key="user", value=bl.kafka.Avro("{}")),
+            lambda: write(hours, folder, "t", key="user", value=bl.kafka.Avro(skip=5)),
             UnsupportedError,
             r"write Avro\(\)",
         ),

@@ -95,7 +95,7 @@ TABLE: Final[Mapping[str, tuple[Row, ...]]] = {
         _row("Sliding windows", prism="runs"),
         _row("Session windows", prism="runs"),
         _row("Custom windows", prism="skips", note="of any class, also without a length"),
-        _row("Custom merging windows", prism="skips", note="of `IntervalWindow`"),
+        _row("Custom merging windows", prism="skips", note="also of a class of your own"),
         _row("Timestamp control"),
     ),
     "When in processing time?": (

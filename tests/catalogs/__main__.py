@@ -28,6 +28,8 @@ TRIALS: Final = (
     "two queries into one table",
     "a restored checkpoint",
     "values come back",
+    "writers that conflict, and columns that change",
+    "over Spark Connect",
 )
 _HEADING: Final = """# The latest trials of Delta Lake and Iceberg by Spark
 
@@ -46,13 +48,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("format", nargs="*", choices=[*FORMATS, []], help="by default all")
     parser.add_argument("--only", choices=TRIALS, help="one trial")
     parser.add_argument("--cache", help="the folder for what is fetched")
+    parser.add_argument("--python", type=Path, help="a Python with this PySpark, in place of one")
     options = parser.parse_args(arguments)
     rows = _kept()
     has_failed = False
     for name in options.format or FORMATS:
         table_format = FORMATS[name]
         try:
-            python, jars = _installed(table_format, options.cache)
+            folder = cache_folder(options.cache)
+            python = options.python or table_format.python(folder)
+            jars = table_format.class_path(folder)
         except NotHere as reason:
             print(f"{name} is left out: {reason}")
             continue
@@ -71,11 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
     LATEST.write_text(_HEADING + "".join(rows.values()), encoding="utf-8")
     return int(has_failed)
-
-
-def _installed(table_format: Format, cache: str | None) -> tuple[Path, str]:
-    folder = cache_folder(cache)
-    return table_format.python(folder), table_format.class_path(folder)
 
 
 def failure_of(table_format: Format, trial: str, python: Path, jars: str) -> str:

@@ -11,6 +11,8 @@ from tests.judges.building import BESIDE_PYSPARK, Requirement, environment, run
 
 __all__ = ["FORMATS", "Format"]
 
+_OF_CONNECT: Final = (("grpcio", "1.85.3"), ("grpcio-status", "1.85.3"))
+"""What PySpark needs besides for Spark Connect."""
 _POM: Final = """\
 <project>
   <modelVersion>4.0.0</modelVersion>
@@ -49,7 +51,8 @@ class Format:
         Raises:
             NotHere: It cannot be made.
         """
-        needed = [Requirement(*pair) for pair in (("pyspark", self.pyspark), *BESIDE_PYSPARK)]
+        beside = (*BESIDE_PYSPARK, *_OF_CONNECT)
+        needed = [Requirement(*pair) for pair in (("pyspark", self.pyspark), *beside)]
         return environment(f"catalogs-{self.name}", needed, cache)
 
     def class_path(self, cache: Path) -> str:

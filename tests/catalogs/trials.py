@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
@@ -26,6 +27,7 @@ import beamlike as bl
 from beamlike.errors import ColumnError, StateError
 from beamlike.hosts.landing.batch import Batch
 from beamlike.tables import SparkTable
+from tests.catalogs import connect
 from tests.catalogs.formats import FORMATS, Format
 from tests.landing import test_web_server as web
 from tests.support.landing import changes
@@ -37,12 +39,11 @@ Row = dict[str, Any]
 LINES: Final = int(os.environ.get("BEAMLIKE_LINES", "700"))
 
 
-def session(table_format: Format, home: Path) -> SparkSession:
-    """A session whose catalog has tables of the format."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", "2")
+def settings_of(table_format: Format, home: Path) -> dict[str, str]:
+    """Settings of a session whose catalog has tables of the format."""
     settings = {name: value.format(home=home) for name, value in table_format.settings.items()}
-    settings |= {
+    return settings | {
+        "spark.sql.shuffle.partitions": "2",
         "spark.driver.extraClassPath": os.environ["BEAMLIKE_JARS"],
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -56,7 +57,13 @@ def session(table_format: Format, home: Path) -> SparkSession:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    spark = builder.config(map=settings).getOrCreate()
+
+
+def session(table_format: Format, home: Path) -> SparkSession:
+    """A session whose catalog has tables of the format."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = settings_of(table_format, home)
+    spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     if table_format.namespace:
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {table_format.namespace.rstrip('.')}")
@@ -293,12 +300,55 @@ def values_come_back(trial: Trial) -> None:
         write(base.drop_columns(["text"]), 1)
 
 
+def conflicting_writers(trial: Trial) -> None:
+    """Writers of one table at the same moment all land; other columns and types are refused."""
+    assert trial.spark, "a session has to be active"
+    table = trial.table("visits")
+    users = [f"user {number}" for number in range(4)]
+    bl.upsert_into(table, "user", name="first")(changes.batch(changes.put("ann", 0, 5, 1)), 0)
+    session = trial.spark
+
+    def land(user: str) -> None:
+        session._jvm.SparkSession.setActiveSession(session._jsparkSession)
+        write = bl.upsert_into(table, "user", name=user)
+        for number in range(3):
+            write(changes.batch(changes.put(user, 0, 5, number)), number)
+
+    with ThreadPoolExecutor(len(users)) as pool:
+        list(pool.map(land, users))
+    assert {row["user"]: row["n"] for row in trial.rows("visits")} == {
+        "ann": 1,
+        **dict.fromkeys(users, 2),
+    }
+    before = trial.rows("visits")
+    rows = changes.batch(changes.put("ann", 0, 5, 9))
+    write = bl.upsert_into(table, "user", name="first")
+    for changed, words in (
+        (rows.append_column("more", pa.array([1])), "'more' is missing and would be bigint"),
+        (rows.drop_columns(["n"]), "'n' is bigint and would be left out"),
+        (rows.set_column(rows.column_names.index("n"), "n", pa.array(["9"])), "would be string"),
+    ):
+        with pytest.raises(ColumnError, match=words):
+            write(changed, 1)
+    assert trial.rows("visits") == before, "a batch that is refused changes nothing"
+    trial.spark.sql(f"ALTER TABLE {table.table} ADD COLUMNS (more bigint)")
+    write(rows.append_column("more", pa.array([1])), 1)
+    assert {row["user"]: row["more"] for row in trial.rows("visits")}["ann"] == 1
+
+
+def over_connect(trial: Trial) -> None:
+    """Two checkpoints of one job write to a table by a server of Spark Connect, see `connect`."""
+    connect.check(trial.format, settings_of(trial.format, trial.home), trial.home)
+
+
 TRIALS: Final[Mapping[str, Callable[[Trial], None]]] = {
     "batches land once": batches_land_once,
     "drivers killed before, within and after the commit": killed_drivers,
     "two queries into one table": two_queries,
     "a restored checkpoint": a_restored_checkpoint,
     "values come back": values_come_back,
+    "writers that conflict, and columns that change": conflicting_writers,
+    "over Spark Connect": over_connect,
 }
 
 

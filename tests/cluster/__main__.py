@@ -76,7 +76,7 @@ def _run(name: str, cache: str | None, keep: Path | None) -> bool:
     with tempfile.TemporaryDirectory(prefix="beamlike-cluster-") as folder:
         try:
             seen, result = TRIALS[name](Place(Path(folder), spark, python)), "holds"
-        except (AssertionError, subprocess.CalledProcessError) as failure:
+        except (AssertionError, OSError, subprocess.SubprocessError, ValueError) as failure:
             seen, result = f"{type(failure).__name__}: {failure}", "fails"
         if keep is not None:
             unpacked = shutil.ignore_patterns("environment*")

@@ -15,10 +15,12 @@ from tests.cluster.archive import Packed
 from tests.cluster.network import Network, network
 from tests.cluster.quota import limited_to
 
-__all__ = ["DRIVER", "WORKERS", "Cluster", "cluster", "wait_until"]
+__all__ = ["DRIVER", "EXECUTOR", "WORKERS", "Cluster", "cluster", "wait_until"]
 
 MASTER: Final = "master"
 DRIVER: Final = "driver"
+EXECUTOR: Final = "CoarseGrainedExecutorBackend"
+"""In the command of an executor."""
 WORKERS: Final = ("worker1", "worker2", "worker3")
 _PORT: Final = 7077
 _STARTS_WITHIN: Final = 90.0
@@ -145,13 +147,10 @@ class Cluster:
         told = f"Registering worker {self.network.addresses[host]}:"
         return self.log(MASTER, "master").count(told)
 
-    def executors(self, host: str) -> list[int]:
-        """The processes of Java on a worker that run tasks."""
-        return [
-            process
-            for process in self.network.processes(host)
-            if b"CoarseGrainedExecutorBackend" in _command_of(process)
-        ]
+    def running(self, host: str, name: str) -> list[int]:
+        """The processes on a host whose command has a name."""
+        processes = self.network.processes(host)
+        return [process for process in processes if name.encode() in _command_of(process)]
 
     def hosts_of_tasks(self) -> set[str]:
         """The workers on which an executor has run a task."""

@@ -17,13 +17,13 @@ __all__ = ["FACTOR", "Measured", "fitted_speed", "measured", "predicted", "shown
 
 JOB: Final = Path(__file__).with_name("scaling_job.py")
 EVENTS: Final = 60_000
-GROUPINGS: Final = (1, 3)
+GROUPINGS: Final = (2,)
 CORES: Final = 0.5
 """Of a core for each host."""
 FACTOR: Final = 2.0
 """The model is within it, up or down, with the speed that the first of the figures shows."""
-_BATCHES: Final = 8
-_WARM: Final = 4
+_BATCHES: Final = 7
+_WARM: Final = 3
 
 
 @attrs.frozen

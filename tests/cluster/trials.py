@@ -16,14 +16,14 @@ import attrs
 
 from tests.cluster import events, scaling
 from tests.cluster.archive import Packed
-from tests.cluster.cluster import DRIVER, WORKERS, Cluster, cluster, kill, wait_until
+from tests.cluster.cluster import DRIVER, EXECUTOR, WORKERS, Cluster, cluster, kill, wait_until
 from tests.cluster.quota import quotas
 
 __all__ = ["TRIALS", "Place", "Trial"]
 
 JOB: Final = Path(__file__).with_name("job.py")
 _ENDS_WITHIN: Final = 420.0
-_FILES: Final = 14
+_FILES: Final = 12
 _LINES: Final = 9_000
 
 
@@ -69,8 +69,18 @@ class Trial:
         """How many micro-batches have landed."""
         return len(list((self.cluster.shared / "out").glob("*/_SUCCESS")))
 
-    def wait_for_batch(self, number: int) -> None:
-        wait_until(lambda: self.batches() >= number, f"micro-batch {number}", 240)
+    def wait_for_batch(self, number: int, job: "subprocess.Popen[bytes] | None" = None) -> None:
+        """Wait until so many micro-batches have landed.
+
+        Raises:
+            AssertionError: They do not in time, or the job ends before; with its last lines.
+        """
+
+        def has_ended() -> bool:
+            return job is not None and job.poll() is not None
+
+        wait_until(lambda: self.batches() >= number or has_ended(), f"batch {number}", 240)
+        assert self.batches() >= number, _last(self.cluster.log(DRIVER, "job"))
 
     def goes_on(self, job: "subprocess.Popen[bytes]") -> bool:
         """Whether a job lands ten micro-batches, or ends well before."""
@@ -174,12 +184,7 @@ def cluster_mode(place: Place) -> str:
 
 def _drivers(built: Cluster) -> set[int]:
     """The processes of Java that are drivers on workers."""
-    return {
-        process
-        for host in WORKERS
-        for process in built.network.processes(host)
-        if b"DriverWrapper" in Path(f"/proc/{process}/cmdline").read_bytes()
-    }
+    return {process for host in WORKERS for process in built.running(host, "DriverWrapper")}
 
 
 def spark_connect(place: Place) -> str:
@@ -198,7 +203,7 @@ def spark_connect(place: Place) -> str:
         libraries = ":".join(map(str, sorted((place.spark / "python" / "lib").glob("*.zip"))))
         command = ["env", f"PYTHONPATH={libraries}", python, JOB, *trial.folders]
         job = built.start("master", "client", [*command, "--remote", f"sc://{address}:15002"])
-        trial.wait_for_batch(4)
+        trial.wait_for_batch(4, job)
         built.network.signal_host(WORKERS[0], signal.SIGKILL)
         wait_until(lambda: job.poll() is not None, "end of the client", _ENDS_WITHIN)
         log = built.log("master", "client")
@@ -212,14 +217,14 @@ def killed_workers(place: Place) -> str:
     """An executor is killed, then a whole host, which comes back, and then another host."""
     with _trial(place) as trial:
         built, job = trial.cluster, trial.submit()
-        trial.wait_for_batch(3)
-        (executor,) = built.executors(WORKERS[0])
+        trial.wait_for_batch(3, job)
+        (executor,) = built.running(WORKERS[0], EXECUTOR)
         kill(executor)
-        trial.wait_for_batch(6)
+        trial.wait_for_batch(6, job)
         built.network.signal_host(WORKERS[1], signal.SIGKILL)
-        trial.wait_for_batch(8)
+        trial.wait_for_batch(8, job)
         built.start_worker(WORKERS[1])
-        trial.wait_for_batch(10)
+        trial.wait_for_batch(10, job)
         built.network.signal_host(WORKERS[2], signal.SIGKILL)
         trial.wait_for_end(job)
         trial.check()
@@ -233,14 +238,18 @@ def cut_network(place: Place) -> str:
     with _trial(place) as trial:
         built = trial.cluster
         job = trial.submit(
-            **{"spark.network.timeout": "12s", "spark.executor.heartbeatInterval": "2s"}
+            **{
+                "spark.network.timeout": "12s",
+                "spark.network.timeoutInterval": "4s",
+                "spark.executor.heartbeatInterval": "2s",
+            }
         )
-        trial.wait_for_batch(4)
+        trial.wait_for_batch(4, job)
         before = trial.batches()
         built.network.cut(WORKERS[0])
         time.sleep(30)
         during = trial.batches() - before
-        assert built.executors(WORKERS[0]), "the executor that was cut off has ended"
+        assert built.running(WORKERS[0], EXECUTOR), "the executor that was cut off has ended"
         built.network.mend(WORKERS[0])
         trial.wait_for_end(job)
         trial.check()
@@ -261,7 +270,7 @@ def slow_worker(place: Place) -> str:
                 "spark.speculation.minTaskRuntime": "300ms",
             }
         )
-        trial.wait_for_batch(3)
+        trial.wait_for_batch(3, job)
         is_over = threading.Event()
         slowing = threading.Thread(target=_pulse, args=(built, WORKERS[0], is_over))
         slowing.start()
@@ -289,7 +298,7 @@ def full_disk(place: Place) -> str:
     """The disk of a worker for Spark's own files is full for a while."""
     small = place.home / "small"
     small.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=96m", "beamlike", small]
+    command = ["mount", "-t", "tmpfs", "-o", "size=260m", "beamlike", small]
     subprocess.run(command, check=True)
     try:
         with _trial(place, {WORKERS[0]: small}) as trial:
@@ -298,7 +307,7 @@ def full_disk(place: Place) -> str:
                 "spark.excludeOnFailure.timeout": "20s",
             }
             job = trial.submit(**settings)
-            trial.wait_for_batch(3)
+            trial.wait_for_batch(3, job)
             _fill(small / "ballast")
             starts = 1
             while not trial.goes_on(job):

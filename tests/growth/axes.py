@@ -158,6 +158,16 @@ AXES: Final = (
         ),
     ),
     Axis(
+        "tasks",
+        "partitions of each shuffle, three groupings in a row, 20,000 events",
+        (2, 8, 32, 100, 200),
+        lambda at, scale: (
+            in_a_row(3),
+            _stream(_of(20_000, scale), _of(8_000, scale), batches=8),
+        ),
+        _partitions,
+    ),
+    Axis(
         "joins",
         "joins in a row, 50,000 events",
         (1, 2, 3),
@@ -165,12 +175,5 @@ AXES: Final = (
             joins_in_a_row(at),
             _stream(_of(50_000, scale), _of(20_000, scale)),
         ),
-    ),
-    Axis(
-        "tasks",
-        "partitions of each shuffle, three groupings in a row, 20,000 events",
-        (2, 8, 32, 100, 200),
-        lambda at, scale: (in_a_row(3), _stream(_of(20_000, scale), _of(8_000, scale))),
-        _partitions,
     ),
 )

@@ -36,15 +36,22 @@ def session(*, manager: str = MANAGER, location: str = "", files: str = "") -> A
     return Session(**{name: value for name, value in settings.items() if value})
 
 
-def refusal(disk: str, name: str = MANAGER) -> str:
+UNSET = 'call spark.conf.unset("spark.sql.streaming.checkpointFileManagerClass")'
+OVERRIDDEN = (
+    "as spark.hadoop.spark.sql.streaming.checkpointFileManagerClass cannot be taken back in a "
+    'session that runs, call spark.conf.set("spark.sql.streaming.checkpointFileManagerClass", '
+    f'"{PACKAGE}checkpointing.FileContextBasedCheckpointFileManager")'
+)
+
+
+def refusal(disk: str, name: str = MANAGER, mended: str = UNSET) -> str:
     return (
         f"spark.sql.streaming.checkpointFileManagerClass is {name!r}, which on {disk} keeps the "
         "first content of a file that is written twice: a micro-batch that runs again, as after a "
-        "kill, leaves a checkpoint that nothing can read; leave that setting out, or call "
-        'spark.conf.unset("spark.sql.streaming.checkpointFileManagerClass") before the query '
-        "starts: Spark's own choice replaces files. Where checkpoints lie on an object store that "
-        'needs it, name the place with spark.conf.set("spark.sql.streaming.checkpointLocation", '
-        '"s3a://...")'
+        f"kill, leaves a checkpoint that nothing can read; leave that setting out, or {mended} "
+        "before the query starts: Spark's own choice replaces files. Where checkpoints lie on an "
+        "object store that needs it, name the place with "
+        'spark.conf.set("spark.sql.streaming.checkpointLocation", "s3a://...")'
     )
 
 
@@ -73,12 +80,12 @@ def test_files_that_keep_their_first_content_are_refused(
 
 def test_the_name_that_the_manager_had_before_is_refused_and_where_hadoop_is_set() -> None:
     older = f"{PACKAGE}FileSystemBasedCheckpointFileManager"
-    for setting in (FILE_MANAGER, f"spark.hadoop.{FILE_MANAGER}"):
+    for setting, mended in ((FILE_MANAGER, UNSET), (f"spark.hadoop.{FILE_MANAGER}", OVERRIDDEN)):
         spark: Any = Session(**{setting: older})
         with pytest.raises(EnvironmentProblem) as refused:
             check_file_manager(spark)
 
-        assert str(refused.value) == refusal("a local disk", older)
+        assert str(refused.value) == refusal("a local disk", older, mended)
 
 
 @pytest.mark.parametrize(

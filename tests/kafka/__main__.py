@@ -29,6 +29,7 @@ TRIALS: Final = (
     "what is refused",
     "the page",
     "avro",
+    "windows that are over",
     "a million events",
 )
 PYSPARK: Final = "4.2.0"

@@ -25,7 +25,10 @@ USERS: Final = max(20, EVENTS // 500)
 HOURS: Final = 6
 PARTITIONS: Final = 4
 SILENT: Final = 3
-"""This partition delivers in the first minutes and never again."""
+"""This partition delivers at first and never again."""
+_BEFORE_SILENCE: Final = 12
+"""So few that the first micro-batches have them: Spark takes from each partition in proportion
+to what it has."""
 OUT_OF_ORDER_S: Final = 240
 GAP_S: Final = 180
 BATCHES: Final = 20
@@ -71,7 +74,7 @@ def events(count: int = EVENTS) -> Iterator[Event]:
         sent = number * step
         second = max(0.0, sent - random.random() ** 3 * OUT_OF_ORDER_S)
         is_broken = random.random() < 0.001
-        partition = random.randrange(PARTITIONS if sent < 600 else SILENT)
+        partition = random.randrange(PARTITIONS if number < _BEFORE_SILENCE else SILENT)
         user = f"user {random.randrange(USERS)}"
         yield Event(partition, user, round(second, 3), None if is_broken else random.randrange(100))
 
@@ -99,7 +102,7 @@ def expected(sent: list[Event]) -> set[tuple[str, int, int, int, int]]:
 def drive(servers: str, source: str, target: str, lost: str, home: str) -> None:
     """One driver of the job, until all records are read."""
     import beamlike as bl
-    from tests.kafka.trials import Kafka
+    from tests.kafka.client import Kafka
 
     spark = Kafka(servers).spark
     clicks = bl.kafka.read(

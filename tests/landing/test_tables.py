@@ -211,9 +211,13 @@ def test_what_cannot_land_is_refused(tmp_path: Path) -> None:
     assert isinstance(bl.upsert_into(target, "user"), Upserting)
 
 
-def test_a_catalog_that_pyiceberg_lacks_is_refused_before_any_row() -> None:
+@pytest.mark.parametrize("properties", [{"type": "hadoop"}, {}])
+def test_a_catalog_that_pyiceberg_lacks_is_refused_before_any_row(
+    properties: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "rest" if properties else "hadoop")
     with pytest.raises(ColumnError) as problem:
-        bl.upsert_into(Iceberg("lake", "web.visits", {"type": "hadoop"}), "user")
+        bl.upsert_into(Iceberg("lake", "web.visits", properties), "user")
 
     assert str(problem.value) == (
         "tables.Iceberg: PyIceberg has no catalog of type 'hadoop'; write through Spark, with "

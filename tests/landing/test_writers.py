@@ -120,6 +120,20 @@ def test_over_connect_a_writer_needs_a_name(place: Place, table: str) -> None:
         third(over_connect(put("cat", 0, 5, 1)), 0)
 
 
+def test_over_connect_two_checkpoints_of_one_name_lose_nothing(
+    place: Place, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for user in ("ann", "bob", "bob"):  # another checkpoint, and its micro-batch again
+        monkeypatch.setattr("beamlike.hosts.landing.writer._written", {})  # another process
+        write = bl.upsert_into(place.target, "user", name="visits")
+        write(over_connect(put(user, 0, 5, 1)), 0)
+    write(over_connect(put("bob", 0, 7, 2)), 1)
+    assert [row[:2] for row in standing(place, table)] == [("ann", 5), ("bob", 7)]
+    monkeypatch.setattr("beamlike.hosts.landing.writer._written", {})
+    with pytest.raises(StateError, match="another query has written under this name"):
+        write(over_connect(put("cat", 0, 5, 1)), 0)
+
+
 def test_a_checkpoint_that_is_older_than_the_table_is_refused(place: Place, table: str) -> None:
     write = bl.upsert_into(place.target, "user", dead_letters=f"{table}_lost")
     for number in (4, 5, 6):

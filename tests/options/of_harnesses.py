@@ -42,11 +42,6 @@ def read_options(**option: Any) -> Any:
     return TestPipeline(**option).options.get_all_options(drop_default=True)
 
 
-def read_flags(**option: Any) -> Any:
-    flags = ["--streaming", "--unknown=1", "--number=2"]
-    return beam.options.pipeline_options.PipelineOptions(flags).get_all_options(**option)
-
-
 def joined_without(**option: Any) -> Any:
     pipeline = option.get("pipeline", beam.Pipeline())
     return came(pipeline, {} | beam.CoGroupByKey(**option))
@@ -80,9 +75,6 @@ RUNS: Final[dict[str, Differs]] = {
     ),
     "beam.CoGroupByKey.pipeline": Differs(
         joined_without, lambda: joined_without(pipeline=beam.Pipeline())
-    ),
-    "beam.PipelineOptions.get_all_options.retain_unknown_options": Differs(
-        read_flags, lambda: read_flags(retain_unknown_options=True)
     ),
     "scio.ScioMetrics.distribution.name": Differs(
         lambda: ScioMetrics.distribution("one"), lambda: ScioMetrics.distribution("one", "other")

@@ -17,7 +17,6 @@ from beamlike.beam.testing.util import (
     open_shards,
 )
 from beamlike.beam.transforms import userstate
-from beamlike.beam.transforms.periodicsequence import PeriodicImpulse, PeriodicSequence
 from beamlike.beam.utils.windowed_value import PaneInfo, PaneInfoTiming
 from beamlike.errors import PipelineError, TypeCheckError
 from beamlike.model.panes import NO_FIRING
@@ -153,20 +152,6 @@ def test_one_trigger_among_several_does_what_it_does_alone() -> None:
 def test_a_check_of_a_pipeline_error_stays_one() -> None:
     with pytest.raises(PipelineError):
         beam.Pipeline() | beam.Map(str)
-
-
-def test_regular_times_are_numbers_of_the_type_of_their_start_and_interval() -> None:
-    with beam.Pipeline() as pipeline:
-        whole = pipeline | "Whole" >> PeriodicImpulse(10, 20, 5)
-        halves = pipeline | "Halves" >> PeriodicImpulse(10, 11, 0.5)
-        stamped = pipeline | "Stamped" >> PeriodicImpulse(beam.Timestamp(10), 20, 5)
-        sequence = pipeline | beam.Create([(10, 20, 5)]) | PeriodicSequence()
-    assert pipeline.result is not None
-    found = [
-        [str(it.element.value) for it in pipeline.result.out_of(each.edge)]
-        for each in (whole, halves, stamped, sequence)
-    ]
-    assert found == [["10", "15"], ["10.0", "10.5"], ["10.0", "15.0"], ["10", "15"]]
 
 
 def test_shards_are_read_as_one_file(tmp_path: Path) -> None:

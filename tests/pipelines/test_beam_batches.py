@@ -151,7 +151,7 @@ def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
         beam.GroupIntoBatches(0)
     with pytest.raises(
         PipelineError,
-        match=r"violation at GroupIntoBatches: expected Tuple.* got <class 'str'>; make pairs",
+        match=r"GroupIntoBatches. requires elements of type Tuple.* of <class .str.>; make pairs",
     ):
         _ = beam.Pipeline() | beam.Create(["a"]) | beam.GroupIntoBatches(1)
     with pytest.raises(PipelineError) as refusal:

@@ -58,15 +58,3 @@ def test_a_mistake_raises_what_beam_raises(mistake: str) -> None:
     with pytest.raises(kind) as raised:
         make()
     assert isinstance(raised.value, BeamlikeError)
-
-
-def test_keys_have_the_type_of_the_key_that_is_given() -> None:
-    numbers = beam.Pipeline() | beam.Create([1, 2])
-    kinds = [
-        (numbers | beam.WithKeys("same")).element_type,
-        (numbers | "Texts" >> beam.WithKeys(lambda number: str(number))).element_type,
-    ]
-    assert kinds == [
-        beam.typehints.Tuple[str, int],
-        beam.typehints.Tuple[Any, int],
-    ]

@@ -91,7 +91,6 @@ IMPORTS = {
     "from beamlike.beam.transforms.core import ParDo": "ParDo",
     "from beamlike.beam.transforms.core import WindowInto": "WindowInto",
     "from beamlike.beam.transforms.periodicsequence import PeriodicImpulse": "PeriodicImpulse",
-    "from beamlike.beam.transforms.ptransform import ptransform_fn": "ptransform_fn",
     "from beamlike.beam.transforms.sql import SqlTransform": "SqlTransform",
     "from beamlike.beam.transforms.trigger import AccumulationMode": "AccumulationMode",
     "from beamlike.beam.transforms.trigger import AfterWatermark": "AfterWatermark",
@@ -151,6 +150,15 @@ def test_what_is_not_here_fails_when_it_is_used():
 OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
     "coders.coders.TupleCoder": lambda: beam.coders.TupleCoder(()),
     "transforms.combiners.TupleCombineFn": lambda: beam.combiners.TupleCombineFn(sum, max),
+    "pvalue.PDone": lambda: beam.pvalue.PDone(beam.Pipeline()),
+    "transforms.core.FlattenWith": lambda: beam.FlattenWith(),
+    "transforms.ptransform.ptransform_fn": lambda: beam.ptransform_fn(len),
+    "testing.test_stream.WatermarkEvent": lambda: beam.testing.test_stream.WatermarkEvent(5),
+    "transforms.periodicsequence.PeriodicImpulse": (
+        lambda: beam.transforms.periodicsequence.PeriodicImpulse(0, 9)
+    ),
+    "transforms.util.Reify": lambda: beam.Reify.Window(),
+    "transforms.util.ToString": lambda: beam.ToString.Element(),
     "transforms.core.GroupBy": lambda: beam.GroupBy("user"),
     "transforms.core.Select": lambda: beam.Select("user"),
     "transforms.trigger.DataLossReason": lambda: beam.trigger.DataLossReason.MAY_FINISH,
@@ -226,6 +234,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "DoFn.yields_elements": lambda: beam.DoFn.yields_elements(len),
     "GroupIntoBatches.WithShardedKey": lambda: beam.GroupIntoBatches.WithShardedKey(2),
     "ParDo.with_error_handler": lambda: beam.Map(int).with_error_handler(None),
+    "Map(abs) | Map(str)": lambda: beam.Map(abs) | beam.Map(str),
     "[...] | Map(str)": lambda: [1, 2] | beam.Map(str),
     **{
         f"with_exception_handling({name}=...)": (
@@ -236,15 +245,12 @@ METHODS: dict[str, Callable[[], Any]] = {
     "DoFn.RestrictionParam": lambda: beam.DoFn.RestrictionParam(),
     "DoFn.WatermarkEstimatorParam": lambda: beam.DoFn.WatermarkEstimatorParam(),
     "DoFn.unbounded_per_element": lambda: beam.DoFn.unbounded_per_element(),
+    "Sample.Any": lambda: beam.combiners.Sample.Any(3),  # type: ignore[operator]
+    "Top.LargestPerKey": lambda: beam.combiners.Top.LargestPerKey(3),  # type: ignore[operator]
+    "CombineFn.from_callable": lambda: beam.CombineFn.from_callable(sum),
     "CombineGlobally.as_singleton_view": lambda: beam.CombineGlobally(sum).as_singleton_view(),
     "PipelineOptions.from_dictionary": lambda: beam.PipelineOptions.from_dictionary({}),
     "PipelineRunner.run": lambda: beam.runners.DirectRunner().run(beam.Create([1])),
-    "PeriodicImpulse(data=...) with times": (
-        lambda: beam.transforms.periodicsequence.PeriodicImpulse(data=[(beam.Timestamp(1), "a")])
-    ),
-    "PeriodicImpulse(rebase=...)": lambda: beam.transforms.periodicsequence.PeriodicImpulse(
-        0, 9, rebase=1
-    ),
     "ReadFromText(delimiter=...)": lambda: beam.io.ReadFromText("in", delimiter=b";"),
     "ReadAllFromText(escapechar=...)": lambda: beam.io.ReadAllFromText(escapechar=b"-"),
     "WriteToText(max_bytes_per_shard=...)": (
@@ -253,6 +259,9 @@ METHODS: dict[str, Callable[[], Any]] = {
     "WriteToText(shard_name_template=...)": (
         lambda: beam.io.WriteToText("out", shard_name_template="-SS")
     ),
+    "PTransform.with_resource_hints": lambda: beam.Map(str).with_resource_hints(min_ram="1 GB"),
+    "PCollection.apply": lambda: (beam.Pipeline() | beam.Create([1])).apply(beam.Map(str)),
+    "Pipeline.apply": lambda: beam.Pipeline().apply(beam.Create([1])),
     "Pipeline.visit": lambda: beam.Pipeline().visit(None),
     "with_exception_handling(timeout=...)": (
         lambda: beam.Map(int).with_exception_handling(timeout=1)

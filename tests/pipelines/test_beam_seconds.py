@@ -23,6 +23,7 @@ from beamlike.errors import (
     PipelineError,
     TimeError,
     TransformError,
+    UnsupportedError,
     UnwiseStrategyWarning,
 )
 from beamlike.scio import ScioContext
@@ -110,16 +111,14 @@ def test_windows_of_no_length_are_refused() -> None:
             make()
 
 
-def test_windows_assign_as_in_beam() -> None:
-    at = WindowFn.AssignContext(7)
-    assert beam.FixedWindows(5, offset=12).assign(at) == [IntervalWindow(7, 12)]
-    assert beam.SlidingWindows(15, 5, offset=2).assign(at) == [
-        IntervalWindow(7, 22),
-        IntervalWindow(2, 17),
-        IntervalWindow(-3, 12),
-    ]
-    assert beam.Sessions(10).assign(at) == [IntervalWindow(7, 17)]
-    assert beam.GlobalWindows().assign(at) == [beam.GlobalWindow()]
+def test_windows_in_seconds_are_those_of_the_core() -> None:
+    assert beam.FixedWindows(5, offset=12) == bl.FixedWindows("5 s", offset="2 s")
+    assert beam.FixedWindows(5, Timestamp(-1)) == bl.FixedWindows("5 s", offset="4 s")
+    assert beam.SlidingWindows(15, 5, offset=2) == bl.SlidingWindows("15 s", "5 s", offset="2 s")
+    assert beam.Sessions(10) == bl.Sessions("10 s")
+    assert beam.GlobalWindows() == bl.GlobalWindows()
+    assert isinstance(bl.FixedWindows("1 minute"), beam.FixedWindows)
+    assert not isinstance(beam.FixedWindows(1), beam.Sessions)
 
 
 def test_windows_are_values_of_classes() -> None:
@@ -256,17 +255,12 @@ def test_a_window_function_of_ones_own_merges(host: Any) -> None:
     ]
 
 
-def test_a_subclass_of_beams_windows_assigns_as_it_says() -> None:
+def test_a_class_below_beams_windows_is_for_beams_own_sdk() -> None:
     class Shifted(beam.FixedWindows):
-        def assign(self, context: Any, /) -> Any:
-            return [IntervalWindow(it.start + 1, it.end + 1) for it in super().assign(context)]
-
-    class Plain(beam.FixedWindows):
         pass
 
-    shown = beam.Map(lambda at, window=beam.DoFn.WindowParam: window)
-    assert values(stamped(5) | beam.WindowInto(Shifted(10)) | shown) == [IntervalWindow(1, 11)]
-    assert beam.WindowInto(Plain(10)).window_fn == bl.FixedWindows("10 s")
+    with pytest.raises(UnsupportedError, match=r"^a class below FixedWindows is for Beam's own"):
+        Shifted(10)
 
 
 def test_a_window_of_a_class_of_its_own_is_refused_where_it_is_assigned() -> None:

@@ -6,22 +6,17 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.beam.testing.test_pipeline import TestPipeline
-from beamlike.beam.testing.test_stream import (
-    ElementEvent,
-    ProcessingTimeEvent,
-    TestStream,
-    WatermarkEvent,
-)
+from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to, equal_to_per_window
 from beamlike.beam.transforms.window import FixedWindows, IntervalWindow, TimestampedValue
 from beamlike.beam.utils.timestamp import MAX_TIMESTAMP, Timestamp
-from beamlike.errors import PipelineError
+from beamlike.errors import UnsupportedError
 from beamlike.testing import dropped, emit_exactly, expect, late_pane, on_time_pane
 
 TIME_OF_EACH = beam.Map(lambda it, at=beam.DoFn.TimestampParam: (it, at))
 
 
-def test_events_are_kept_as_they_are_reported() -> None:
+def test_elements_may_say_when_they_happen() -> None:
     stream = (
         TestStream()
         .advance_watermark_to(0)
@@ -31,16 +26,9 @@ def test_events_are_kept_as_they_are_reported() -> None:
         .add_elements(["d"], event_timestamp="00:00:05")
         .advance_watermark_to_infinity()
     )
-    assert stream._events == [
-        WatermarkEvent(0),
-        ElementEvent(
-            [TimestampedValue("a", 0), TimestampedValue("b", 3), TimestampedValue("c", 6)]
-        ),
-        ProcessingTimeEvent(10),
-        WatermarkEvent(8),
-        ElementEvent([TimestampedValue("d", 5)]),
-        WatermarkEvent(MAX_TIMESTAMP),
-    ]
+    with TestPipeline() as pipeline:
+        found = [("a", Timestamp(0)), ("b", Timestamp(3)), ("c", Timestamp(6)), ("d", Timestamp(5))]
+        assert_that(pipeline | stream | TIME_OF_EACH, equal_to(found))
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])
@@ -150,13 +138,6 @@ def test_each_tag_is_an_output_with_a_watermark_of_its_own(host: Any) -> None:
         assert_that(grouped["none"], equal_to([]))
 
 
-def test_events_may_be_given_as_a_list() -> None:
-    with TestPipeline() as pipeline:
-        events = [WatermarkEvent(5, "a"), ElementEvent([TimestampedValue("x", 5)], "a")]
-        outputs = pipeline | TestStream(events=events, output_tags=["a"])
-        assert_that(outputs["a"] | TIME_OF_EACH, equal_to([("x", Timestamp(5))]))
-
-
 def test_what_no_stream_can_do_is_an_assertion_error_as_in_beam() -> None:
     wrong: list[tuple[Any, str]] = [
         (
@@ -171,14 +152,10 @@ def test_what_no_stream_can_do_is_an_assertion_error_as_in_beam() -> None:
             lambda: TestStream().add_elements([TimestampedValue("a", MAX_TIMESTAMP)]),
             "Element timestamp must be before timestamp.MAX_TIMESTAMP.",
         ),
-        (
-            lambda: TestStream(events=[WatermarkEvent(5, "a")]),
-            "{'a'} is not a subset of set(); name all tags of events in output_tags",
-        ),
     ]
     for make, shown in wrong:
         with pytest.raises(AssertionError) as refusal:
             make()
         assert str(refusal.value) == shown
-    with pytest.raises(PipelineError, match="TestStream reads no events from a service"):
+    with pytest.raises(UnsupportedError, match=r"^TestStream\(endpoint=...\) is for"):
         TestStream(endpoint="localhost:80")

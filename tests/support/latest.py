@@ -16,14 +16,14 @@ class Latest:
     Attributes:
         path: The file.
         heading: What comes before the table.
-        columns: Names of the columns; the first has the name of the trial, the last its day.
-        named_by: Of how many columns, from the first on, the name of a row is made.
+        columns: Names of the columns; the last has the day.
+        named_by: The places of the columns that make the name of a row.
     """
 
     path: Path
     heading: str
     columns: Sequence[str]
-    named_by: int = 1
+    named_by: Sequence[int] = (0,)
 
     def rows(self) -> dict[tuple[str, ...], str]:
         """The rows that are kept, by name."""
@@ -31,17 +31,20 @@ class Latest:
             return {}
         lines = self.path.read_text(encoding="utf-8").splitlines()
         cells = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
-        return {tuple(row[: self.named_by]): _row(row) for row in cells[1:]}
+        return {self._name(row): _row(row) for row in cells[1:]}
+
+    def _name(self, row: Sequence[str]) -> tuple[str, ...]:
+        return tuple(row[place] for place in self.named_by)
 
     def keep(self, *cells: object, order: Sequence[str] = ()) -> None:
         """Put a row of today in the place of the one with its name.
 
         Args:
             cells: Of all columns but the last.
-            order: The first cells of all rows, in their order; rows of others go.
+            order: The first parts of all names, in their order; other rows go.
         """
         row = [*(str(cell).replace("|", "/") for cell in cells), f"{datetime.now(UTC):%Y-%m-%d}"]
-        rows = self.rows() | {tuple(row[: self.named_by]): _row(row)}
+        rows = self.rows() | {self._name(row): _row(row)}
         if order:
             rows = dict(
                 sorted(

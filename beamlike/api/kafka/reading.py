@@ -67,10 +67,11 @@ def read(
         idle_after: After how much processing time without a record a partition is idle.
         max_ahead: How far ahead of the clock an event time may lie, see `beamlike.stream`.
         start: Where a query without checkpoint begins: with the first record that there is, with
-            those that come, or with the first one that is not older than a time. A partition
-            without such a record begins with the next one.
+            those that come, or with the first one that is not older than a ``datetime`` with its
+            zone. A partition without such a record begins with the next one.
         bounded: Whether only those records are read that are there.
-        max_per_batch: The most records of a micro-batch, over all partitions; None: all there are.
+        max_per_batch: The most records of a micro-batch, from each partition in proportion to what
+            it has; None: all there are.
         config: What consumers are given besides, as Kafka names it: ``security.protocol``.
 
     Raises:
@@ -150,6 +151,11 @@ def _starting(start: object, *, bounded: bool) -> dict[str, str]:
         PipelineError: It is not a place to begin.
     """
     if isinstance(start, datetime):
+        if start.tzinfo is None:
+            raise PipelineError(
+                f"start: {start} is not an instant without its zone; write "
+                "datetime(..., tzinfo=timezone.utc)"
+            )
         return {
             "startingTimestamp": str(int(start.timestamp() * 1000)),
             # Else the query fails where a partition has no later record.

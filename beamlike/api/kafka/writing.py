@@ -18,8 +18,7 @@ from beamlike.model.report import outlives_its_end
 from beamlike.model.trigger_analysis import can_stay_open
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, DataFrameWriter
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
+    from pyspark.sql import Column, DataFrame
 
     from beamlike.hosts.landing.names import Columns
 
@@ -44,7 +43,7 @@ def write(
     dead_letters: str | None = None,
     expired: Expired = "keep",
     config: Mapping[str, Any] | None = None,
-) -> "DataStreamWriter | DataFrameWriter":
+) -> Any:
     """What writes panes to a topic of Kafka: one record for each, by key and window.
 
     The topic may be compacted: the last record of a key is the result that stands. The key of a
@@ -77,15 +76,15 @@ def write(
         config: What producers are given besides, as Kafka names it: ``compression.type``.
 
     Returns:
-        Spark's writer. Of a stream: ``.option("checkpointLocation", ...).start()``; of bounded
-        panes: ``.save()``.
+        Spark's ``DataStreamWriter`` of a stream: ``.option("checkpointLocation", ...).start()``;
+        its ``DataFrameWriter`` of bounded panes: ``.save()``.
 
     Raises:
         ColumnError: A column is missing or cannot be written; there are no dropped rows.
         PipelineError: A topic is not there, or producers have no such setting.
         WindowingError: Panes that discard, several for a window, and a compacted topic; or
             ``expired="delete"`` without a last pane.
-        EnvironmentProblem: Spark lacks its module of Avro, or, when it starts, its connector.
+        EnvironmentProblem: Spark lacks its Kafka connector, or its module of Avro.
 
     For example::
 
@@ -104,6 +103,7 @@ def write(
     spark = frame.sparkSession
     settings = clients(servers, config)
     options = connector.options_of(settings, _WRITE)
+    connector.check_connector(spark, settings, topic, _WRITE)
     connector.check_settings(spark, settings, _WRITE, reads=False)
     connector.check_topics(spark, settings, [topic, *filter(None, [dead_letters])], _WRITE)
     if dead_letters is not None and connector.is_compacted(spark, settings, dead_letters):
@@ -119,7 +119,7 @@ def write(
     )
     rows = analysed(records.of(frame))
     writer: Any = rows.writeStream if frame.isStreaming else rows.write.mode("append")
-    return writer.format(connector.FORMAT).options(**options)  # type: ignore[no-any-return]
+    return writer.format(connector.FORMAT).options(**options)
 
 
 def _frame_of(panes: "Stream | DataFrame", dead_letters: str | None) -> "DataFrame":

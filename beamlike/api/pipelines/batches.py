@@ -3,7 +3,7 @@
 Source: Beam Python ``util.GroupIntoBatches``.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
@@ -43,14 +43,11 @@ class GroupIntoBatches(PTransform[Any, Any]):
     Raises:
         PipelineError: The size or the duration is none, or there is a clock and no duration; when
             it is applied: the windows merge.
-
-    Source: Beam ``GroupIntoBatches``.
     """
 
     WithShardedKey: ClassVar[Any] = OfBeamsSDK("GroupIntoBatches.WithShardedKey")
 
     takes = forms.form(tuple, forms.K, forms.V)
-    makes = forms.form(tuple, forms.K, forms.form(Iterable, forms.V))
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class BufferedBatches(DoFn[Any, Any]):
     def process(
         self,
         element: tuple[Any, Any],
-        at: Any = DoFn.TimestampParam,
+        timestamp: Any = DoFn.TimestampParam,
         batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
         costs: Any = DoFn.StateParam(COSTS),  # noqa: B008
         earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
@@ -68,8 +68,8 @@ class BufferedBatches(DoFn[Any, Any]):
         cost = 1 if self.cost is None else self.cost(value)
         before, known = costs.read() or 0, earliest.read()
         if before and before + cost > self.enough:
-            if at < known:  # in Beam the time of the value that no longer fits counts too
-                earliest.write(at)
+            if timestamp < known:  # in Beam the time of the value that no longer fits counts too
+                earliest.write(timestamp)
             yield _flushed(key, batch, costs, earliest)
             before = 0
             known = None
@@ -77,9 +77,9 @@ class BufferedBatches(DoFn[Any, Any]):
         costs.write(before + cost)
         if known is None and self.wait:
             self._begin_to_wait(waited.with_no_output_timestamp())
-        if known is None or at < known:
-            earliest.write(at)
-            expired.set(expired.latest, output_timestamp=at)
+        if known is None or timestamp < known:
+            earliest.write(timestamp)
+            expired.set(expired.latest, output_timestamp=timestamp)
         if before + cost >= self.enough:
             yield _flushed(key, batch, costs, earliest)
             waited.clear()
@@ -119,7 +119,7 @@ class BufferedBatches(DoFn[Any, Any]):
 
 def _flushed(key: Any, batch: Any, costs: Any, earliest: Any) -> TimestampedValue[Any]:
     """What has been kept, as a batch; nothing is kept any more."""
-    found = TimestampedValue((key, batch.read()), earliest.read())
+    flushed = TimestampedValue((key, batch.read()), earliest.read())
     for state in (batch, costs, earliest):
         state.clear()
-    return found
+    return flushed

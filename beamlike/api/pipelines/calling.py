@@ -33,9 +33,9 @@ class Calling(DoFn[Any, Any]):
         function = self.fn.__wrapped__ if opened else self.fn  # type: ignore[attr-defined]
         hints = get_type_hints(function).with_defaults(annotations_of(function))
         if opened:  # its parameters are the parts of an element
-            hints = IOTypeHints(None, hints.output_types)
+            hints = IOTypeHints(None, hints.made)
         if self.means is Plain.KEPT:  # whatever a condition answers
-            return IOTypeHints(hints.input_types)
+            return IOTypeHints(hints.taken)
         return plain_outputs(hints.strip_iterable() if self.means is Plain.LISTED else hints)
 
     def plain(self) -> Plain:

@@ -10,7 +10,6 @@ from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
-from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
@@ -41,7 +40,7 @@ class Distinct(PTransform[Any, Any]):
     Source: Beam ``Distinct``; that only first panes count is Beam Java's.
     """
 
-    takes = makes = forms.T
+    keeps_type = True
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         label, windowing = check_collection(given, self), given.windowing
@@ -76,8 +75,6 @@ class CoGroupByKey(PTransform[Any, Any]):
 
     Args:
         pipeline: What the result belongs to, where there may be no collection at all.
-
-    Source: Beam ``CoGroupByKey``.
     """
 
     takes_several = True

@@ -23,14 +23,14 @@ class _OfBeam(combine.CombineFn):
 
 @attrs.frozen
 class CountCombineFn(combine.Count, _OfBeam):
-    """How many elements there are. Source: Beam Python ``CountCombineFn``."""
+    """How many elements there are."""
 
     kept_as = "Count"
 
 
 @attrs.frozen
 class MeanCombineFn(combine.Mean, _OfBeam):
-    """The mean of numbers; NaN of no numbers. Source: Beam Python ``MeanCombineFn``."""
+    """The mean of numbers; NaN of no numbers."""
 
     kept_as = "Mean"
 
@@ -40,19 +40,19 @@ class MeanCombineFn(combine.Mean, _OfBeam):
 
 
 class SampleCombineFn(combine.Sample, _OfBeam):
-    """Elements drawn without replacement. Source: Beam Python ``SampleCombineFn``."""
+    """Elements drawn without replacement."""
 
     kept_as = "Sample"
 
 
 class ToListCombineFn(combine.Collect, _OfBeam):
-    """All elements as a list. Source: Beam Python ``ToListCombineFn``."""
+    """All elements as a list."""
 
     kept_as = "Collect"
 
 
 class ToDictCombineFn(combine.Collect, _OfBeam):
-    """All pairs as a mapping. Source: Beam Python ``ToDictCombineFn``."""
+    """All pairs as a mapping."""
 
     kept_as = "_AsDict"
 
@@ -61,7 +61,7 @@ class ToDictCombineFn(combine.Collect, _OfBeam):
 
 
 class ToSetCombineFn(combine.Collect, _OfBeam):
-    """All elements as a set. Source: Beam Python ``ToSetCombineFn``."""
+    """All elements as a set."""
 
     kept_as = "_AsSet"
 

@@ -8,8 +8,9 @@ Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Ja
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.combine_fns import (
     CountCombineFn,
@@ -21,16 +22,14 @@ from beamlike.api.pipelines.combine_fns import (
     ToSetCombineFn,
 )
 from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
-from beamlike.api.pipelines.elements import Filter, FlatMap, Map
+from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
-from beamlike.errors import PipelineError
 from beamlike.model import combine
 from beamlike.model.combine import CombineFn
-from beamlike.model.options import whole_number
 
 __all__ = [
     "Count",
@@ -87,8 +86,6 @@ class _OneOf(_Global):
 class _ListOf(_Global):
     """Some elements of all."""
 
-    takes, makes = forms.T, forms.form(list, forms.T)
-
     def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
         return self._combined(given)
 
@@ -108,19 +105,18 @@ class _OneOfEach(_PerKey):
 
 
 class _ListOfEach(_PerKey):
-    takes, makes = _PAIR, forms.form(tuple, forms.K, forms.form(list, forms.V))
+    takes = _PAIR
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         return self._combined(given)
 
 
 class Count:
-    """How many elements there are. Source: Beam ``Count``."""
+    """How many elements there are."""
 
     class Globally(_Global):
         """In each window."""
 
-        takes, makes = forms.T, int
         fn = CountCombineFn()
 
         def expand(self, given: PCollection[Any]) -> PCollection[int]:
@@ -129,7 +125,7 @@ class Count:
     class PerKey(_PerKey):
         """Of each key."""
 
-        takes, makes = _PAIR, forms.form(tuple, forms.K, int)
+        takes = _PAIR
         fn = CountCombineFn()
 
         def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, int]]:
@@ -138,7 +134,6 @@ class Count:
     class PerElement(_PerKey):
         """Of each value: pairs of an element and how often it is there."""
 
-        takes, makes = forms.T, forms.form(tuple, forms.T, int)
         fn = CountCombineFn()
 
         def expand(self, given: PCollection[T]) -> PCollection[tuple[T, int]]:
@@ -146,7 +141,7 @@ class Count:
 
 
 class Mean:
-    """The mean of numbers; NaN of no numbers. Source: Beam ``Mean``."""
+    """The mean of numbers; NaN of no numbers."""
 
     class Globally(_Global):
         """In each window."""
@@ -194,7 +189,7 @@ class Max(_OfValues, fn=combine.Max()):
 
 
 class Latest(_OfValues, fn=combine.Latest()):
-    """The value with the greatest event time; None of no values. Source: Beam ``Latest``."""
+    """The value with the greatest event time; None of no values."""
 
 
 class Sample:
@@ -202,6 +197,8 @@ class Sample:
 
     The same elements give the same sample, see `beamlike.combine_fns.Sample`.
     """
+
+    Any: ClassVar[object] = OfBeamsSDK("Sample.Any")
 
     class FixedSizeGlobally(_ListOf):
         """``n`` of each window."""
@@ -215,25 +212,12 @@ class Sample:
         def __init__(self, n: int, seed: int = 0) -> None:
             self.fn = SampleCombineFn(n, seed)
 
-    class Any(PTransform[PCollection[T], PCollection[T]]):
-        """Any ``n`` elements of each window, as they are, and all if there are fewer."""
-
-        def __init__(self, n: int) -> None:
-            super().__init__()
-            self.n = whole_number(n, 0, "Sample.Any n", PipelineError)
-
-        def default_label(self) -> str:
-            return f"Any({self.n})"
-
-        def expand(self, given: PCollection[T]) -> PCollection[T]:
-            if not self.n:
-                return given | "None" >> Filter[Any](_never)
-            sample = CombineGlobally[list[T]](combine.Sample(self.n)).without_defaults()
-            return given | "Sample" >> sample | "Each" >> FlatMap()
-
 
 class Top:
-    """The greatest or the least elements, as lists. Source: Beam ``Top``."""
+    """The greatest or the least elements, as lists."""
+
+    LargestPerKey: ClassVar[object] = OfBeamsSDK("Top.LargestPerKey")
+    SmallestPerKey: ClassVar[object] = OfBeamsSDK("Top.SmallestPerKey")
 
     class Of(_ListOf):
         """The ``n`` greatest of each window, the greatest first.
@@ -275,32 +259,17 @@ class Top:
             super().__init__(n, key, reverse=True)
             self.has_defaults = has_defaults
 
-    class LargestPerKey(PerKey):
-        """The ``n`` greatest of each key, the greatest first."""
-
-        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
-            super().__init__(n, key)
-
-    class SmallestPerKey(PerKey):
-        """The ``n`` least of each key, the least first."""
-
-        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
-            super().__init__(n, key, reverse=True)
-
 
 class ToList(_ListOf):
-    """All elements of a window as a list, in no particular order. Source: Beam ``ToList``."""
+    """All elements of a window as a list, in no particular order."""
 
     fn = ToListCombineFn()
 
 
 class ToDict(_Global):
-    """All pairs of a window as a mapping; of several values of a key, any.
+    """All pairs of a window as a mapping; of several values of a key, any."""
 
-    Source: Beam ``ToDict``.
-    """
-
-    takes, makes = _PAIR, forms.form(dict, forms.K, forms.V)
+    takes = _PAIR
     fn = ToDictCombineFn()
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[dict[K, T]]:
@@ -308,14 +277,9 @@ class ToDict(_Global):
 
 
 class ToSet(_Global):
-    """All elements of a window as a set. Source: Beam ``ToSet``."""
+    """All elements of a window as a set."""
 
-    takes, makes = forms.T, forms.form(set, forms.T)
     fn = ToSetCombineFn()
 
     def expand(self, given: PCollection[T]) -> PCollection[set[T]]:
         return self._combined(given)
-
-
-def _never(_element: object) -> bool:
-    return False

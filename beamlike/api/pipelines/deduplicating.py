@@ -26,38 +26,31 @@ from beamlike.errors import PipelineError
 __all__ = ["Deduplicate", "DeduplicatePerKey"]
 
 
-class _Durations:
-    """How long something is known, in milliseconds of either clock; None: that clock is no matter.
+class _ForAWhile(PTransform[Any, Any]):
+    """What knows keys for some time of either clock, or of both.
 
     Raises:
-        PipelineError: Neither is given.
+        PipelineError: Neither duration is given.
         TimeError: One of them is no duration.
     """
-
-    def __init__(self, owner: str, processing_time: Any, event_time: Any) -> None:
-        if processing_time is None and event_time is None:
-            raise PipelineError(
-                f"{owner} requires at least providing either processing_time_duration or "
-                f"event_time_duration; write {owner}(event_time_duration=600)"
-            )
-        self.real, self.event = (
-            None if it is None else in_millis(it, f"{owner} {name}")
-            for name, it in (
-                ("processing_time_duration", processing_time),
-                ("event_time_duration", event_time),
-            )
-        )
-
-
-class _ForAWhile(PTransform[Any, Any]):
-    """What knows keys for some time."""
 
     def __init__(
         self, processing_time_duration: Any = None, event_time_duration: Any = None
     ) -> None:
         super().__init__()
         owner = type(self).__name__
-        self._durations = _Durations(owner, processing_time_duration, event_time_duration)
+        if processing_time_duration is None and event_time_duration is None:
+            raise PipelineError(
+                f"{owner} requires at least providing either processing_time_duration or "
+                f"event_time_duration; write {owner}(event_time_duration=600)"
+            )
+        real = _span(processing_time_duration, f"{owner} processing_time_duration")
+        event = _span(event_time_duration, f"{owner} event_time_duration")
+        self.first_of_key = _FirstOfKey(real, event)
+
+
+def _span(value: Any, argument: str) -> Duration | None:
+    return None if value is None else Duration(micros=1000 * in_millis(value, argument))
 
 
 class DeduplicatePerKey(_ForAWhile):
@@ -79,7 +72,7 @@ class DeduplicatePerKey(_ForAWhile):
     """
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
-        return given | "DeduplicateFn" >> ParDo(_FirstOfKey(self._durations))
+        return given | "DeduplicateFn" >> ParDo(self.first_of_key)
 
 
 class Deduplicate(_ForAWhile):
@@ -90,9 +83,9 @@ class Deduplicate(_ForAWhile):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         keyed = given | "Use Value as Key" >> Map(_with_nothing)
-        first = keyed | "DeduplicatePerKey" >> ParDo(_FirstOfKey(self._durations))
-        found: PCollection[T] = first | "Output Value" >> Map(_key)
-        return found
+        first = keyed | "DeduplicatePerKey" >> ParDo(self.first_of_key)
+        values: PCollection[T] = first | "Output Value" >> Map(_key)
+        return values
 
 
 def _with_nothing(element: Any) -> tuple[Any, None]:
@@ -108,25 +101,24 @@ class _FirstOfKey(DoFn[Any, Any]):
     REAL = TimerSpec("processing_timer", TimeDomain.REAL_TIME)
     EVENT = TimerSpec("event_timer", TimeDomain.WATERMARK)
 
-    def __init__(self, durations: _Durations) -> None:
-        self.durations = durations
+    def __init__(self, real: Duration | None, event: Duration | None) -> None:
+        self.real, self.event = real, event
 
     def process(
         self,
         element: Any,
-        at: Any = DoFn.TimestampParam,
+        timestamp: Any = DoFn.TimestampParam,
         seen: Any = DoFn.StateParam(SEEN),  # noqa: B008
         real: Any = DoFn.TimerParam(REAL),  # noqa: B008
         event: Any = DoFn.TimerParam(EVENT),  # noqa: B008
     ) -> Iterable[Any]:
         if not seen.is_empty():
             return
-        if self.durations.real is not None:
-            wait = Duration(micros=1000 * self.durations.real)
-            real.with_no_output_timestamp().offset(wait).set_relative()
-        if self.durations.event is not None:
-            until = at + Duration(micros=1000 * self.durations.event)
-            event.with_no_output_timestamp().set(min(until, event.latest))
+        if self.real is not None:
+            real.with_no_output_timestamp().offset(self.real).set_relative()
+        if self.event is not None:
+            until = min(timestamp + self.event, event.latest)
+            event.with_no_output_timestamp().set(until)
         seen.write(True)
         yield element
 

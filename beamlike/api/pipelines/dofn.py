@@ -122,23 +122,12 @@ class DoFn(WithTypeHints, Generic[In, T]):
     """A function over elements, with a life. Times are numbers of milliseconds.
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
-    values, `TimestampedValue`, or `TaggedOutput` around either. More parameters may ask for
-    more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms),
-    ``window=DoFn.WindowParam`` (its ``start`` and ``end`` likewise),
-    ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of a pair) and
-    ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
-    each window of an element.
-
-    A function of pairs of key and value may have states and timers for each key and window:
-    ``total=DoFn.StateParam(TOTAL)``, ``later=DoFn.TimerParam(LATER)``, with specs of ``userstate``.
-    A timer calls a method under ``@on_timer(LATER)``. That may ask for states and timers, its
-    ``KeyParam``, ``WindowParam`` and ``DynamicTimerTagParam``, its ``TimestampParam``, which is the
-    output timestamp of the timer, and its ``FireTimestampParam``, which it was set to.
+    values, `TimestampedValue`, or `TaggedOutput` around either. What it may ask for by the defaults
+    of its parameters, `beamlike.beam.DoFn` says: here ``timestamp=DoFn.TimestampParam`` is a number
+    of ms, and so are ``start`` and ``end`` of ``window=DoFn.WindowParam``.
 
     An output may happen later than the element that it came from, but not earlier by more than
     ``allowed_timestamp_skew``, because the watermark may have passed there.
-
-    Source: Beam ``DoFn``.
     """
 
     ElementParam: ClassVar[Any] = Param("ElementParam")
@@ -196,10 +185,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
 
     def default_label(self) -> str:
-        """What the default name of a `ParDo` calls this function: its class.
-
-        Source: Beam Python ``DoFn.default_label``.
-        """
+        """What the default name of a `ParDo` calls this function: its class."""
         return type(self).__name__
 
     def setup(self) -> None:
@@ -279,10 +265,7 @@ class Wrapping(DoFn[Any, Any]):
 
 def plain_outputs(hints: IOTypeHints) -> IOTypeHints:
     """The same hints, where what stands around an element says nothing of it."""
-    types = hints.output_types
-    if not types:
-        return hints
-    return hints.with_output_types(*map(_plain_output, types[0]))
+    return hints if hints.made is None else attrs.evolve(hints, made=_plain_output(hints.made))
 
 
 def _plain_output(kind: Any) -> Any:

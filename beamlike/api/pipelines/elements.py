@@ -34,8 +34,6 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         values: The elements; of a mapping its items.
         reshuffle: False, which keeps Beam from spreading the elements anew, has no effect and is
             warned of: elements that are created are never spread anew.
-
-    Source: Beam ``Create``.
     """
 
     @overload
@@ -62,7 +60,7 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
             self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
     def infer_output_type(self, input_type: Any = None) -> Any:
-        declared = self.get_type_hints().simple_output_type()
+        declared = self.get_type_hints().made
         values = self.values[:1] if isinstance(self.values, range) else self.values
         return union_of(map(_plain_value, values)) if declared is None else declared
 
@@ -101,7 +99,7 @@ def _element(value: Any) -> Element:
 
 
 class Impulse(PTransform[Pipeline, PCollection[bytes]]):
-    """One element, empty bytes: what makes a pipeline do something. Source: Beam ``Impulse``."""
+    """One element, empty bytes: what makes a pipeline do something."""
 
     def expand(self, given: Pipeline) -> PCollection[bytes]:
         return Create([b""]).expand(given)
@@ -122,7 +120,7 @@ class _OfFunction(ParDo[In, T]):
         return f"{type(self).__name__}({function_label(self.function)})"
 
     def output_type(self, given: Any) -> Any:
-        if self._declared.output_types:
+        if self._declared.made is not None:
             return super().output_type(given)
         if self.calling is Filtering:
             return declared_type(given)
@@ -138,7 +136,7 @@ class _Misfit:
 
 
 class Map(_OfFunction[In, T]):
-    """Each element becomes what a function makes of it. Source: Beam ``Map``."""
+    """Each element becomes what a function makes of it."""
 
     calling = Made
 
@@ -161,10 +159,7 @@ class Map(_OfFunction[In, T]):
 
 
 class FlatMap(_OfFunction[In, T]):
-    """Each element becomes what a function lists; without one, its own items.
-
-    Source: Beam ``FlatMap``.
-    """
+    """Each element becomes what a function lists; without one, its own items."""
 
     calling = Calling
 
@@ -201,7 +196,7 @@ def _itself(items: Iterable[T]) -> Iterable[T]:
 
 
 class Filter(_OfFunction[In, In], Generic[In]):
-    """Elements for which a function is true. Source: Beam ``Filter``."""
+    """Elements for which a function is true."""
 
     calling = Filtering
 

@@ -48,24 +48,17 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
     It makes two collections: what the function makes, and `Bad` elements.
     """
 
-    def __init__(
-        self, pardo: ParDo[Any, Any], handling: Handling, tags: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, pardo: ParDo[Any, Any], handling: Handling) -> None:
         super().__init__()
-        self.pardo, self.handling, self.tags = pardo, handling, tags
+        self.pardo, self.handling = pardo, handling
 
     def default_label(self) -> str:
         return self.pardo.label
 
-    def with_outputs(self, *tags: str, main: str | None = None) -> "ExceptionHandling":
-        """The same, with these outputs beside the two."""
-        handling = attrs.evolve(self.handling, main_tag=main or self.handling.main_tag)
-        return type(self)(self.pardo, handling, tags)
-
     def expand(self, given: PCollection[Any]) -> Any:
         how = self.handling
         pardo = self._with_states() if is_stateful_dofn(self.pardo.fn) else self._handled()
-        outputs = WithOutputs(pardo, (how.dead_letter_tag, *self.tags), how.main_tag, True)
+        outputs = WithOutputs(pardo, (how.dead_letter_tag,), how.main_tag, True)
         return given | self.pardo.label >> outputs
 
     def _handled(self) -> ParDo[Any, Any]:

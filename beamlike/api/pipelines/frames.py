@@ -14,7 +14,6 @@ from beamlike.model.coders import Coder
 from beamlike.model.graph import ReadNode
 from beamlike.model.options import option
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import DurationLike, duration_ms
 from beamlike.runtime.options import MAX_AHEAD, SHARDS, WAKE_EVERY
 
 if TYPE_CHECKING:
@@ -34,7 +33,8 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     Args:
         rows: The DataFrame.
         timestamp: The column of event time. A batch without one happens at the minimum timestamp.
-        watermark: How far event time may be out of order. Required for a stream.
+        watermark: How far event time may be out of order, a number of seconds, `Duration`, a
+            ``timedelta`` or text, as are all durations here. Required for a stream.
         max_ahead: How far ahead of the clock it may lie in a stream, see `beamlike.windowed`; None:
             any time counts.
         idle_after: After how much processing time without a row a stream is idle, or with
@@ -59,9 +59,9 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         rows: "DataFrame",
         *,
         timestamp: str | None = None,
-        watermark: DurationLike | None = None,
-        max_ahead: DurationLike | None = MAX_AHEAD,
-        idle_after: DurationLike | None = None,
+        watermark: Length | None = None,
+        max_ahead: Length | None = MAX_AHEAD,
+        idle_after: Length | None = None,
         idle: IdleLike = Idle.RELEASE,
         encoded: str | None = None,
         coder: Coder | None = None,
@@ -80,9 +80,9 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
             )
         self.rows, self.timestamp = rows, timestamp
         self.encoded, self.coder = encoded, coder
-        idle_ms = None if idle_after is None else duration_ms(idle_after, "idle_after")
-        delay = 0 if watermark is None else duration_ms(watermark, "watermark")
-        ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
+        idle_ms = None if idle_after is None else in_millis(idle_after, "idle_after")
+        delay = 0 if watermark is None else in_millis(watermark, "watermark")
+        ahead = None if max_ahead is None else in_millis(max_ahead, "max_ahead")
         when_idle = option(Idle, idle, "idle")
         if idle_ms is None and when_idle is Idle.ADVANCE:
             raise PipelineError(

@@ -16,8 +16,6 @@ class Elements:
 class Collections:
     """Several collections by name, to iterate over: what `DoOutputs` is to a transform."""
 
-    kinds: Mapping[str, Any]
-
     def __getitem__(self, tag: str | None) -> Any:
         raise NotImplementedError
 

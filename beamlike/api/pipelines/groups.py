@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Generic, Self, overload
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.column_functions import with_no_key
-from beamlike.api.pipelines.combine_types import types_of
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
 from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
@@ -18,8 +17,6 @@ from beamlike.api.pipelines.doing import views_of
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.hints import forms
-from beamlike.api.pipelines.hints.declared import IOTypeHints
-from beamlike.api.pipelines.hints.wanted import check_element, made_type
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -45,12 +42,9 @@ class GroupByKey(PTransform[Any, Any]):
 
     Raises:
         PipelineError: When it is applied: the windowing cannot be grouped.
-
-    Source: Beam ``GroupByKey``.
     """
 
     takes = forms.form(tuple, forms.K, forms.V)
-    makes = forms.form(tuple, forms.K, forms.form(Iterable, forms.V))
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         check_collection(given, self)
@@ -77,28 +71,6 @@ class _Combining(PTransform[Any, Any], Generic[R]):
         known: tuple[Any, Any] = ((), {}) if self.looks else (args, kwargs)
         self.combine = combine_fn(fn, type(self).__name__, *known)
 
-    def default_type_hints(self) -> IOTypeHints:
-        taken, made = types_of(self.fn)
-        return IOTypeHints(
-            None if taken is None else ((self.taken_of(taken),), {}),
-            None if made is None else ((self.made_of(made),), {}),
-        )
-
-    def taken_of(self, kind: Any) -> Any:
-        """The type of the elements, of which values of this type are combined."""
-        return forms.form(tuple, forms.K, kind)
-
-    def made_of(self, kind: Any) -> Any:
-        """The type of the elements, in which a value of this type comes out."""
-        return forms.form(tuple, forms.K, kind)
-
-    def infer_output_type(self, input_type: Any) -> Any:
-        made = made_type(self.get_type_hints(), [input_type])
-        if made is not None:
-            return made
-        unknown = IOTypeHints(((self.taken_of(Any),), {}), ((self.made_of(Any),), {}))
-        return made_type(unknown, [input_type])
-
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
 
@@ -113,17 +85,10 @@ class CombinePerKey(_Combining[R]):
 
     Raises:
         PipelineError: It is neither; when it is applied: the windowing cannot be grouped.
-
-    Source: Beam ``CombinePerKey``.
     """
 
+    takes = forms.form(tuple, forms.K, forms.V)
     fanout: Fanout | None = None
-
-    def type_check_inputs(self, given: Any) -> None:
-        types = self.get_type_hints().input_types
-        if types and isinstance(given, PCollection):
-            named = getattr(self.fn, "__name__", type(self.fn).__name__)
-            check_element(f"{type(self).__name__}({named})", types[0][0], given.element_type)
 
     def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:
         """A copy that spreads the values of a key over several tasks, which combine them before
@@ -140,8 +105,6 @@ class CombinePerKey(_Combining[R]):
         Raises:
             PipelineError: It is not a number of 1 or more and not a function of the key; when it is
                 applied: elements cannot be combined before they are grouped.
-
-        Source: Beam Python ``CombinePerKey.with_hot_key_fanout``.
         """
         check_fanout(fanout, "with_hot_key_fanout")
         return self._with_fanout(None if fanout == 1 else Fanout(fanout))
@@ -187,12 +150,7 @@ class CombineValues(_Combining[R]):
         fn: As for `CombinePerKey`.
         args: Likewise.
         kwargs: Likewise.
-
-    Source: Beam ``CombineValues``.
     """
-
-    def taken_of(self, kind: Any) -> Any:
-        return forms.form(tuple, forms.K, forms.form(Iterable, kind))
 
     def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
         if self.looks:
@@ -256,12 +214,6 @@ class CombineGlobally(_Combining[R], WithDefaults):
     fanout: Fanout | None = None
     as_singleton_view: ClassVar[Any] = OfBeamsSDK("CombineGlobally.as_singleton_view")
 
-    def taken_of(self, kind: Any) -> Any:
-        return kind
-
-    def made_of(self, kind: Any) -> Any:
-        return kind
-
     def with_fanout(self, fanout: int) -> Self:
         """A copy that spreads the elements over several tasks, which combine them before they meet
         at one shard; see `CombinePerKey.with_hot_key_fanout`.
@@ -269,8 +221,6 @@ class CombineGlobally(_Combining[R], WithDefaults):
         Raises:
             PipelineError: It is not a number of 1 or more; when it is applied: elements cannot be
                 combined before they are grouped.
-
-        Source: Beam Python ``CombineGlobally.with_fanout``.
         """
         check_fanout(fanout, "with_fanout")
         copy = self._copy()

@@ -30,7 +30,7 @@ Kind = Literal["counters", "distributions", "gauges"]
 
 @attrs.frozen
 class Counter:
-    """A number that goes up and down. Source: Beam ``Counter``."""
+    """A number that goes up and down."""
 
     name: MetricName
 
@@ -45,7 +45,7 @@ class Counter:
 
 @attrs.frozen
 class Distribution:
-    """Sum, number, least and greatest of some numbers. Source: Beam ``Distribution``."""
+    """Sum, number, least and greatest of some numbers."""
 
     name: MetricName
 
@@ -56,7 +56,7 @@ class Distribution:
 
 @attrs.frozen
 class Gauge:
-    """The latest of some values. Source: Beam ``Gauge``."""
+    """The latest of some values."""
 
     name: MetricName
 
@@ -72,8 +72,6 @@ class Metrics:
     counted.
 
     >>> Metrics.counter("words", "empty lines").inc()
-
-    Source: Beam ``Metrics``.
     """
 
     @staticmethod
@@ -119,8 +117,6 @@ class MetricsFilter:
 
     A step is the label of a transform, or of a composite that it is a part of, with or without the
     labels of those around it.
-
-    Source: Beam ``MetricsFilter``.
     """
 
     names: frozenset[str] = frozenset()
@@ -203,7 +199,7 @@ class GaugeResult:
 
 
 class MetricResults:
-    """The metrics of a run. Source: Beam ``MetricResults``."""
+    """The metrics of a run."""
 
     COUNTERS: ClassVar[Kind] = "counters"
     DISTRIBUTIONS: ClassVar[Kind] = "distributions"

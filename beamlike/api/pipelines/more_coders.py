@@ -18,7 +18,7 @@ __all__ = ["BigIntegerCoder", "BooleanCoder", "FloatCoder", "IterableCoder", "Va
 
 @attrs.frozen
 class IterableCoder(Coder):
-    """What lists values of one type, as a list. Source: Beam ``IterableCoder``."""
+    """What lists values of one type, as a list."""
 
     elem_coder: Coder
 

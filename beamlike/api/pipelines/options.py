@@ -51,8 +51,6 @@ class PipelineOptions:
 
     Raises:
         PipelineError: The command line cannot be read, or is no list.
-
-    Source: Beam Python ``PipelineOptions``.
     """
 
     from_dictionary: ClassVar[Any] = OfBeamsSDK("PipelineOptions.from_dictionary")
@@ -90,23 +88,15 @@ class PipelineOptions:
         view._see(self._flags, self._values)
         return view
 
-    def get_all_options(
-        self, drop_default: bool = False, retain_unknown_options: bool = False
-    ) -> dict[str, Any]:
+    def get_all_options(self, drop_default: bool = False) -> dict[str, Any]:
         """The options by name: those of all classes of options.
 
         Args:
             drop_default: Without those that were not set.
-            retain_unknown_options: With undeclared ones.
         """
         parser = _parser(*PipelineOptions.__subclasses__(), type(self))
-        known, unknown = parser.parse_known_args(list(self._flags))
-        found = vars(known) | (_unknown(unknown) if retain_unknown_options else {})
-        found |= {
-            name: value
-            for name, value in self._values.items()
-            if retain_unknown_options or name in found
-        }
+        found = vars(parser.parse_known_args(list(self._flags))[0])
+        found |= {name: value for name, value in self._values.items() if name in found}
         plain = vars(parser.parse_known_args([])[0]) if drop_default else {}
         return {k: it for k, it in found.items() if not (k in plain and plain[k] == it)}
 
@@ -135,7 +125,7 @@ class PipelineOptions:
 
 
 class StandardOptions(PipelineOptions):
-    """The runner. Source: Beam Python ``StandardOptions``."""
+    """The runner."""
 
     @classmethod
     def _add_argparse_args(cls, parser: ArgumentParser) -> None:
@@ -175,19 +165,6 @@ def _parser(*classes: type) -> "_Parser":
         if "_add_argparse_args" in vars(cls):
             cls._add_argparse_args(parser)  # type: ignore[attr-defined]
     return parser
-
-
-def _unknown(arguments: Sequence[str]) -> dict[str, Any]:
-    """Undeclared options: with the text after them, or True."""
-    found: dict[str, Any] = {}
-    last = ""
-    for it in arguments:
-        if it.startswith("--"):
-            last, equals, value = it[2:].partition("=")
-            found[last] = value if equals else True
-        elif last and found[last] is True:
-            found[last] = it
-    return found
 
 
 class _Parser(ArgumentParser):

@@ -3,7 +3,6 @@
 Source: Beam Python ``pvalue.DoOutputsTuple``.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from beamlike.api.pipelines.given import Collections
@@ -33,8 +32,6 @@ class DoOutputs(Collections):
     ) -> None:
         self._main, self._tags, self._name = main, tags, name
         self._any = not tags if any_name is None else any_name
-        self.kinds: Mapping[str, Any] = {}
-        """The types of outputs that hints name, by their tags."""
         node, keeping = main.edge.node, main.pipeline.keeping
         for output in [node] if self._any else [Edge(node, tag) for tag in tags]:
             keeping.hold(self, output)
@@ -47,9 +44,7 @@ class DoOutputs(Collections):
             raise MissingOutputError(f"there is no output {tag!r}; the outputs are {named}")
         main = self._main
         edge = Edge(main.edge.node, tag)
-        output = type(main)(main.pipeline, edge, main.windowing, main.is_bounded)
-        output.element_type = self.kinds.get(tag, Any)
-        return output
+        return type(main)(main.pipeline, edge, main.windowing, main.is_bounded)
 
     def __getattr__(self, tag: str) -> PCollection[Any]:
         if tag.startswith("_"):

@@ -11,7 +11,6 @@ from beamlike.api.arguments import warn_of_hint
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
 from beamlike.api.pipelines.hints import forms
-from beamlike.api.pipelines.hints.forms import type_of
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -26,34 +25,33 @@ __all__ = [
     "Partition",
     "PartitionFn",
     "Reshuffle",
-    "ToString",
     "Values",
     "WithKeys",
 ]
 
 
 class Keys(PTransform[Any, Any]):
-    """The first of each pair. Source: Beam ``Keys``."""
+    """The first of each pair."""
 
-    takes, makes = forms.form(tuple, forms.K, forms.V), forms.K
+    takes = forms.form(tuple, forms.K, forms.V)
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[K]:
         return given | "Keys" >> Map(_first)
 
 
 class Values(PTransform[Any, Any]):
-    """The second of each pair. Source: Beam ``Values``."""
+    """The second of each pair."""
 
-    takes, makes = forms.form(tuple, forms.K, forms.V), forms.V
+    takes = forms.form(tuple, forms.K, forms.V)
 
     def expand(self, given: PCollection[tuple[Any, T]]) -> PCollection[T]:
         return given | "Values" >> Map(_second)
 
 
 class KvSwap(PTransform[Any, Any]):
-    """Each pair the other way round. Source: Beam ``KvSwap``."""
+    """Each pair the other way round."""
 
-    takes, makes = forms.form(tuple, forms.K, forms.V), forms.form(tuple, forms.V, forms.K)
+    takes = forms.form(tuple, forms.K, forms.V)
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
         return given | "KvSwap" >> Map(_swapped)
@@ -86,8 +84,6 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
         args: Given to each call of the function after the element; side inputs may be among
             them.
         kwargs: Likewise.
-
-    Source: Beam ``WithKeys``.
     """
 
     @overload
@@ -109,17 +105,10 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
         return f"WithKeys({function_label(self.key)})"
 
     def expand(self, given: PCollection[T]) -> PCollection[tuple[K, T]]:
-        key, kind = self.key, given.element_type
-        made: PCollection[tuple[K, T]]
+        key = self.key
         if callable(key):
-            made = given | "AddKeys" >> ParDo(_AddKeys(key), *self.args, **self.kwargs)
-            key_type = Any
-        else:
-            made = given | "AddKey" >> Map(lambda element: (key, element))
-            key_type = type_of(key)
-        if kind is not None:  # types are checked
-            made.element_type = forms.form(tuple, key_type, kind)
-        return made
+            return given | "AddKeys" >> ParDo(_AddKeys(key), *self.args, **self.kwargs)
+        return given | "AddKey" >> Map(lambda element: (key, element))
 
 
 class _AddKeys(DoFn[Any, Any]):
@@ -131,10 +120,7 @@ class _AddKeys(DoFn[Any, Any]):
 
 
 class MapTuple(Map[Any, R]):
-    """As `Map`, for elements that are tuples: the function is given their parts.
-
-    Source: Beam ``MapTuple``.
-    """
+    """As `Map`, for elements that are tuples: the function is given their parts."""
 
     def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None:
         super().__init__(_Opened(fn, type(self).__name__), *args, **kwargs)
@@ -142,10 +128,7 @@ class MapTuple(Map[Any, R]):
 
 
 class FlatMapTuple(FlatMap[Any, R]):
-    """As `FlatMap`, for elements that are tuples: the function is given their parts.
-
-    Source: Beam ``FlatMapTuple``.
-    """
+    """As `FlatMap`, for elements that are tuples: the function is given their parts."""
 
     def __init__(self, fn: Callable[..., Iterable[R] | None], *args: Any, **kwargs: Any) -> None:
         super().__init__(_Opened(fn, type(self).__name__), *args, **kwargs)
@@ -167,7 +150,7 @@ class _Opened:
 
 
 class PartitionFn(Protocol):
-    """Says which part an element belongs to. Source: Beam ``PartitionFn``."""
+    """Says which part an element belongs to."""
 
     def partition_for(
         self, element: Any, num_partitions: int, *args: Any, **kwargs: Any
@@ -189,8 +172,6 @@ class Partition(PTransform[Any, Any]):
     Raises:
         PipelineError: The number is no whole number of 1 or more; at run: the function answers
             with no part.
-
-    Source: Beam ``Partition``.
     """
 
     def __init__(
@@ -244,11 +225,9 @@ class Reshuffle(PTransform[Any, Any]):
     Args:
         num_buckets: How many keys Beam spreads the elements over. It has no effect and is warned
             of: what follows is not held to so many tasks.
-
-    Source: Beam ``Reshuffle``.
     """
 
-    takes = makes = forms.T
+    keeps_type = True
 
     def __init__(self, num_buckets: int | None = None) -> None:
         super().__init__()
@@ -264,28 +243,3 @@ class Reshuffle(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         return given
-
-
-class ToString:
-    """Elements as texts. Source: Beam Python ``ToString``."""
-
-    @staticmethod
-    def Element() -> Map[Any, str]:
-        """Each element as a text."""
-        return "ElementToString" >> Map(str)
-
-    @staticmethod
-    def Iterables(delimiter: str | None = None) -> Map[Iterable[Any], str]:
-        """The items of each element as texts, with something between them: a comma."""
-        return "IterablesToString" >> Map(_Joined("," if delimiter is None else delimiter))
-
-    Kvs = Iterables
-    """The key and the value of each pair, likewise."""
-
-
-class _Joined:
-    def __init__(self, delimiter: str) -> None:
-        self.delimiter = delimiter
-
-    def __call__(self, items: Iterable[Any]) -> str:
-        return self.delimiter.join(map(str, items))

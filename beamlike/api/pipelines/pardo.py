@@ -14,14 +14,13 @@ from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn, Plain
 from beamlike.api.pipelines.doing import Doing, views_of
 from beamlike.api.pipelines.hints.declared import IOTypeHints
-from beamlike.api.pipelines.hints.wanted import check_arguments
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.stateful_doing import Instead, remembering
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, T
-from beamlike.api.pipelines.views import argument_type, check_side_inputs, looking
+from beamlike.api.pipelines.views import check_side_inputs, looking
 from beamlike.errors import PipelineError, PipelineTypeError, WindowingError
 from beamlike.model.graph import MAIN, ParDoNode
 from beamlike.model.options import MAX_FAILURES
@@ -37,8 +36,6 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         fn: What is done.
         args: Given to each call after the element.
         kwargs: Given to each call.
-
-    Source: Beam ``ParDo``.
     """
 
     with_error_handler: ClassVar[Any] = OfBeamsSDK("ParDo.with_error_handler")
@@ -130,8 +127,6 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         Raises:
             PipelineError: There is no such argument, or two do not go together.
             UnsupportedError: It is an argument that only Beam's own SDK takes.
-
-        Source: Beam ``ParDo.with_exception_handling``.
         """
         made: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
         return made
@@ -145,23 +140,17 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         return super().infer_output_type(input_type)
 
     def type_check_inputs(self, given: Any) -> None:
-        called, hints = self.fn.called(), self.get_type_hints()
-        if not isinstance(given, PCollection) or getattr(called, "opens", False):
+        if getattr(self.fn.called(), "opens", False):
             return
-        if self._is_own and not self._declared.input_types:
-            return  # annotated for type checkers; what is wrong with an element is said in a run
-        args = [given.element_type, *map(argument_type, self.args)]
-        kwargs = {name: argument_type(it) for name, it in self.kwargs.items()}
-        check_arguments(self.label, hints, called, args, kwargs)
+        # Functions of this package are annotated for type checkers; a run says what is wrong.
+        if not self._is_own or self._declared.taken is not None:
+            super().type_check_inputs(given)
 
     @property
     def _is_own(self) -> bool:
         plain: Any = getattr(self.fn, "fn", None) if isinstance(self.fn, Calling) else None
         module = getattr(plain, "__module__", None) or type(plain or self.fn).__module__
         return module.startswith("beamlike.")
-
-    def type_check_outputs(self, made: Any) -> None:
-        """What it makes is of no known type yet."""
 
     def expand(self, given: PCollection[In]) -> PCollection[T]:
         return expanded(self, given, frozenset())
@@ -224,20 +213,6 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
 
     def type_check_inputs(self, given: Any) -> None:
         self._pardo.type_check_inputs(given)
-
-    def type_check_outputs(self, made: Any) -> None:
-        """As of `ParDo`."""
-
-    def with_exception_handling(
-        self, main_tag: str | None = None, **how: Any
-    ) -> PTransform[Any, Any]:
-        """The same, with an output for the elements that the function raised for.
-
-        See `ParDo.with_exception_handling`.
-        """
-        handling: Any = self._pardo.with_exception_handling(main_tag or self._main or "good", **how)
-        made: PTransform[Any, Any] = handling.with_outputs(*self._tags)
-        return made
 
     def default_label(self) -> str:
         return self._pardo.label

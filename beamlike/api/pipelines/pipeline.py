@@ -22,7 +22,7 @@ from beamlike.api.pipelines.result import PipelineResult, PipelineState, with_ow
 from beamlike.api.pipelines.runners import DirectRunner, PipelineRunner, SparkRunner
 from beamlike.api.pipelines.running import Built, run_on
 from beamlike.api.pipelines.transform import Applied, KeepsElements, PTransform
-from beamlike.api.pipelines.transform_tree import TransformTree, check_given, type_made
+from beamlike.api.pipelines.transform_tree import TransformTree, check_inputs, set_output_types
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.coders import keys_by
@@ -65,10 +65,9 @@ class Pipeline(Start):
 
     Raises:
         PipelineError: There is no such runner here, or the options are none.
-
-    Source: Beam ``Pipeline``.
     """
 
+    apply: ClassVar[Any] = OfBeamsSDK("Pipeline.apply")
     visit: ClassVar[Any] = OfBeamsSDK("Pipeline.visit")
 
     keeps_outputs = False
@@ -111,23 +110,6 @@ class Pipeline(Start):
         """Apply a transform that starts from nothing, such as ``Create``."""
         return cast(Out, apply(cast(PTransform[Any, Any], transform), self))
 
-    def apply(
-        self, transform: PTransform[Any, Any], pvalueish: Any = None, label: str | None = None
-    ) -> Any:
-        """Apply a transform to what it reads, under its name.
-
-        One that cannot be applied leaves nothing behind, also no name.
-
-        Args:
-            transform: The transform.
-            pvalueish: What it reads: a collection, several, or None for the pipeline.
-            label: A name, in place of its own.
-
-        Raises:
-            PipelineError: The name is taken, or the transform cannot be applied.
-        """
-        return apply(label >> transform if label else transform, pvalueish or self)
-
     def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
         """What a transform makes; `apply` has found that it is one.
 
@@ -137,12 +119,12 @@ class Pipeline(Start):
         made_of = next(map(type, collections_in(given)), self._collections)
         try:
             with self.tree.applying(transform), self.making(made_of):
-                check_given(transform, given, self.options)
+                check_inputs(transform, given, self.options)
                 made = transform.expand(given)
                 kind = transform.output_type(given)
                 if isinstance(made, PCollection) and kind is not Any:
                     made.declared_type = kind
-                type_made(given, made, self.tree.stack, self.options)
+                set_output_types(transform, given, made, self.options)
                 return made
         except BaseException:
             del self.nodes[nodes:], self.sinks[sinks:]
@@ -311,6 +293,8 @@ class PCollection(Elements, Generic[T_co]):
         declared_type: The same, only of what its user declares.
     """
 
+    apply: ClassVar[Any] = OfBeamsSDK("PCollection.apply")
+
     def __init__(
         self, pipeline: "Pipeline", edge: Edge, windowing: WindowingStrategy, is_bounded: bool
     ) -> None:
@@ -336,25 +320,6 @@ class PCollection(Elements, Generic[T_co]):
             PipelineError: It is no transform, or its name is taken.
         """
         return apply(transform, self)
-
-    @overload
-    def apply(self, label: str, transform: KeepsElements[T_co]) -> "PCollection[T_co]": ...
-
-    @overload
-    def apply(self, label: str, transform: "Applied[PCollection[T_co], Out]") -> Out: ...
-
-    @overload
-    def apply(self, transform: "Applied[PCollection[T_co], Out]", label: str = "") -> Out: ...
-
-    def apply(self, *parts: Any, **named: Any) -> Any:
-        """Apply a transform under a name; Scio's way to write ``|`` and ``>>``.
-
-        Beam Python's order is taken too: ``apply(transform)``, ``apply(transform, label)``.
-        """
-        given = [*parts, *named.values()]
-        label = next((it for it in given if isinstance(it, str)), "")
-        transform: Any = next((it for it in given if not isinstance(it, str)), None)
-        return apply(label >> transform if label and transform else transform, self)
 
     if not TYPE_CHECKING:  # a type checker knows that there is neither
 

@@ -22,7 +22,7 @@ __all__ = ["PipelineResult", "PipelineState"]
 
 
 class PipelineState:
-    """How far a pipeline is, in Beam's words. Source: Beam ``PipelineState``."""
+    """How far a pipeline is, in Beam's words."""
 
     RUNNING: ClassVar[str] = "RUNNING"
     DONE: ClassVar[str] = "DONE"

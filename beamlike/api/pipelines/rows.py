@@ -13,8 +13,6 @@ class Row:
     """An element with named fields: ``Row(user="joe", score=3).score``. Not to be changed.
 
     What named tuples have it has, too: rows of Beam that come from files are such.
-
-    Source: Beam ``Row``.
     """
 
     def __init__(self, **fields: Any) -> None:

@@ -22,7 +22,7 @@ __all__ = [
 
 
 class PipelineRunner:
-    """What runs pipelines: ``Pipeline(runner=DirectRunner())``. Source: Beam ``PipelineRunner``."""
+    """What runs pipelines: ``Pipeline(runner=DirectRunner())``."""
 
     host: ClassVar[Host] = "local"
 

@@ -18,14 +18,7 @@ from beamlike.model.time import DurationLike, InstantLike, duration_ms
 class WithTimestamps(PTransform[Any, Any]):
     """Each element at the event time that a function says. It stays in its windows.
 
-    Args:
-        fn: From an element to an instant.
-        allowed_timestamp_skew: How far before the time that it has now an element may be moved.
-            The watermark may have passed there, and then the element is late.
-
-    Raises:
-        PipelineError: It is no function; at run: an element is moved too far back.
-        TimeError: The skew cannot be read.
+    The arguments are those of `beamlike.beam.WithTimestamps`, and numbers count milliseconds.
 
     Source: Beam Java ``WithTimestamps``.
     """

@@ -1,22 +1,18 @@
 """What a transform is: a step of a pipeline, with a name."""
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.beams_own import OfBeamsSDK, needs_beams_sdk
 from beamlike.api.pipelines.given import collections_in
-from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, of_collections
-from beamlike.api.pipelines.hints.wanted import check_collections, made_type
+from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints
+from beamlike.api.pipelines.hints.wanted import check_elements
 from beamlike.errors import MissingMethodError, PipelineError
 from beamlike.model.fingerprint import stable_repr
 
-_LONGEST: Final = 19
-"""The most letters of an argument in a label. Source: Beam Python ``ptransform_fn``."""
-
-__all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
+__all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda"]
 
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
@@ -80,18 +76,18 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
 
     Subclasses say how in `expand`, by applying other transforms. A transform is given a name
     with ``"name" >> transform``; without one it has the name of its class, or of its function.
-
-    Source: Beam ``PTransform``.
     """
 
     # Subclasses of users do not always call `__init__`.
     _label: str | None = None
 
+    with_resource_hints: ClassVar[Any] = OfBeamsSDK("PTransform.with_resource_hints")
+
     takes: ClassVar[Any] = None
     """The type of the elements that all transforms of a class take."""
 
-    makes: ClassVar[Any] = None
-    """The type of the elements that they make of these."""
+    keeps_type: ClassVar[bool] = False
+    """Whether what comes out are elements of what goes in."""
 
     takes_several: ClassVar[bool] = False
     """Whether a list that it is applied to is one of collections, and not of elements."""
@@ -112,11 +108,6 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     @label.setter
     def label(self, label: str | None) -> None:
         self._label = label
-
-    @property
-    def is_named(self) -> bool:
-        """Whether it was given a name."""
-        return bool(self._label)
 
     def default_label(self) -> str:
         """The name if it was given none."""
@@ -140,11 +131,15 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         named.label = label
         return named
 
-    def __or__(self, transform: "PTransform[Any, Any]") -> "PTransform[Any, Any]":
-        """This transform and another one after it, as one: ``Map(f) | Map(g)``."""
-        if not isinstance(transform, PTransform):
-            return NotImplemented
-        return _Chain((*_links(self), *_links(transform)))
+    def __or__(self, other: Any) -> Any:
+        """Only in Beam's own SDK, where two transforms make one.
+
+        Raises:
+            UnsupportedError: The other one is a transform.
+        """
+        if isinstance(other, PTransform):
+            raise needs_beams_sdk(f"{self.label} | {other.label}")
+        return NotImplemented
 
     def __ror__(self, given: Iterable[Any]) -> Any:
         """Apply this to several collections: ``(one, other) | Flatten()``.
@@ -157,57 +152,33 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
             raise needs_beams_sdk(f"[...] | {self.label}")
         return PTransform.applied(self, given)
 
-    def with_resource_hints(self, **_hints: Any) -> Self:
-        """The same. In Beam it says what a worker should have, which hosts decide here."""
-        return self
-
     def default_type_hints(self) -> IOTypeHints | None:
-        """What holds if nothing is declared: what its class says, or annotations of `expand`."""
-        if self.takes is not None or self.makes is not None:
-            return IOTypeHints(
-                None if self.takes is None else ((self.takes,), {}),
-                None if self.makes is None else ((self.makes,), {}),
-            )
-        if type(self).__module__.startswith("beamlike."):  # annotated for type checkers
-            return None
-        return of_collections(self.expand)
+        """What holds if nothing is declared: what its class says."""
+        return IOTypeHints(self.takes)
 
     def infer_output_type(self, input_type: Any) -> Any:
-        """The type of the elements that come out, for elements of this type; ``Any`` if unknown.
-
-        Source: Beam Python ``PTransform.infer_output_type``.
-        """
-        made = made_type(self.get_type_hints(), [input_type])
-        return Any if made is None else made
+        """The type of the elements that come out, for elements of this type; ``Any`` if unknown."""
+        made = self.get_type_hints().made
+        if made is None:
+            return input_type if self.keeps_type else Any
+        return made
 
     def type_check_inputs(self, given: Any) -> None:
         """Check what it is applied to against its hints.
 
         Raises:
             TypeCheckError: It is of another type.
-
-        Source: Beam Python ``PTransform.type_check_inputs``.
         """
         if isinstance(given, Mapping | tuple | list) and not self.takes_several:
             return  # what it needs is one collection, which `expand` says
         kinds = [it.element_type for it in collections_in(given)]
-        check_collections(self.label, "input", self.get_type_hints().input_types, kinds)
-
-    def type_check_outputs(self, made: Any) -> None:
-        """Check what it made against its hints, likewise.
-
-        Raises:
-            TypeCheckError: It is of another type.
-        """
-        kinds = [] if not hasattr(made, "element_type") else [made.element_type]
-        types = self.get_type_hints().output_types
-        check_collections(self.label, "output", types and (types[0], {}), kinds)
+        check_elements(self.label, self.get_type_hints().taken, kinds)
 
     def output_type(self, given: Any) -> Any:
         """The type of the elements that come out of this, applied to ``given``; ``Any`` if no
         hint of its user says it. Groupings keep values of such a type in columns: ``int``,
         ``float`` and ``str`` after a key."""
-        made = self._declared.simple_output_type()
+        made = self._declared.made
         return Any if made is None else made
 
     def __str__(self) -> str:
@@ -217,60 +188,3 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         return copy
-
-
-class _Chain(PTransform[Any, Any]):
-    """Transforms one after the other. Source: Beam Python ``_ChainedPTransform``."""
-
-    def __init__(self, links: tuple[PTransform[Any, Any], ...]) -> None:
-        super().__init__()
-        self.links = links
-
-    def default_label(self) -> str:
-        return "|".join(link.label for link in self.links)
-
-    def expand(self, given: Any) -> Any:
-        for link in self.links:
-            given = given | link
-        return given
-
-
-def _links(transform: PTransform[Any, Any]) -> tuple[PTransform[Any, Any], ...]:
-    chained = isinstance(transform, _Chain) and not transform.is_named
-    return transform.links if chained else (transform,)  # type: ignore[attr-defined]
-
-
-class _OfFunction(PTransform[Any, Any]):
-    def __init__(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> None:
-        super().__init__()
-        self.fn, self.args, self.kwargs = fn, args, kwargs
-
-    def default_label(self) -> str:
-        name = function_label(self.fn)
-        if not self.args:
-            return name
-        first = self.args[0]
-        text = function_label(first) if callable(first) else str(first)
-        return f"{name}({text if len(text) <= _LONGEST else f'{text[:10]}...{text[-6:]}'})"
-
-    def expand(self, given: Any) -> Any:
-        if "type_hints" in inspect.signature(self.fn).parameters:
-            return self.fn(given, self.get_type_hints(), *self.args, **self.kwargs)
-        return self.fn(given, *self.args, **self.kwargs)
-
-
-def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]:
-    """A decorator: a function of a collection and more becomes a transform of the more.
-
-    If it has a parameter ``type_hints``, after the collection, it is given those of the transform.
-
-    Source: Beam Python ``ptransform_fn``.
-    """
-
-    @wraps(fn)
-    def made(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
-        return _OfFunction(fn, args, kwargs)
-
-    return made

@@ -3,14 +3,13 @@
 Source: Beam Python ``pipeline.AppliedPTransform``, ``Pipeline.apply``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import attrs
 
 from beamlike.api.pipelines.given import Collections, collections_in
-from beamlike.api.pipelines.hints.wanted import made_type
 from beamlike.api.pipelines.options import PipelineOptions, TypeOptions
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
@@ -90,46 +89,36 @@ class TransformTree:
         return f"{self.label}/{label}" if len(self.stack) > 1 else label
 
 
-def check_given(transform: PTransform[Any, Any], given: Any, options: PipelineOptions) -> None:
+def check_inputs(transform: PTransform[Any, Any], inputs: Any, options: PipelineOptions) -> None:
     """Check what a transform is applied to.
 
     Raises:
         TypeCheckError: Its elements are of another type than the transform takes.
     """
     if options.view_as(TypeOptions).pipeline_type_check:
-        transform.type_check_inputs(given)
+        transform.type_check_inputs(inputs)
 
 
-def type_made(
-    given: Any, made: Any, stack: Sequence[AppliedPTransform], options: PipelineOptions
+def set_output_types(
+    transform: PTransform[Any, Any], inputs: Any, outputs: Any, options: PipelineOptions
 ) -> None:
     """Say of which type the elements are that a transform made.
 
     Args:
-        given: What it was applied to.
-        made: What it made.
-        stack: The transform where it was applied, after those that it is a part of.
+        transform: The transform.
+        inputs: What it was applied to.
+        outputs: What it made.
         options: Those of the pipeline.
-
-    Raises:
-        TypeCheckError: They are of another type than it declares.
     """
-    types = options.view_as(TypeOptions)
-    transform: Any = stack[-1].transform
-    read = list(collections_in(given))
-    outputs = [it for it in collections_in(made) if all(it is not each for each in read)]
-    if not types.pipeline_type_check:
-        for it in outputs:
-            it.element_type = None
-        return
-    transform.type_check_outputs(made)
-    kinds = [it.element_type for it in read]
-    hints = transform.get_type_hints()
-    if isinstance(made, Collections):
-        made.kinds = {tag: made_type(hints, kinds, tag) for tag in hints.tagged_output_types()}
-        outputs = [made[None]]
-    for it in outputs:
-        if it.element_type in (None, Any):
-            kind = made_type(hints, kinds)
-            first = kinds[0] if kinds else None
-            it.element_type = transform.infer_output_type(first) if kind is None else kind
+    is_checked = options.view_as(TypeOptions).pipeline_type_check
+    read = list(collections_in(inputs))
+    if isinstance(outputs, Collections):
+        outputs = outputs[None]  # nothing says of which types the others are
+    for output in collections_in(outputs):
+        if any(output is collection for collection in read):
+            continue
+        if not is_checked:
+            output.element_type = None
+        elif output.element_type in (None, Any):
+            first = read[0].element_type if read else None
+            output.element_type = transform.infer_output_type(first)

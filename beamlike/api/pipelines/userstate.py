@@ -58,10 +58,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class OrderedListStateSpec(state_specs.OrderedListStateSpec):
-    """Values with a `Timestamp`, in the order of these.
-
-    Source: Beam Python ``OrderedListStateSpec``.
-    """
+    """Values with a `Timestamp`, in the order of these."""
 
     def millis(self, at: Any) -> int:
         return moment(at, f"the state {self.name!r} timestamp").instant_ms
@@ -86,8 +83,6 @@ class CombiningValueStateSpec(state_specs.CombiningValueStateSpec):
     Raises:
         PipelineTypeError: ``name`` is no text, ``coder`` no coder, or the combine function is none.
         PipelineError: There is no combine function.
-
-    Source: Beam Python ``CombiningValueStateSpec``.
     """
 
     def __init__(self, name: str, coder: Any = None, combine_fn: Any = None) -> None:
@@ -114,8 +109,6 @@ def on_timer(timer_spec: TimerSpec) -> Callable[[Method], Method]:
 
     Raises:
         PipelineError: It is given no `TimerSpec`, or one that calls another method.
-
-    Source: Beam Python ``on_timer``.
     """
     if not isinstance(timer_spec, TimerSpec):
         raise PipelineError(
@@ -169,8 +162,6 @@ def get_dofn_specs(dofn: DoFn[Any, Any]) -> tuple[set[StateSpec], set[TimerSpec]
 
     Raises:
         PipelineError: A method asks for one of them twice.
-
-    Source: Beam Python ``get_dofn_specs``.
     """
     states: set[StateSpec] = set()
     timers: set[TimerSpec] = set()
@@ -198,10 +189,7 @@ def _shown(asked: tuple[str, str | None]) -> str:
 
 
 def is_stateful_dofn(dofn: DoFn[Any, Any]) -> bool:
-    """Whether a function asks for a state or a timer, or needs its elements sorted.
-
-    Source: Beam Python ``is_stateful_dofn``.
-    """
+    """Whether a function asks for a state or a timer, or needs its elements sorted."""
     states, timers = get_dofn_specs(dofn)
     return bool(states or timers or expiration_of(dofn) or is_sorted(dofn))
 
@@ -213,8 +201,6 @@ def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
         PipelineError: Two of them have one name; or a timer calls no method, or one that the
             function does not have any more; or a decorator stands over a method on which it has
             no effect.
-
-    Source: Beam Python ``validate_stateful_dofn``.
     """
     states, timers = get_dofn_specs(dofn)
     for what, specs in (("StateSpecs", states), ("TimerSpecs", timers)):

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 import attrs
 
 from beamlike.api.pipelines.grouping import grouped
-from beamlike.api.pipelines.hints.forms import form, type_of
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, WindowingError
@@ -35,7 +34,6 @@ __all__ = [
     "AsSingleton",
     "EmptySideInput",
     "IsThere",
-    "argument_type",
     "check_side_inputs",
     "looking",
 ]
@@ -74,11 +72,6 @@ class AsSideInput(ABC, Generic[T]):
         left = ("pcoll", "pvalue")
         return {name: it for name, it in self.__dict__.items() if name not in left}
 
-    @property
-    def element_type(self) -> Any:
-        """The type of what a function is given."""
-        return Any
-
     @abstractmethod
     def seen(self, items: list[Any], label: str) -> Any:
         """What a function is given for the items of a pane.
@@ -86,13 +79,6 @@ class AsSideInput(ABC, Generic[T]):
         Args:
             label: The transform that looks, for messages.
         """
-
-
-def argument_type(given: Any) -> Any:
-    """The type of an argument of a function: of a side input, of what is seen of it."""
-    if isinstance(given, AsSideInput):
-        return given.element_type
-    return type_of(given)
 
 
 def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str) -> None:
@@ -120,10 +106,7 @@ def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str
 
 
 class EmptySideInput:
-    """What is seen of an `AsSingleton` where there is no element and no default.
-
-    Source: Beam Python ``EmptySideInput``.
-    """
+    """What is seen of an `AsSingleton` where there is no element and no default."""
 
 
 class AsSingleton(AsSideInput[T]):
@@ -132,17 +115,11 @@ class AsSingleton(AsSideInput[T]):
     Args:
         pcoll: What is looked into.
         default_value: What is seen where there is no element; without it an `EmptySideInput`.
-
-    Source: Beam Python ``AsSingleton``.
     """
 
     def __init__(self, pcoll: PCollection[T], default_value: Any = _NoneGiven) -> None:
         super().__init__(pcoll)
         self.default_value = default_value
-
-    @property
-    def element_type(self) -> Any:
-        return self.pcoll.element_type
 
     def seen(self, items: list[Any], label: str) -> Any:
         if len(items) == 1:
@@ -165,21 +142,14 @@ class AsSingleton(AsSideInput[T]):
 
 
 class AsList(AsSideInput[T]):
-    """All elements of a collection in a window, as a list. They have no order.
-
-    Source: Beam ``AsList``.
-    """
-
-    @property
-    def element_type(self) -> Any:
-        return form(list, self.pcoll.element_type or Any)
+    """All elements of a collection in a window, as a list. They have no order."""
 
     def seen(self, items: list[Any], label: str) -> list[Any]:
         return items
 
 
 class AsIter(AsList[T]):
-    """All elements of a collection in a window, to go through. Source: Beam ``AsIter``."""
+    """All elements of a collection in a window, to go through."""
 
 
 class IsThere(AsIter[T]):
@@ -200,10 +170,7 @@ class _OfPairs(AsSideInput[T]):
 
 
 class AsDict(_OfPairs[T]):
-    """The pairs of a collection in a window as a mapping; of several values of a key, any.
-
-    Source: Beam Python ``AsDict``.
-    """
+    """The pairs of a collection in a window as a mapping; of several values of a key, any."""
 
     def seen(self, items: list[Any], label: str) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
@@ -228,8 +195,6 @@ class AsMultiMap(_OfPairs[T]):
     """The pairs of a collection in a window as a mapping from keys to lists of values.
 
     A key that is not there has an empty list.
-
-    Source: Beam ``AsMultiMap``.
     """
 
     def seen(self, items: list[Any], label: str) -> dict[Any, list[Any]]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from beamlike.api.pipelines.checks import check_collection
-from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.hints.declared import declared_type
 from beamlike.api.pipelines.pane_times import warn_of_times
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, rewindowed
@@ -43,25 +42,15 @@ from beamlike.model.windowfns import WindowFn
 if TYPE_CHECKING:
     from beamlike.api.pipelines.pipeline import Pipeline
 
-__all__ = ["Flatten", "FlattenWith", "Remerge", "WindowInto"]
+__all__ = ["Flatten", "Remerge", "WindowInto"]
 
 
 class WindowInto(PTransform[Any, Any]):
     """Elements put into windows by their timestamps, and what a grouping of them does.
 
     What is not given is as in the collection before. The allowed lateness never shrinks. An element
-    that is in several windows is put into new ones once for each of them.
-
-    Args:
-        window_fn: The windows; None keeps those that the elements are in.
-        trigger: When panes are emitted.
-        accumulation_mode: Whether a pane holds what is new or everything so far.
-        timestamp_combiner: Which event time a pane is stamped with.
-        allowed_lateness: How far the watermark may pass the end of a window before data for it
-            is dropped.
-        closing_behavior: Whether an empty last pane is emitted.
-        on_time_behavior: Whether an empty on-time pane is emitted.
-        strategy: All parts in one value, in place of any of them.
+    that is in several windows is put into new ones once for each of them. The arguments are those
+    of `beamlike.beam.WindowInto`, and numbers count milliseconds.
 
     Raises:
         PipelineError: When it is applied: a part is of the wrong kind, or the parts do not go
@@ -99,7 +88,7 @@ class WindowInto(PTransform[Any, Any]):
             "on_time_behavior": on_time_behavior,
         }
 
-    takes = makes = forms.T
+    keeps_type = True
 
     def output_type(self, given: Any) -> Any:
         return declared_type(given)
@@ -172,7 +161,7 @@ class Remerge(PTransform[Any, Any]):
     Source: Beam Java ``Window.remerge``.
     """
 
-    takes = makes = forms.T
+    keeps_type = True
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         check_collection(given, self)
@@ -188,12 +177,10 @@ class Flatten(PTransform[Any, Any]):
     Args:
         pipeline: What the result belongs to, where there may be no collection at all:
             ``() | Flatten(pipeline=p)`` is empty.
-
-    Source: Beam ``Flatten``.
     """
 
     takes_several = True
-    takes = makes = forms.T
+    keeps_type = True
 
     def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
         super().__init__()
@@ -236,31 +223,3 @@ def _named(collections: list[PCollection[Any]]) -> dict[str, WindowingStrategy]:
         name = repr(it)
         named[f"{name}, input {number}," if name in named else name] = it.windowing
     return named
-
-
-class FlattenWith(PTransform[Any, Any]):
-    """The elements of a collection and of others as one, in the midst of a chain.
-
-    Args:
-        others: The others, or transforms that start from nothing and make them.
-
-    Raises:
-        PipelineTypeError: One is neither.
-
-    Source: Beam Python ``FlattenWith``.
-    """
-
-    def __init__(self, *others: PCollection[Any] | PTransform[Any, Any]) -> None:
-        super().__init__()
-        for other in others:
-            if not isinstance(other, PCollection | PTransform):
-                raise PipelineTypeError(
-                    f"FlattenWith takes collections and transforms that start from nothing, got "
-                    f"{other!r}"
-                )
-        self.others = others
-
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        pipeline = given.pipeline
-        others = [pipeline | it if isinstance(it, PTransform) else it for it in self.others]
-        return (given, *others) | "Flatten" >> Flatten()

@@ -9,7 +9,6 @@ from beamlike.api.pipelines.more_coders import BooleanCoder as BooleanCoder
 from beamlike.api.pipelines.more_coders import FloatCoder as FloatCoder
 from beamlike.api.pipelines.more_coders import IterableCoder as IterableCoder
 from beamlike.api.pipelines.more_coders import VarIntCoder as VarIntCoder
-from beamlike.api.pipelines.python.window_fns import GlobalWindowCoder as GlobalWindowCoder
 from beamlike.api.pipelines.python.window_fns import IntervalWindowCoder as IntervalWindowCoder
 from beamlike.beam.typehints import typehints as typehints
 from beamlike.beam.utils import windowed_value as windowed_value

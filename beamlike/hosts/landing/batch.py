@@ -44,6 +44,8 @@ class Batch:
         dropped: The rows that were dropped on the way; None if they are not wanted.
         columns: The columns of the micro-batch, by what they are.
         accepts_rollback: Whether a table that has a later micro-batch takes this one.
+        is_of_known_query: Whether `query` is of one query alone. Else the last number in the table
+            may be of another query, and a batch with that number is written again.
     """
 
     query: str
@@ -53,6 +55,7 @@ class Batch:
     dropped: "pa.Table | None"
     columns: Columns
     accepts_rollback: bool = False
+    is_of_known_query: bool = True
 
     @property
     def row_key(self) -> str:
@@ -98,6 +101,7 @@ def changes_of(
     *,
     dead_letters: bool,
     accepts_rollback: bool = False,
+    is_of_known_query: bool = True,
 ) -> Batch:
     """What the rows of a micro-batch change.
 
@@ -132,6 +136,7 @@ def changes_of(
         letters_of_dropped(table.column("dropped"), number) if dead_letters else None,
         columns,
         accepts_rollback,
+        is_of_known_query,
     )
 
 

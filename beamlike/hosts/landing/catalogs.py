@@ -8,9 +8,10 @@ that was thought dead cannot put an older batch over a newer one.
 """
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from random import uniform
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import uuid4
@@ -40,8 +41,11 @@ _LOGGER: Final = logging.getLogger("beamlike.tables")
 _ATTEMPTS: Final = 8
 """How often a commit is tried that other writers of the table come before."""
 
-_CONFLICTS: Final = ("concurrent", "commitfailed", "conflicting", "cannot commit", "stale")
-"""Words of Delta Lake's and Iceberg's errors where another writer came first."""
+_CONFLICT: Final = re.compile(
+    r"Concurrent\w*Exception|DELTA_CONCURRENT|CommitFailedException|Found conflicting files|"
+    r"Cannot commit|stale table metadata"
+)
+"""In Delta Lake's and Iceberg's errors where another writer came first."""
 
 _TRANSACTION: Final = (
     "spark.databricks.delta.write.txnAppId",
@@ -134,7 +138,10 @@ class SparkTable(Target):
         values = ", ".join(f"s.{column}" for column in columns)
         # After a rollback numbers begin anew, for an application of another name.
         application = f"{batch.query} {rollbacks}" if rollbacks else batch.query
-        with catalog.view(rows) as source, catalog.numbered(application, batch.number):
+        # Queries of one session of Spark Connect have its settings together.
+        is_alone = hasattr(catalog.spark, "_jsparkSession")
+        numbered = catalog.numbered(application, batch.number) if is_alone else nullcontext()
+        with catalog.view(rows) as source, numbered:
             catalog.commit(
                 f"MERGE INTO {self.table} t USING {source} s ON t.{key} = s.{key} "
                 f"WHEN MATCHED AND {marked} THEN DELETE "
@@ -311,8 +318,7 @@ def _retried(commit: Callable[[], Any], table: str) -> None:
             commit()
             return
         except Exception as error:
-            text = f"{type(error).__name__} {error}".lower()
-            if attempt == _ATTEMPTS or not any(word in text for word in _CONFLICTS):
+            if attempt == _ATTEMPTS or not _CONFLICT.search(f"{type(error).__name__} {error}"):
                 raise
             _LOGGER.info("upsert_into: another writer of %s came first; attempt %d", table, attempt)
             time.sleep(uniform(0.05, 0.2) * 2**attempt)

@@ -58,7 +58,10 @@ class Iceberg(Target):
         """See `Target.check`."""
         needs("a table of Iceberg", "iceberg")
         check_name("table", self.table)
-        if str(self.properties.get("type", "")).lower() == "hadoop":
+        from pyiceberg.utils.config import Config
+
+        configured = Config().get_catalog_config(self.catalog) or {}
+        if str({**configured, **self.properties}.get("type", "")).lower() == "hadoop":
             raise ColumnError(
                 "tables.Iceberg: PyIceberg has no catalog of type 'hadoop'; write through Spark, "
                 f"with tables.SparkTable({self.catalog + '.' + self.table!r}), or use a catalog of "

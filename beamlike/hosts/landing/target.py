@@ -141,7 +141,7 @@ def is_next(batch: "Batch", last: int | None, table: str) -> bool:
     if last is None or batch.number > last:
         return True
     if batch.number == last:  # the query ended after it was written, and before it was committed
-        return False
+        return not batch.is_of_known_query
     if batch.accepts_rollback:
         return True
     raise StateError(

@@ -34,6 +34,9 @@ def _is_uuid(text: str | None) -> bool:
         return False
 
 
+_CONNECT: Final = "connect"
+"""The run of a query over Spark Connect, which does not say whose micro-batch it is."""
+
 _written: Final[dict[tuple[str, str, str], int]] = {}
 """The last micro-batch that this process wrote, by run, name and place of the table."""
 
@@ -83,6 +86,7 @@ class Upserting(metaclass=Readable):
             number,
             dead_letters=self.dead_letters is not None,
             accepts_rollback=self.accept_rollback,
+            is_of_known_query=run.id != _CONNECT,
         )
         self.target.check_columns(changes.rows.schema)
         if problems := self.target.unlandable(changes):
@@ -176,7 +180,7 @@ class _Run:
             return cls(name or _DEFAULT_NAME, None)
         context = getattr(session, "_sc", None)
         if context is None:
-            # Spark Connect runs each query's foreachBatch in a process of its own.
+            # Each start of a query has a process of its own for its foreachBatch.
             if name is None:
                 raise StateError(
                     "upsert_into: over Spark Connect a writer cannot know which query it is of; "
@@ -184,7 +188,7 @@ class _Run:
                     'name="visits, first checkpoint": the numbers of micro-batches are kept '
                     "under it"
                 )
-            return cls(name, "connect")
+            return cls(name, _CONNECT)
         query = context.getLocalProperty(_QUERY_ID)
         named = name or _DEFAULT_NAME
         run = context.getLocalProperty(_RUN_ID)

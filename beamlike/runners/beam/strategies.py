@@ -239,6 +239,21 @@ def check_same_windows(label: str, first: Strategy, second: Strategy) -> None:
         )
 
 
+def check_known_by_bounds(label: str, strategy: Strategy) -> None:
+    """Refuse rows that are known by the bounds of windows which are more than that.
+
+    Raises:
+        UnsupportedError: The windows are of a user's own class.
+    """
+    if not strategy.windows.are_bounds:
+        raise UnsupportedError(
+            f"{label!r} keeps a row for each key and window, and the windows of "
+            f"{type(strategy.beam.windowfn).__name__} are of a class of their own, which have no "
+            "columns; put what they say into the key, and the elements into windows of Beam's, "
+            "such as GlobalWindows, before it"
+        )
+
+
 def last_instant(windows: Windows, span: tuple[int, int], ticks: int) -> int:
     """An instant of an element in a window as Beam's (us), whose global window ends earlier."""
     return windows.last_micros(span) if ticks == span[1] - 1 else ticks

@@ -43,7 +43,7 @@ from beamlike.runners.beam.splittable import SplittableFn, Splitting
 from beamlike.runners.beam.stage import OneKey, Stage, Untagged
 from beamlike.runners.beam.stateful import Attaching, BeamStatefulFn
 from beamlike.runners.beam.steps import Step
-from beamlike.runners.beam.strategies import check_same_windows
+from beamlike.runners.beam.strategies import check_known_by_bounds, check_same_windows
 from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.transforms import Ours, UpsertInto
 from beamlike.runners.beam.windows import ObjectWindows
@@ -255,7 +255,10 @@ class Translation(Collections):
                 f"{label!r} writes rows of Spark, and the pipeline runs in this process; run it "
                 "with --beamlike_host=spark"
             )
-        edge = self.rows(source, label, with_panes=isinstance(ours, UpsertInto))
+        is_table = isinstance(ours, UpsertInto)
+        if is_table:
+            check_known_by_bounds(label, self.strategy(source, label))
+        edge = self.rows(source, label, with_panes=is_table)
         self.sinks.append(sink_of(label, ours, edge, retracts=self.retracts(source)))
 
     def retracts(self, collection: str) -> bool:

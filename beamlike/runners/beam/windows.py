@@ -37,6 +37,8 @@ _BY_BOUNDS: Final = frozenset(
     )
 )
 """The window functions whose windows are all that their bounds say."""
+_CODERS_OF_BOUNDS: Final = frozenset((coders.IntervalWindowCoder, coders.GlobalWindowCoder))
+"""The coders of windows that keep bounds alone."""
 
 
 class Windows(ABC):
@@ -44,6 +46,11 @@ class Windows(ABC):
 
     carries_object: bool
     """Whether the value of an element in the graph is a pair of its window and its value."""
+
+    @property
+    def are_bounds(self) -> bool:
+        """Whether windows are all that their bounds say."""
+        return True
 
     @abstractmethod
     def span(self, window: Any) -> Span:
@@ -189,6 +196,10 @@ class ObjectWindows(Windows):
     coder: Any
     carries_object = True
 
+    @property
+    def are_bounds(self) -> bool:
+        return type(self.coder) in _CODERS_OF_BOUNDS
+
     def span(self, window: Any) -> Span:
         return self.span_of_bytes(self.coder.encode(window), _end_of(window))
 
@@ -236,7 +247,7 @@ def windows_of(window_fn: Any) -> Windows:
         }
         return BoundWindows(owner.__name__, early)
     coder = window_fn.get_window_coder()
-    if window_fn.is_merging() and type(coder) is coders.IntervalWindowCoder:
+    if window_fn.is_merging() and type(coder) in _CODERS_OF_BOUNDS:
         return BoundWindows(owner.__name__)
     return ObjectWindows(coder)
 

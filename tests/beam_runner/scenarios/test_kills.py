@@ -1,6 +1,7 @@
-"""Sources without an end on Spark, in a process that is killed twice."""
+"""Streams on Spark, in a process that is killed twice."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -92,3 +93,52 @@ def test_files_that_come_are_each_read_once_whatever_is_killed(
     ended = subprocess.run([*command, "drain"], check=False, timeout=400)
     assert ended.returncode == 0
     assert counts() == {"tea": 3, "milk": 1, "salt": 1}
+
+
+def games_of(folder: Path, number: int) -> list[tuple[str, int, int]]:
+    """Write the scores of some minutes as a file; the same as tuples, with the hour of each."""
+    year = 1_704_067_200
+    minutes = range(40 * number, 40 * number + 40)
+    scores = [(f"team {n % 3}", n, f"2024-01-01 {n // 60:02}:{n % 60:02}:00") for n in minutes]
+    names = ("team", "score", "at")
+    text = "".join(f"{json.dumps(dict(zip(names, it, strict=True)))}\n" for it in scores)
+    hidden = folder / f".{number}.json"
+    hidden.write_text(text, encoding="utf-8")
+    written = time.time() - 100 + number  # Spark reads files in the order of these
+    os.utime(hidden, (written, written))
+    hidden.rename(folder / f"{number}.json")
+    return [(team, score, year + score // 60 * 3_600) for team, score, _ in scores]
+
+
+def rows_of(folder: Path) -> list[tuple[str, int, int]]:
+    """The rows that all micro-batches have written."""
+    files = [json.loads(file.read_text(encoding="utf-8")) for file in folder.iterdir()]
+    return [(team, score, hour) for rows in files for team, score, hour in rows]
+
+
+def test_the_leader_board_and_states_killed_twice_give_what_a_plain_computation_gives(
+    tmp_path: Path,
+) -> None:
+    folder, out, totals = (tmp_path / name for name in ("games", "panes", "totals"))
+    for empty in (folder, out, totals):
+        empty.mkdir()
+    job = Path(__file__).with_name("leader_board_job.py")
+    folders = map(str, (folder, out, totals, tmp_path / "checkpoint"))
+    command = [sys.executable, str(job), *folders]
+    scores: list[tuple[str, int, int]] = []
+    for number in range(9):
+        scores += games_of(folder, number)
+        if number in (2, 5):
+            written = len([*out.iterdir()]) + 2
+            killed_after(command, lambda least=written: len([*out.iterdir()]) >= least)
+    assert subprocess.run([*command, "drain"], check=False, timeout=400).returncode == 0
+    expected: dict[tuple[str, int], int] = {}
+    for team, score, hour in scores:
+        expected[team, hour] = expected.get((team, hour), 0) + score
+    latest: dict[tuple[str, int], int] = {}
+    for team, score, hour in rows_of(out):
+        latest[team, hour] = max(score, latest.get((team, hour), 0))
+    assert latest == expected
+    assert sorted(rows_of(totals)) == sorted(
+        (team, n, hour) for (team, hour), n in expected.items()
+    )

@@ -2,6 +2,7 @@
 """Windows of a user's class that merge: what they say beyond their bounds is kept."""
 
 from random import Random
+from threading import Lock
 from typing import Any
 
 import apache_beam as beam
@@ -11,84 +12,20 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.testing.test_stream import TestStream
 from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms import trigger, userstate, window
-from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.errors import UnsupportedError
-from beamlike.runners.beam import BeamlikeRunner
+from beamlike.runners.beam import BeamlikeRunner, Retraction, StrategyOptions
+from tests.beam_runner.scenarios.visits import (
+    GAP,
+    LikeSessions,
+    Moments,
+    TwentySeconds,
+    Visit,
+    Visits,
+    at,
+)
 
-GAP = 10
 EARLY_AND_LATE = trigger.AfterWatermark(early=trigger.AfterCount(1), late=trigger.AfterCount(1))
-
-
-class Visit(window.BoundedWindow):
-    """A visit with one device: when it began, and in how many parts it was first seen."""
-
-    def __init__(self, start: float, end: float, device: str, parts: int) -> None:
-        super().__init__(end)
-        self.began, self.device, self.parts = Timestamp.of(start), device, parts
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Visit) and self._fields == other._fields
-
-    def __hash__(self) -> int:
-        return hash(self._fields)
-
-    @property
-    def _fields(self) -> tuple[Any, ...]:
-        return self.began, self.end, self.device, self.parts
-
-    def __repr__(self) -> str:
-        return f"{self.device} {float(self.began):g} to {float(self.end):g} in {self.parts}"
-
-
-class VisitCoder(coders.Coder):
-    def encode(self, value: Visit) -> bytes:
-        times = value.began.micros, value.end.micros
-        return ",".join(map(str, (*times, value.device, value.parts))).encode()
-
-    def decode(self, encoded: bytes) -> Visit:
-        start, end, device, parts = encoded.decode().split(",")
-        times = Timestamp(micros=int(start)), Timestamp(micros=int(end))
-        return Visit(*times, device, int(parts))
-
-    def is_deterministic(self) -> bool:
-        return True
-
-
-class Visits(window.WindowFn):
-    """Sessions of each device: those of two devices never merge, also where they overlap.
-
-    Elements are pairs of a user and a click, ``device:page``.
-    """
-
-    def assign(self, context: Any) -> list[Visit]:
-        device, _, _ = context.element[1].partition(":")
-        return [Visit(context.timestamp, context.timestamp + GAP, device, 1)]
-
-    def merge(self, merge_context: Any) -> None:
-        by_device: dict[str, list[Visit]] = {}
-        for visit in merge_context.windows:
-            by_device.setdefault(visit.device, []).append(visit)
-        for device, visits in by_device.items():
-            together: list[Visit] = []
-            for visit in sorted(visits, key=lambda it: (it.began, it.end)):
-                if together and visit.began >= max(it.end for it in together):
-                    self._merge(merge_context, device, together)
-                    together = []
-                together.append(visit)
-            self._merge(merge_context, device, together)
-
-    def _merge(self, merge_context: Any, device: str, visits: list[Visit]) -> None:
-        if len(visits) > 1:
-            end, parts = max(it.end for it in visits), sum(it.parts for it in visits)
-            merge_context.merge(visits, Visit(visits[0].began, end, device, parts))
-
-    def get_window_coder(self) -> VisitCoder:
-        return VisitCoder()
-
-
-def at(seconds: float, click: str, user: str = "ann") -> window.TimestampedValue:
-    return window.TimestampedValue((user, click), seconds)
 
 
 CLICKS = (
@@ -320,15 +257,6 @@ TRIGGERS = (
 )
 
 
-class LikeSessions(Visits):
-    """Visits that are equal where their bounds are, as those of sessions."""
-
-    def _merge(self, merge_context: Any, device: str, visits: list[Visit]) -> None:
-        if len(visits) > 1:
-            end = max(it.end for it in visits)
-            merge_context.merge(visits, Visit(visits[0].began, end, device, 1))
-
-
 def pane_shown(
     pair: Any,
     name: str,
@@ -374,21 +302,6 @@ def test_visits_of_one_device_are_sessions(host: str, seed: int) -> None:
         assert_that(branches | beam.Flatten(), are_equal)
 
 
-class Moments(Visits):
-    """Clicks of a device within a second of each other; one alone has no length."""
-
-    def assign(self, context: Any) -> list[Visit]:
-        device, _, _ = context.element[1].partition(":")
-        return [Visit(context.timestamp, context.timestamp, device, 1)]
-
-    def merge(self, merge_context: Any) -> None:
-        by_second: dict[Any, list[Visit]] = {}
-        for visit in merge_context.windows:
-            by_second.setdefault((visit.device, visit.began.micros // 1_000_000), []).append(visit)
-        for (device, _), visits in by_second.items():
-            self._merge(merge_context, device, sorted(visits, key=lambda it: it.began))
-
-
 def test_windows_that_merge_may_have_no_length(host: str) -> None:
     with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
         grouped = (
@@ -404,6 +317,92 @@ def test_windows_that_merge_may_have_no_length(host: str) -> None:
             (["phone:c"], "phone 2 to 2 in 1"),
         ]
         assert_that(grouped, equal_to(expected))
+
+
+def counts_that_retract(host: str, window_fn: Any) -> Any:
+    """Counts of clicks with early panes, each of which withdraws the one before."""
+    p = beam.Pipeline(runner=BeamlikeRunner(host))
+    stream = (
+        TestStream()
+        .add_elements([at(1, "phone:a")])
+        .add_elements([at(16, "phone:b")])
+        .add_elements([at(8, "phone:c")])
+        .advance_watermark_to_infinity()
+    )
+    counts = (
+        p
+        | stream
+        | beam.WindowInto(
+            window_fn,
+            trigger=trigger.AfterWatermark(early=trigger.AfterCount(1)),
+            accumulation_mode=trigger.AccumulationMode.ACCUMULATING,
+        )
+        | StrategyOptions(retractions=True, on_time_behavior="fire_if_non_empty")
+        | beam.combiners.Count.PerKey()
+    )
+    return p, counts | beam.Map(count_shown)
+
+
+def count_shown(count: Any, w: Any = beam.DoFn.WindowParam) -> tuple[bool, int, str]:
+    """Whether a count is withdrawn, itself, and its window."""
+    withdrawn = isinstance(count, Retraction)
+    return withdrawn, (count.element if withdrawn else count)[1], repr(w)
+
+
+def test_a_visit_that_becomes_part_of_another_one_is_withdrawn(host: str) -> None:
+    p, counts = counts_that_retract(host, Visits())
+    with p:
+        expected = [
+            (False, 1, "phone 1 to 11 in 1"),
+            (False, 1, "phone 16 to 26 in 1"),
+            (True, 1, "phone 1 to 11 in 1"),
+            (True, 1, "phone 16 to 26 in 1"),
+            (False, 3, "phone 1 to 26 in 3"),
+        ]
+        assert_that(counts, equal_to(expected))
+
+
+def test_a_pane_of_a_window_of_a_users_class_is_withdrawn(host: str) -> None:
+    p, counts = counts_that_retract(host, TwentySeconds())
+    with p:
+        expected = [(False, n, "any 0 to 20 in 1") for n in (1, 2, 3)]
+        expected += [(True, n, "any 0 to 20 in 1") for n in (1, 2)]
+        assert_that(counts, equal_to(expected))
+
+
+class Page:
+    """A value that only its own coder takes to another process."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.lock = name, Lock()
+
+
+class PageCoder(coders.Coder):
+    def encode(self, value: Page) -> bytes:
+        return value.name.encode()
+
+    def decode(self, encoded: bytes) -> Page:
+        return Page(encoded.decode())
+
+    def to_type_hint(self) -> type:
+        return Page
+
+
+@pytest.mark.parametrize("window_fn", [Visits(), TwentySeconds()], ids=["merging", "fixed"])
+def test_values_with_a_coder_are_grouped_in_such_windows(host: str, window_fn: Any) -> None:
+    coders.registry.register_coder(Page, PageCoder)
+    as_pages = beam.MapTuple(lambda user, click: (user, Page(click)))
+    with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
+        names = (
+            p
+            | beam.Create([at(1, "phone:a"), at(2, "phone:b")])
+            | beam.Map(lambda element: element).with_output_types(tuple[str, str])
+            | beam.WindowInto(window_fn)
+            | as_pages.with_output_types(tuple[str, Page])
+            | beam.GroupByKey()
+            | beam.MapTuple(lambda user, pages: (user, sorted(page.name for page in pages)))
+        )
+        assert_that(names, equal_to([("ann", ["phone:a", "phone:b"])]))
 
 
 def test_collections_in_windows_of_different_classes_are_not_flattened(host: str) -> None:

@@ -4,8 +4,6 @@
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +27,7 @@ from beamlike.runners.beam import (
     WriteRows,
 )
 from beamlike.tables import SQLite
-from tests.beam_runner.scenarios.test_merging_windows import Visits
+from tests.beam_runner.scenarios.visits import Visits
 
 Rows = dict[int, list[tuple[Any, ...]]]
 """The rows of each micro-batch: one that comes again replaces what it brought before."""
@@ -178,52 +176,6 @@ def test_a_stream_that_is_stopped_twice_gives_what_a_plain_computation_gives(
     greatest = {shop: max(t for s, t in all_of(running) if s == shop) for shop in sums}
     assert greatest == {shop: 6 * total for shop, total in sums.items()}
     assert len(all_of(running)) == 6 * 9
-
-
-def games_of(folder: Path, number: int) -> list[tuple[str, int, int]]:
-    """Write the scores of some minutes as a file; the same as tuples, with the hour of each."""
-    year = 1_704_067_200
-    minutes = range(40 * number, 40 * number + 40)
-    scores = [(f"team {n % 3}", n, f"2024-01-01 {n // 60:02}:{n % 60:02}:00") for n in minutes]
-    names = ("team", "score", "at")
-    text = "".join(f"{json.dumps(dict(zip(names, it, strict=True)))}\n" for it in scores)
-    hidden = folder / f".{number}.json"
-    hidden.write_text(text, encoding="utf-8")
-    written = time.time() - 100 + number  # Spark reads files in the order of these
-    os.utime(hidden, (written, written))
-    hidden.rename(folder / f"{number}.json")
-    return [(team, score, year + score // 60 * 3_600) for team, score, _ in scores]
-
-
-def test_beams_leader_board_killed_twice_gives_what_a_plain_computation_gives(
-    tmp_path: Path,
-) -> None:
-    folder, out = tmp_path / "games", tmp_path / "panes"
-    folder.mkdir()
-    out.mkdir()
-    job = Path(__file__).with_name("leader_board_job.py")
-    command = [sys.executable, str(job), str(folder), str(out), str(tmp_path / "checkpoint")]
-    scores: list[tuple[str, int, int]] = []
-    for number in range(9):
-        scores += games_of(folder, number)
-        if number in (2, 5):
-            written = len([*out.iterdir()])
-            running = subprocess.Popen(command)
-            until = time.time() + 120
-            while len([*out.iterdir()]) < written + 2 and time.time() < until:
-                time.sleep(0.2)
-            running.kill()
-            running.wait()
-            assert len([*out.iterdir()]) > written
-    assert subprocess.run([*command, "drain"], check=False).returncode == 0
-    expected: dict[tuple[str, int], int] = {}
-    for team, score, hour in scores:
-        expected[team, hour] = expected.get((team, hour), 0) + score
-    found: dict[tuple[str, int], int] = {}
-    for panes in out.iterdir():
-        for team, score, hour in json.loads(panes.read_text(encoding="utf-8")):
-            found[team, hour] = max(score, found.get((team, hour), 0))
-    assert found == expected
 
 
 def clicks_of(folder: Path, number: int, *clicks: tuple[int, str]) -> None:

@@ -24,6 +24,7 @@ from beamlike.runners.beam import (
     to_data_frame,
 )
 from beamlike.tables import SQLite
+from tests.beam_runner.scenarios.visits import Visits as VisitsOfDevices
 
 VISITS = "user string, n long, ts timestamp"
 ROWS = "user string, total long"
@@ -246,3 +247,19 @@ def test_what_cannot_be_a_data_frame_is_refused() -> None:
         to_data_frame(endless, "n double")
     with pytest.raises(PipelineError, match="schema"):
         to_data_frame(beam.Pipeline() | beam.Create([1]), "no schema at all")
+
+
+def test_windows_without_bounds_have_no_rows_in_a_table(tmp_path: Path) -> None:
+    """Those that end together would share a row."""
+    p = beam.Pipeline(runner=BeamlikeRunner("spark"))
+    counts = (
+        p
+        | beam.Create([("ann", "phone:a"), ("ann", "tablet:b")])
+        | beam.WindowInto(VisitsOfDevices())
+        | beam.combiners.Count.PerKey()
+        | beam.MapTuple(lambda user, n: beam.Row(user=user, n=n))
+    )
+    table = SQLite(f"{tmp_path}/visits.db", "visits")
+    counts | "Save" >> UpsertInto(table, "user", "user string, n long", name="visits")
+    with pytest.raises(UnsupportedError, match=r"'Save' keeps a row for each .* of Visits are of"):
+        p.run()

@@ -1,52 +1,13 @@
-"""Sequences, impulses at regular times, and Kafka."""
+"""Kafka, where there is no Spark or no connector."""
 
 from typing import Any
 
 import pytest
 
 import beamlike.beam as beam
-from beamlike.beam.io.external.generate_sequence import GenerateSequence
 from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
-from beamlike.beam.testing.test_pipeline import TestPipeline
-from beamlike.beam.testing.util import assert_that, equal_to
-from beamlike.beam.transforms.periodicsequence import PeriodicImpulse, PeriodicSequence
 from beamlike.errors import BeamlikeError, EnvironmentProblem, PipelineError, UnsupportedError
 from beamlike.hosts import kafka_connector
-from tests.support.pipelines.files import HOSTS, read_by
-
-
-def timed(element: Any, at: Any = beam.DoFn.TimestampParam) -> tuple[Any, float]:
-    return element, float(at)
-
-
-@HOSTS
-def test_impulses_at_regular_times(host: str, request: pytest.FixtureRequest) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
-        plain = p | "Plain" >> PeriodicImpulse(5, 30, 10)
-        assert_that(
-            plain | "T1" >> beam.Map(timed), equal_to([(5.0, 5.0), (15.0, 15.0), (25.0, 25.0)])
-        )
-        data = p | "Data" >> PeriodicImpulse(0, fire_interval=10, data=["a", "b"])
-        assert_that(data | "T2" >> beam.Map(timed), equal_to([("a", 0.0), ("b", 10.0)]), "Data is")
-
-
-@HOSTS
-def test_impulses_in_windows_of_their_own(host: str, request: pytest.FixtureRequest) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
-        counts = (
-            p
-            | PeriodicImpulse(0, 30, 10, apply_windowing=True)
-            | beam.combiners.Count.Globally().without_defaults()
-        )
-        assert_that(counts, equal_to([1, 1, 1]))
-
-
-def test_sequences() -> None:
-    with TestPipeline() as p:
-        spans = p | beam.Create([(0, 3, 1)])
-        assert_that(spans | PeriodicSequence(), equal_to([0.0, 1.0, 2.0]), "Times")
-        assert_that(p | GenerateSequence(3, 6), equal_to([3, 4, 5]), "Numbers")
-
 
 SERVERS = {"bootstrap.servers": "localhost:9092"}
 STRING = "org.apache.kafka.common.serialization.StringDeserializer"

@@ -13,23 +13,19 @@ from typing import Any, Final, Self, TypeVar, cast, get_args, get_origin
 
 import attrs
 
-from beamlike.api.pipelines.hints.forms import K, V, checked, form, item_of, normal, shown
+from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.hints.forms import K, V, checked, form, item_of, normal
 
 __all__ = [
     "IOTypeHints",
     "WithTypeHints",
     "annotations_of",
     "get_type_hints",
-    "of_collections",
-    "of_parameters",
     "with_input_types",
     "with_output_types",
 ]
 
 Decorated = TypeVar("Decorated")
-
-Types = tuple[tuple[Any, ...], Mapping[str, Any]]
-"""Types by place, and by name."""
 
 _HINTS = "_beamlike_type_hints"
 
@@ -39,72 +35,39 @@ class IOTypeHints:
     """What something takes and what it makes.
 
     Attributes:
-        input_types: The types of its arguments by place and by name; None: nothing says it.
-        output_types: The type of what comes out first, and of tagged outputs by their tags.
-
-    Source: Beam Python ``IOTypeHints``.
+        taken: The type of the elements that it takes; None: nothing says it.
+        made: The type of those that it makes; None: nothing says it.
     """
 
-    input_types: Types | None = None
-    output_types: Types | None = None
-
-    def with_input_types(self, *types: Any, **named: Any) -> Self:
-        """The same with these types of arguments."""
-        return attrs.evolve(self, input_types=_types("with_input_types", types, named))
-
-    def with_output_types(self, *types: Any, **named: Any) -> Self:
-        """The same with these types of outputs."""
-        return attrs.evolve(self, output_types=_types("with_output_types", types, named))
+    taken: Any = None
+    made: Any = None
 
     def with_defaults(self, others: "IOTypeHints | None") -> Self:
-        """The same, with what others say where these say nothing."""
+        """These hints, with what others say where these say nothing."""
         if others is None:
             return self
-        return attrs.evolve(
-            self,
-            input_types=self.input_types or others.input_types,
-            output_types=self.output_types or others.output_types,
-        )
+        taken = others.taken if self.taken is None else self.taken
+        return attrs.evolve(self, taken=taken, made=others.made if self.made is None else self.made)
 
     def strip_iterable(self) -> Self:
-        """The same, of something that makes several elements at once: what these are."""
-        if not self.output_types or not self.output_types[0]:
-            return self
-        first, *others = self.output_types[0]
-        made = (item_of(first), *others)
-        return attrs.evolve(self, output_types=(made, self.output_types[1]))
-
-    def simple_output_type(self, context: str = "") -> Any:
-        """The type of what comes out; None: nothing says it."""
-        types = self.output_types
-        return types[0][0] if types and types[0] else None
-
-    def tagged_output_types(self) -> Mapping[str, Any]:
-        """The types of tagged outputs."""
-        return self.output_types[1] if self.output_types else {}
-
-    def __bool__(self) -> bool:
-        return bool(self.input_types or self.output_types)
-
-    def __str__(self) -> str:
-        taken, made = (_in_words(it) for it in (self.input_types, self.output_types))
-        return f"IOTypeHints[inputs={taken}, outputs={made}]"
+        """The hints of something that makes several elements at once: what these are."""
+        return self if self.made is None else attrs.evolve(self, made=item_of(self.made))
 
 
-def _types(owner: str, types: tuple[Any, ...], named: Mapping[str, Any]) -> Types:
-    named = {name: checked(it, owner) for name, it in named.items()}
-    return tuple(checked(it, owner) for it in types), named
+def _the_type(owner: str, types: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    """The one type that is declared.
 
-
-def _in_words(types: Types | None) -> str:
-    if types is None:
-        return "None"
-    named = [f"{name}={shown(it)}" for name, it in types[1].items()]
-    return f"({', '.join([*map(shown, types[0]), *named])})"
+    Raises:
+        PipelineTypeError: It is no type.
+        UnsupportedError: There are several, of arguments or outputs besides.
+    """
+    if len(types) != 1 or named:
+        raise needs_beams_sdk(f"{owner} of more than the elements")
+    return checked(types[0], owner)
 
 
 class WithTypeHints:
-    """Something that types may be declared for. Source: Beam Python ``WithTypeHints``."""
+    """Something that types may be declared for."""
 
     # Subclasses of users do not always call `__init__`.
     _declared = IOTypeHints()
@@ -119,21 +82,25 @@ class WithTypeHints:
         return None
 
     def with_input_types(self, *types: Any, **named: Any) -> Self:
-        """Declare what it takes: the type of the elements, then those of its other arguments.
+        """Declare the type of the elements that it takes.
 
         Raises:
             PipelineTypeError: It is no type.
+            UnsupportedError: There are types of other arguments, too.
         """
-        self._declared = self._declared.with_input_types(*types, **named)
+        taken = _the_type("with_input_types", types, named)
+        self._declared = attrs.evolve(self._declared, taken=taken)
         return self
 
     def with_output_types(self, *types: Any, **named: Any) -> Self:
-        """Declare what comes out: the type of its elements, and of tagged outputs by their tags.
+        """Declare the type of the elements that come out.
 
         Raises:
             PipelineTypeError: It is no type.
+            UnsupportedError: There are types of other outputs, too.
         """
-        self._declared = self._declared.with_output_types(*types, **named)
+        made = _the_type("with_output_types", types, named)
+        self._declared = attrs.evolve(self._declared, made=made)
         return self
 
 
@@ -143,42 +110,29 @@ def get_type_hints(decorated: Any) -> IOTypeHints:
 
 
 def with_input_types(*types: Any, **named: Any) -> Callable[[Decorated], Decorated]:
-    """A decorator: what a function, a `DoFn`, a combine function or a transform takes.
-
-    Args:
-        types: The type of the elements, then those of other arguments.
-        named: Types of arguments by their names.
+    """A decorator: the type of the elements that a function, a `DoFn` or a transform takes.
 
     Raises:
-        PipelineTypeError: One is no type.
-
-    Source: Beam Python ``typehints.with_input_types``.
+        PipelineTypeError: It is no type.
+        UnsupportedError: There are types of other arguments, too.
     """
-
-    def decorate(decorated: Decorated) -> Decorated:
-        hints = get_type_hints(decorated).with_input_types(*types, **named)
-        setattr(decorated, _HINTS, hints)
-        return decorated
-
-    return decorate
+    return _decorator(taken=_the_type("with_input_types", types, named))
 
 
 def with_output_types(*types: Any, **named: Any) -> Callable[[Decorated], Decorated]:
-    """A decorator: what a function, a `DoFn`, a combine function or a transform makes.
-
-    Args:
-        types: What a function returns; of a class, the type of the elements that come out.
-        named: The types of tagged outputs by their tags.
+    """A decorator: what a function returns; of a `DoFn` or a transform, the type of the elements
+    that come out.
 
     Raises:
-        PipelineTypeError: One is no type.
-
-    Source: Beam Python ``typehints.with_output_types``.
+        PipelineTypeError: It is no type.
+        UnsupportedError: There are types of other outputs, too.
     """
+    return _decorator(made=_the_type("with_output_types", types, named))
 
+
+def _decorator(**hint: Any) -> Callable[[Decorated], Decorated]:
     def decorate(decorated: Decorated) -> Decorated:
-        hints = get_type_hints(decorated).with_output_types(*types, **named)
-        setattr(decorated, _HINTS, hints)
+        setattr(decorated, _HINTS, attrs.evolve(get_type_hints(decorated), **hint))
         return decorated
 
     return decorate
@@ -191,72 +145,26 @@ def annotations_of(function: Any) -> IOTypeHints:
     if not inspect.isroutine(function):
         function = getattr(function, "__call__", function)  # noqa: B004
     try:
-        found = typing.get_type_hints(function)
+        types = typing.get_type_hints(function)
         parameters = inspect.signature(function).parameters.values()
     except (NameError, TypeError, ValueError, AttributeError, SyntaxError):
         return IOTypeHints()  # no function of Python, or a name of later
-    made: Types | None = ((normal(found.pop("return")),), {}) if "return" in found else None
-    if not found:
-        return IOTypeHints(None, made)
-    places = _places(parameters)
-    named = {
-        it.name: normal(found[it.name])
-        for it in parameters
-        if it.kind is it.KEYWORD_ONLY and it.name in found
-    }
-    taken = tuple(normal(found.get(name, Any)) for name in places)
-    return IOTypeHints((taken, named), made)
+    made = normal(types["return"]) if "return" in types else None
+    element = _first_parameter(parameters)
+    return IOTypeHints(normal(types[element]) if element in types else None, made)
 
 
-def _places(parameters: Iterable[inspect.Parameter]) -> list[str]:
-    """The parameters that arguments are given to by place, one after the other."""
-    return [
-        it.name
-        for it in parameters
-        if it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD)
-        and not getattr(type(it.default), "is_asked_for", False)
-    ]
-
-
-def of_parameters(function: Any, types: Types) -> dict[str, Any]:
-    """Types by the names of the parameters that they are meant for.
-
-    Args:
-        function: What has the parameters.
-        types: Types by place, and by name.
-    """
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):  # some functions in C do not say
-        parameters = []
-    places = _places(parameters)
-    by_place, by_name = types
-    numbered = [*places, *(f"argument {number}" for number in range(len(places), len(by_place)))]
-    return dict(zip(numbered, by_place, strict=False)) | dict(by_name)
-
-
-def of_collections(expand: Any) -> IOTypeHints | None:
-    """What annotations of ``expand`` say of the elements: ``PCollection[int]`` in, and out."""
-    try:
-        found = typing.get_type_hints(getattr(expand, "__func__", expand))
-        first = next(iter(inspect.signature(expand).parameters))
-    except (NameError, TypeError, ValueError, AttributeError, SyntaxError, StopIteration):
-        return None
-    taken, made = _elements(found.get(first)), _elements(found.get("return"))
-    return IOTypeHints(taken and ((taken,), {}), made and ((made,), {}))
-
-
-def _elements(collection: Any) -> Any:
-    """The type of the elements of ``PCollection[int]``; None if it says nothing."""
-    origin, parts = typing.get_origin(collection), typing.get_args(collection)
-    if not parts or getattr(origin, "__name__", "") != "PCollection":
-        return None
-    return None if isinstance(parts[0], TypeVar) else normal(parts[0])
+def _first_parameter(parameters: Iterable[inspect.Parameter]) -> str | None:
+    """The parameter that an element is given to."""
+    for it in parameters:
+        by_place = it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD)
+        if by_place and not getattr(type(it.default), "is_asked_for", False):
+            return it.name
+    return None
 
 
 KV = form(tuple, K, V)
 """A pair, as Beam Python's hints write it: ``KV[str, int]``."""
-
 
 _COLUMNS: Final = (int, float, str)
 """Types that have a column."""
@@ -270,10 +178,9 @@ def answer_type(function: Callable[..., Any], *, lists: bool) -> Any:
         lists: Whether it returns several elements at once.
     """
     hints = get_type_hints(function).with_defaults(annotations_of(function))
-    made = hints.simple_output_type()
-    if made is None:
+    if hints.made is None:
         return Any
-    return item_of(made) if lists else made
+    return item_of(hints.made) if lists else hints.made
 
 
 def declared_type(collection: Any) -> Any:

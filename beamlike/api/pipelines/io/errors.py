@@ -12,8 +12,6 @@ class BeamIOError(PipelineError, OSError):
     Args:
         msg: What went wrong.
         exception_details: What was raised for each file, where several were asked for.
-
-    Source: Beam ``BeamIOError``.
     """
 
     def __init__(self, msg: str, exception_details: Mapping[Any, Any] | None = None) -> None:

@@ -29,7 +29,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class CompressionTypes:
-    """How a file is compressed. Source: Beam ``CompressionTypes``."""
+    """How a file is compressed."""
 
     AUTO: Final = "auto"
     BZIP2: Final = "bzip2"

@@ -10,12 +10,12 @@ from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.frames import FromDataFrame, WriteRows
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
+from beamlike.api.pipelines.python.reading import Length
 from beamlike.api.pipelines.rows import Row
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts import kafka_connector as connector
-from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -101,8 +101,6 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         UnsupportedError: The pipeline is not for Spark, or there is no such deserializer here.
         EnvironmentProblem: Spark has no Kafka connector on its class path.
         PipelineError: An argument cannot be used, Spark refuses an option, or a topic is not there.
-
-    Source: Beam ``ReadFromKafka``.
     """
 
     byte_array_deserializer: ClassVar[str] = f"{_JAVA}ByteArrayDeserializer"
@@ -124,8 +122,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         consumer_polling_timeout: int = 2,
         with_metadata: bool = False,
         *,
-        watermark: DurationLike = "0 seconds",
-        idle_after: DurationLike = "1 minute",
+        watermark: Length = "0 seconds",
+        idle_after: Length = "1 minute",
         **ignored: Any,
     ) -> None:
         super().__init__()
@@ -235,8 +233,6 @@ class WriteToKafka(PTransform[PCollection[Any], None]):
     Raises:
         UnsupportedError: The pipeline is not for Spark, or there is no such serializer here.
         EnvironmentProblem: When it runs: Spark has no Kafka connector on its class path.
-
-    Source: Beam ``WriteToKafka``.
     """
 
     byte_array_serializer: ClassVar[str] = f"{_JAVA}ByteArraySerializer"

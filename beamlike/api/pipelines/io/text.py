@@ -77,7 +77,7 @@ class _ReadFiles(DoFn[str, Any]):
 
 
 class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
-    r"""The lines of text files, which end with ``\n`` or ``\r\n``.
+    """The lines of text files, which end with ``\n`` or ``\r\n``.
 
         lines = pipeline | ReadFromText("/data/2026-*.txt.gz", skip_header_lines=1)
 
@@ -96,8 +96,6 @@ class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
         PipelineError: An argument cannot be used.
         UnsupportedError: It is ``delimiter`` or ``escapechar``, of Beam's own SDK.
         EnvironmentProblem: fsspec is not installed.
-
-    Source: Beam ``ReadFromText``.
     """
 
     _with_filename: ClassVar[bool] = False
@@ -129,10 +127,7 @@ class ReadFromText(PTransform[Pipeline, PCollection[Any]]):
 
 
 class ReadFromTextWithFilename(ReadFromText):
-    """The lines of text files as pairs of the name of the file and the line, see `ReadFromText`.
-
-    Source: Beam ``ReadFromTextWithFilename``.
-    """
+    """The lines of text files as pairs of the name of the file and the line, see `ReadFromText`."""
 
     _with_filename = True
 
@@ -146,8 +141,6 @@ class ReadAllFromText(PTransform[PCollection[str], PCollection[Any]]):
         compression_type: As in `ReadFromText`, and so is all that has its name.
         validate: No effect: a pattern without files has no lines.
         with_filename: Whether elements are pairs of the name of the file and the line.
-
-    Source: Beam ``ReadAllFromText``.
     """
 
     DEFAULT_DESIRED_BUNDLE_SIZE: ClassVar[int] = 64 * 1024 * 1024
@@ -202,8 +195,6 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         PipelineError: An argument cannot be used; or a stream has no windows.
         UnsupportedError: It is one of Beam's own SDK: another template, ``max_records_per_shard``
             or ``max_bytes_per_shard``.
-
-    Source: Beam ``WriteToText``.
     """
 
     def __init__(

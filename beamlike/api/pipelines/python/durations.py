@@ -72,8 +72,6 @@ class Duration(Seconds):
     Args:
         seconds: Seconds.
         micros: Microseconds besides.
-
-    Source: Beam Python ``Duration``.
     """
 
     __slots__ = ()

@@ -62,8 +62,6 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
     passed is late. ``allowed_timestamp_skew`` (a number of seconds, `Duration`, a ``timedelta`` or
     text) refuses what is earlier by more than that; a timer's output timestamp may be no earlier by
     default.
-
-    Source: Beam Python ``DoFn``.
     """
 
     TimestampParam: ClassVar[Any] = _TIMESTAMP

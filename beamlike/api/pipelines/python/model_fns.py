@@ -1,43 +1,22 @@
 """Window functions of Beam Python as the core has them.
 
-Those of Beam become the core's of the same name, which machines step in columns. A user's own is
-asked element by element: `_Assigning` and `_Merging` go between.
+Those of the same names are the core's, which machines step in columns. A user's own is asked
+element by element: `_Assigning` and `_Merging` go between.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.python.reading import in_millis
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.python.window_fns import (
-    FixedWindows,
-    GlobalWindows,
-    Sessions,
-    SlidingWindows,
-    WindowFn,
-)
+from beamlike.api.pipelines.python.window_fns import WindowFn
 from beamlike.api.pipelines.python.windows import BoundedWindow, model_of, of_model
 from beamlike.errors import PipelineError, WindowError
-from beamlike.model import sessions, windowfns, windows
+from beamlike.model import windowfns, windows
 from beamlike.model.copies import own_copy
 from beamlike.model.fingerprint import stable_repr
-from beamlike.model.sessions import GapOf
 from beamlike.model.windowfns import Merge
-
-
-@attrs.frozen
-class _GapInSeconds:
-    """A function of gaps in seconds as one of milliseconds."""
-
-    gap_of: GapOf
-
-    def __call__(self, value: Any) -> int:
-        return in_millis(self.gap_of(value), "gap")
-
-    def __repr__(self) -> str:
-        return stable_repr(self.gap_of)
 
 
 def model_window_fn(window_fn: Any) -> windowfns.WindowFn:
@@ -58,25 +37,7 @@ def model_window_fn(window_fn: Any) -> windowfns.WindowFn:
             f"{stable_repr(window_fn)} does not have a deterministic window coder: "
             f"{window_fn.get_window_coder()}; return coders.IntervalWindowCoder()"
         )
-    own = type(window_fn)
-    for known, model in _KNOWN.items():
-        if isinstance(window_fn, known) and own.assign is known.assign and own.merge is known.merge:
-            known_fn: windowfns.WindowFn = model(window_fn)
-            return known_fn
     return _Merging(window_fn) if window_fn.is_merging() else _Assigning(window_fn)
-
-
-def _sessions(window_fn: Any) -> windowfns.WindowFn:
-    gap = window_fn.gap_size
-    return sessions.Sessions(_GapInSeconds(gap) if callable(gap) else gap)
-
-
-_KNOWN: Final[dict[Any, Any]] = {
-    GlobalWindows: lambda fn: windowfns.GlobalWindows(),
-    FixedWindows: lambda fn: windowfns.FixedWindows(fn.size, fn.offset),
-    SlidingWindows: lambda fn: windowfns.SlidingWindows(fn.size, fn.period, fn.offset),
-    Sessions: _sessions,
-}
 
 
 @attrs.frozen(eq=False)

@@ -1,6 +1,6 @@
 """Transforms that give elements their event time, and those that show it.
 
-Source: Beam Java ``WithTimestamps``; Beam Python ``util.Reify``.
+Source: Beam Java ``WithTimestamps``.
 """
 
 from collections.abc import Callable, Iterable
@@ -8,24 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from beamlike.api.pipelines import frames, stateful, times
-from beamlike.api.pipelines.elements import FlatMap
-from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines import stateful, times
 from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.python.windows import BoundedWindow, TimestampedValue
-from beamlike.api.pipelines.transform import PTransform, function_label
-from beamlike.api.pipelines.variables import K, R, T
-from beamlike.machine.clocks import Idle, IdleLike
-from beamlike.model.coders import Coder
+from beamlike.api.pipelines.transform import function_label
+from beamlike.api.pipelines.variables import R
 from beamlike.model.fingerprint import stable_repr
-from beamlike.runtime.options import MAX_AHEAD
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    pass
 
-__all__ = ["Reify", "WithTimestamps"]
+__all__ = ["WithTimestamps"]
 
 
 class WithTimestamps(times.WithTimestamps):
@@ -51,70 +44,6 @@ class WithTimestamps(times.WithTimestamps):
     @staticmethod
     def read(at: Any) -> Timestamp:
         return moment(at, "timestamp")
-
-
-class Reify:
-    """Transforms that make event time and windows a part of the elements.
-
-    As in Beam Python, what is a `TimestampedValue` itself comes out as the element in it, at that
-    time: `Timestamp` changes nothing that the next function sees.
-
-    Source: Beam Python ``Reify``.
-    """
-
-    class Timestamp(PTransform[Any, Any]):
-        """Each element as a `TimestampedValue`."""
-
-        def expand(self, given: PCollection[T]) -> PCollection[T]:
-            shown: PCollection[Any] = given | "AddTimestampInfo" >> FlatMap(_with_timestamp)
-            return shown
-
-    class TimestampInValue(PTransform[Any, Any]):
-        """Each pair of key and value with a `TimestampedValue` in place of the value."""
-
-        def expand(
-            self, given: PCollection[tuple[K, T]]
-        ) -> PCollection[tuple[K, TimestampedValue[T]]]:
-            shown: PCollection[Any] = given | "AddTimestampInfo" >> FlatMap(_with_timestamp_inside)
-            return shown
-
-    class Window(PTransform[Any, Any]):
-        """Each element with its event time and its window, once for each window."""
-
-        def expand(self, given: PCollection[T]) -> PCollection[tuple[T, Any, BoundedWindow]]:
-            shown: PCollection[Any] = given | "AddWindowInfo" >> FlatMap(_with_window)
-            return shown
-
-    class WindowInValue(PTransform[Any, Any]):
-        """Each pair with its value, event time and window in place of the value."""
-
-        def expand(
-            self, given: PCollection[tuple[K, T]]
-        ) -> PCollection[tuple[K, tuple[T, Any, BoundedWindow]]]:
-            shown: PCollection[Any] = given | "AddWindowInfo" >> FlatMap(_with_window_inside)
-            return shown
-
-
-def _with_timestamp(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
-    yield TimestampedValue(element, timestamp)
-
-
-def _with_timestamp_inside(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
-    key, value = element
-    yield key, TimestampedValue(value, timestamp)
-
-
-def _with_window(
-    element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
-) -> Iterable[Any]:
-    yield element, timestamp, window
-
-
-def _with_window_inside(
-    element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
-) -> Iterable[Any]:
-    key, value = element
-    yield key, (value, timestamp, window)
 
 
 class ApplyPerKey(stateful.ApplyPerKey[R]):
@@ -151,40 +80,3 @@ class _Timestamped:
 
     def __repr__(self) -> str:
         return stable_repr(self.fn)
-
-
-class FromDataFrame(frames.FromDataFrame):
-    """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
-
-    As `beamlike.api.pipelines.frames.FromDataFrame`, where ``watermark``, ``max_ahead`` and
-    ``idle_after`` are a number of seconds, `Duration`, a ``timedelta`` or text.
-    """
-
-    def __init__(
-        self,
-        rows: "DataFrame",
-        *,
-        timestamp: str | None = None,
-        watermark: Length | None = None,
-        max_ahead: Length | None = MAX_AHEAD,
-        idle_after: Length | None = None,
-        idle: IdleLike = Idle.RELEASE,
-        encoded: str | None = None,
-        coder: Coder | None = None,
-        watermark_by: str | None = None,
-    ) -> None:
-        super().__init__(
-            rows,
-            timestamp=timestamp,
-            watermark=_millis(watermark, "watermark"),
-            max_ahead=_millis(max_ahead, "max_ahead"),
-            idle_after=_millis(idle_after, "idle_after"),
-            idle=idle,
-            encoded=encoded,
-            coder=coder,
-            watermark_by=watermark_by,
-        )
-
-
-def _millis(value: Length | None, argument: str) -> int | None:
-    return None if value is None else in_millis(value, argument)

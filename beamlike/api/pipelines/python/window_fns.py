@@ -10,24 +10,20 @@ from typing import Any
 
 import attrs
 
+from beamlike.api.pipelines.beams_own import needs_beams_sdk
 from beamlike.api.pipelines.python.durations import Duration
-from beamlike.api.pipelines.python.reading import Instant, Length, length, moment
-from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP, Timestamp
-from beamlike.api.pipelines.python.windows import (
-    BoundedWindow,
-    GlobalWindow,
-    IntervalWindow,
-    WindowedValue,
-)
+from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, length, moment
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.api.pipelines.python.windows import BoundedWindow, IntervalWindow
 from beamlike.errors import WindowError
+from beamlike.model import sessions, windowfns
 from beamlike.model.coders import Coder
 from beamlike.model.fingerprint import stable_repr
-from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.sessions import GapOf
+from beamlike.model.windowfns import GlobalWindows
 
 __all__ = [
     "FixedWindows",
-    "GlobalWindowCoder",
     "GlobalWindows",
     "IntervalWindowCoder",
     "NonMergingWindowFn",
@@ -56,28 +52,12 @@ class IntervalWindowCoder(Coder):
         return True
 
 
-@attrs.frozen
-class GlobalWindowCoder(Coder):
-    """No bytes at all: there is one such window."""
-
-    def encode(self, value: Any) -> bytes:
-        return b""
-
-    def decode(self, encoded: bytes) -> GlobalWindow:
-        return GlobalWindow()
-
-    def is_deterministic(self) -> bool:
-        return True
-
-
 class WindowFn(ABC):
     """Which windows an element belongs to, and which windows merge.
 
     Subclasses write `assign`, `merge` and `get_window_coder`; of windows that never merge
     `NonMergingWindowFn`, without `merge`. Windows are `IntervalWindow` or `GlobalWindow`: bounds
     are all that is kept of them.
-
-    Source: Beam Python ``WindowFn``.
     """
 
     class AssignContext:
@@ -123,12 +103,6 @@ class WindowFn(ABC):
     def get_window_coder(self) -> Coder:
         """How windows become bytes: a deterministic coder, or they cannot be compared."""
 
-    def get_transformed_output_time(
-        self, window: BoundedWindow, input_timestamp: Timestamp
-    ) -> Timestamp:
-        """The event time that an element counts with where panes have the earliest one."""
-        return input_timestamp
-
 
 class NonMergingWindowFn(WindowFn):
     """A window function whose windows stay as they are. Source: Beam Python."""
@@ -141,67 +115,21 @@ class NonMergingWindowFn(WindowFn):
         """Nothing to merge."""
 
 
-class GlobalWindows(NonMergingWindowFn):
-    """One window for everything. Source: Beam Python ``GlobalWindows``."""
+class _InSeconds(type(windowfns.FixedWindows)):  # type: ignore[misc]
+    """Makes window functions of the core, of arguments in seconds, and counts all of these as its
+    own."""
 
-    @classmethod
-    def windowed_value(
-        cls,
-        value: Any,
-        timestamp: Instant = MIN_TIMESTAMP,
-        pane_info: PaneInfo = NO_FIRING,
-    ) -> WindowedValue:
-        """An element in the global window."""
-        return WindowedValue(value, timestamp, (GlobalWindow(),), pane_info)
+    def __call__(cls, *args: Any, **kwargs: Any) -> windowfns.WindowFn:
+        if cls.__module__ != __name__:
+            raise needs_beams_sdk(f"a class below {cls.__mro__[1].__name__}")
+        made: windowfns.WindowFn = cls._of(*args, **kwargs)
+        return made
 
-    def assign(self, assign_context: Any, /) -> list[GlobalWindow]:
-        """The global window."""
-        return [GlobalWindow()]
-
-    def get_window_coder(self) -> Coder:
-        return GlobalWindowCoder()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    def __repr__(self) -> str:
-        return "GlobalWindows()"
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__mro__[1])
 
 
-class _OfOneSize(NonMergingWindowFn):
-    """Windows of one size, each so long after the one before."""
-
-    def __init__(self, size: Length, period: Length, offset: Any, step: str) -> None:
-        name = type(self).__name__
-        self.size = _positive(size, f"{name} size")
-        self._step = _positive(period, f"{name} {step}")
-        offset = length(offset, f"{name} offset") if not isinstance(offset, Timestamp) else offset
-        self.offset: Duration = offset % self._step
-
-    def assign(self, assign_context: Any, /) -> list[IntervalWindow]:
-        """The windows that hold the event time, the last one first."""
-        at = assign_context.timestamp.micros
-        last = at - (at - self.offset.micros) % self._step.micros
-        starts = range(last, at - self.size.micros, -self._step.micros)
-        return [
-            IntervalWindow(Timestamp(micros=start), Timestamp(micros=start + self.size.micros))
-            for start in starts
-        ]
-
-    def get_window_coder(self) -> Coder:
-        return IntervalWindowCoder()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash((self.size, self._step, self.offset))
-
-
-class FixedWindows(_OfOneSize):
+class FixedWindows(windowfns.FixedWindows, metaclass=_InSeconds):
     """Windows one after the other, starting at ``offset + k * size``.
 
     Args:
@@ -213,20 +141,24 @@ class FixedWindows(_OfOneSize):
         WindowError: The size is not more than 0.
         TimeError: One of them is no duration.
 
-    Source: Beam Python ``FixedWindows``.
+    Source: Beam Python ``FixedWindows``. A class below it is for Beam's own SDK: here windows of
+    a user's own are below `NonMergingWindowFn`.
 
-    >>> FixedWindows(60).assign(WindowFn.AssignContext(90))
-    [[60.0, 120.0)]
+    >>> FixedWindows(60).assign(90_000)
+    (IntervalWindow(start=60000, end=120000),)
     """
 
     def __init__(self, size: Length, offset: Length | Timestamp = 0) -> None:
-        super().__init__(size, size, offset, "size")
+        """For type checkers and documentation: the metaclass makes windows of the core."""
 
-    def __repr__(self) -> str:
-        return f"FixedWindows({self.size!r}, {self.offset!r})"
+    @staticmethod
+    def _of(size: Any, offset: Any = 0) -> windowfns.FixedWindows:
+        """The core's for these arguments."""
+        length_of = _positive(size, "FixedWindows size")
+        return windowfns.FixedWindows(length_of, _modulo(offset, length_of, "FixedWindows offset"))
 
 
-class SlidingWindows(_OfOneSize):
+class SlidingWindows(windowfns.SlidingWindows, metaclass=_InSeconds):
     """Windows that overlap: one of this size starts every ``period``, at ``offset + k * period``.
 
     With a period longer than the size, elements in between are in no window.
@@ -239,23 +171,20 @@ class SlidingWindows(_OfOneSize):
     Raises:
         WindowError: Size or period is not more than 0.
         TimeError: One of them is no duration.
-
-    Source: Beam Python ``SlidingWindows``.
     """
 
     def __init__(self, size: Length, period: Length, offset: Length | Timestamp = 0) -> None:
-        super().__init__(size, period, offset, "period")
+        """For type checkers and documentation: the metaclass makes windows of the core."""
 
-    @property
-    def period(self) -> Duration:
-        """From one start to the next."""
-        return self._step
+    @staticmethod
+    def _of(size: Any, period: Any, offset: Any = 0) -> windowfns.SlidingWindows:
+        """The core's for these arguments."""
+        step = _positive(period, "SlidingWindows period")
+        start = _modulo(offset, step, "SlidingWindows offset")
+        return windowfns.SlidingWindows(_positive(size, "SlidingWindows size"), step, start)
 
-    def __repr__(self) -> str:
-        return f"SlidingWindows({self.size!r}, {self.period!r}, {self.offset!r})"
 
-
-class Sessions(WindowFn):
+class Sessions(sessions.Sessions, metaclass=_InSeconds):
     """Windows of activity: each ends when for so long there was no element of the key.
 
     Args:
@@ -269,43 +198,31 @@ class Sessions(WindowFn):
     """
 
     def __init__(self, gap_size: Length | GapOf) -> None:
-        self.gap_size: Any = (
-            gap_size if callable(gap_size) else _positive(gap_size, "Sessions gap_size")
-        )
+        """For type checkers and documentation: the metaclass makes windows of the core."""
 
-    def assign(self, assign_context: Any, /) -> list[IntervalWindow]:
-        """The window of one gap that starts with the element."""
-        at, gap = assign_context.timestamp, self.gap_size
-        if callable(gap):
-            gap = _positive(gap(assign_context.element), "Sessions gap_size")
-        return [IntervalWindow(at, at + gap)]
+    @staticmethod
+    def _of(gap_size: Any) -> sessions.Sessions:
+        """The core's for these arguments."""
+        if callable(gap_size):
+            return sessions.Sessions(_GapInSeconds(gap_size))
+        return sessions.Sessions(_positive(gap_size, "Sessions gap_size"))
 
-    def merge(self, merge_context: Any, /) -> None:
-        """Merge windows that overlap; those that touch stay apart."""
-        together: list[Any] = []
-        for window in sorted(merge_context.windows, key=lambda window: window.start):
-            if together and window.start >= max(it.end for it in together):
-                self._merge_all(merge_context, together)
-                together = []
-            together.append(window)
-        self._merge_all(merge_context, together)
 
-    def _merge_all(self, context: Any, together: list[Any]) -> None:
-        if len(together) > 1:
-            end = max(window.end for window in together)
-            context.merge(together, IntervalWindow(together[0].start, end))
+@attrs.frozen
+class _GapInSeconds:
+    """A function of gaps in seconds as one of milliseconds."""
 
-    def get_window_coder(self) -> Coder:
-        return IntervalWindowCoder()
+    gap_of: GapOf
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash(self.gap_size)
+    def __call__(self, value: Any) -> int:
+        return in_millis(self.gap_of(value), "gap")
 
     def __repr__(self) -> str:
-        return f"Sessions({stable_repr(self.gap_size)})"
+        return stable_repr(self.gap_of)
+
+
+def _modulo(offset: Any, step: Duration, argument: str) -> Duration:
+    return (offset if isinstance(offset, Timestamp) else length(offset, argument)) % step
 
 
 def _positive(value: Any, argument: str) -> Duration:

@@ -57,8 +57,6 @@ class TimestampCombiner:
     OUTPUT_AT_EOW = Combiner.END_OF_WINDOW
     OUTPUT_AT_EARLIEST = Combiner.EARLIEST
     OUTPUT_AT_LATEST = Combiner.LATEST
-    OUTPUT_AT_EARLIEST_TRANSFORMED = "OUTPUT_AT_EARLIEST_TRANSFORMED"
-    """The earliest; where the window function moves the times of elements, it is refused."""
 
 
 class WindowInto(AnyWindowInto):
@@ -108,8 +106,6 @@ class WindowInto(AnyWindowInto):
         lateness = None
         if allowed_lateness is not None:
             lateness = in_millis(allowed_lateness, "WindowInto allowed_lateness")
-        if timestamp_combiner == TimestampCombiner.OUTPUT_AT_EARLIEST_TRANSFORMED:
-            timestamp_combiner = _earliest(windowfn)
         self.windowfn = windowfn
         super().__init__(
             None if windowfn is None else model_window_fn(windowfn),
@@ -155,17 +151,6 @@ class WindowInto(AnyWindowInto):
                 )
             parts["accumulation"] = AccumulationMode.DISCARDING
         return parts
-
-
-def _earliest(windowfn: Any) -> Combiner:
-    own = getattr(type(windowfn), "get_transformed_output_time", None)
-    if own not in (None, WindowFn.get_transformed_output_time):
-        raise PipelineError(
-            "OUTPUT_AT_EARLIEST_TRANSFORMED needs the times that get_transformed_output_time of "
-            f"{type(windowfn).__name__} makes, and panes here have those of their elements; write "
-            "OUTPUT_AT_EARLIEST, and move the elements with TimestampedValue(...) before"
-        )
-    return Combiner.EARLIEST
 
 
 _WINDOWING: Final = (

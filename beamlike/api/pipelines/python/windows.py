@@ -6,7 +6,7 @@ Source: Beam Python ``transforms.window``, ``utils.windowed_value``.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, total_ordering
 from typing import Any, ClassVar, Final, Generic, Self
 
 from beamlike.api.pipelines.dofn import Located, Timestamped
@@ -30,13 +30,12 @@ __all__ = [
 ]
 
 
+@total_ordering
 class BoundedWindow:
     """A span of event time that ends. Windows sort by their end.
 
     Args:
         end: The first instant after it.
-
-    Source: Beam Python ``BoundedWindow``.
     """
 
     def __init__(self, end: Instant) -> None:
@@ -67,15 +66,6 @@ class BoundedWindow:
 
     def __lt__(self, other: "BoundedWindow") -> bool:
         return self._order() < other._order()
-
-    def __le__(self, other: "BoundedWindow") -> bool:
-        return self._order() <= other._order()
-
-    def __gt__(self, other: "BoundedWindow") -> bool:
-        return self._order() > other._order()
-
-    def __ge__(self, other: "BoundedWindow") -> bool:
-        return self._order() >= other._order()
 
     # What says what it is made of may be a key.
 
@@ -148,7 +138,7 @@ class IntervalWindow(BoundedWindow):
 
 
 class GlobalWindow(BoundedWindow):
-    """The window of everything; there is one. Source: Beam Python ``GlobalWindow``."""
+    """The window of everything; there is one."""
 
     _instance: ClassVar["GlobalWindow | None"] = None
 
@@ -276,8 +266,6 @@ class WindowedValue(Located):
 
     Raises:
         TimeError: ``timestamp`` is no instant.
-
-    Source: Beam Python ``WindowedValue``.
     """
 
     def __init__(

@@ -44,8 +44,6 @@ class BatchingVerbs(Verbs[T_co]):
         Args:
             batch_size: How many elements are enough.
             max_live_windows: With more windows in a bundle, the fullest list comes out early.
-
-        Source: Scio ``batch``.
         """
         return here(self).batch_weighted(batch_size, lambda _: 1, max_live_windows)
 
@@ -55,10 +53,7 @@ class BatchingVerbs(Verbs[T_co]):
         cost: Callable[[T], int],
         max_live_windows: int = 10,
     ) -> "SCollection[list[T]]":
-        """As `batch`; a list is full when what its elements cost is enough.
-
-        Source: Scio ``batchWeighted``.
-        """
+        """As `batch`; a list is full when what its elements cost is enough."""
         _check(self, "batch", "the size", batch_weight)
         _check(self, "batch", "max_live_windows", max_live_windows)
         counted = checked(self, "batch", cost)
@@ -96,8 +91,6 @@ class BatchingVerbs(Verbs[T_co]):
         """As `batch_by_key`; a list is full when what its values cost is enough.
 
         A value that would make a list cost too much begins the next one.
-
-        Source: Scio ``batchWeightedByKey``.
         """
         verb = "batch_weighted_by_key"
         return _by_key(self, verb, weight, checked(self, verb, cost), max_buffering_duration)

@@ -56,13 +56,15 @@ from beamlike.model.combine import (
 )
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.scio.collection import Pairs, SCollection
+    from beamlike.api.pipelines.scio.collection import Pairs
 
 
 class ByKeyVerbs(Verbs[T_co]):
     """What one can make of the values of each key, for each pane.
 
-    All raise `PipelineError` if the windowing cannot be grouped.
+    Each verb takes what the verb for all elements takes: ``top_by_key`` what `top` does. All raise
+    `PipelineError` if the windowing cannot be grouped, and those that fail for an empty pane, see
+    above, `TransformError` in the run.
     """
 
     @overload
@@ -70,41 +72,20 @@ class ByKeyVerbs(Verbs[T_co]):
 
     @overload
     def aggregate_by_key(
-        self: Keyed[K, V],
-        zero: U,
-        seq_op: Callable[[U, V], U],
-        comb_op: Callable[[U, U], U],
+        self: Keyed[K, V], zero: U, seq_op: Callable[[U, V], U], comb_op: Callable[[U, U], U]
     ) -> "Pairs[K, U]": ...
 
-    def aggregate_by_key(
-        self: Any, zero: Any, seq_op: Any = None, comb_op: Any = None
-    ) -> "Pairs[Any, Any]":
-        """The values of each key added to a zero. Empty pane: the zero.
-
-        With a combine function alone, what that makes of the values.
-
-        Args:
-            zero: A value that changes nothing when it is combined with another; or the combine
-                function.
-            seq_op: From an aggregate and a value to an aggregate. It may change the aggregate.
-            comb_op: From two aggregates to one. It may change the first.
-
-        Source: Scio ``aggregateByKey``.
-        """
+    def aggregate_by_key(self: Any, zero: Any, seq_op: Any = None, comb_op: Any = None) -> Any:
+        """The values of each key added to a zero; or with a combine function alone, what that
+        makes of them. Empty pane: the zero."""
         fn = zeroed(self, "aggregate_by_key", zero, seq_op, comb_op)
         return _combined(self, "aggregate_by_key", fn)
 
     def fold_by_key(
         self: Keyed[K, V], zero: V, op: Callable[[V, V], V] = operator.add
     ) -> "Pairs[K, V]":
-        """The values of each key combined with a zero. Empty pane: the zero.
-
-        Args:
-            zero: A value that changes nothing when it is combined with another: 0 for sums.
-            op: From two values to one; ``+`` by default.
-
-        Source: Scio ``foldByKey``.
-        """
+        """The values of each key combined with a zero, by default by ``+``. Empty pane: the
+        zero."""
         fn = Aggregated(zero, checked(self, "fold_by_key", op), op)
         return _combined(self, "fold_by_key", fn)
 
@@ -114,102 +95,51 @@ class ByKeyVerbs(Verbs[T_co]):
         merge_value: Callable[[C, V], C],
         merge_combiners: Callable[[C, C], C],
     ) -> "Pairs[K, C]":
-        """The values of each key combined, starting with the first of them.
-
-        Args:
-            create_combiner: From a value to a combined one.
-            merge_value: From a combined value and another value to a combined one.
-            merge_combiners: From two combined values to one.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-
-        Source: Scio ``combineByKey``.
-        """
-        for fn in (create_combiner, merge_value, merge_combiners):
-            checked(self, "combine_by_key", fn)
-        return _failing(
-            self, "combine_by_key", Combined(create_combiner, merge_value, merge_combiners)
-        )
+        """The values of each key combined, starting with the first of them."""
+        functions = (create_combiner, merge_value, merge_combiners)
+        fns = (checked(self, "combine_by_key", fn) for fn in functions)
+        return _failing(self, "combine_by_key", Combined(*fns))
 
     def reduce_by_key(self: Keyed[K, V], op: Callable[[V, V], V]) -> "Pairs[K, V]":
-        """The values of each key combined two by two, in any order.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-
-        Source: Scio ``reduceByKey``.
-        """
-        return _failing(self, "reduce_by_key", _reduce(checked(self, "reduce_by_key", op)))
+        """The values of each key combined two by two, in any order."""
+        return _failing(self, "reduce_by_key", reduced(checked(self, "reduce_by_key", op)))
 
     def sum_by_key(
         self: Keyed[K, V], semigroup: Callable[[V, V], V] = operator.add
     ) -> "Pairs[K, V]":
-        """The sum of the values of each key.
-
-        Args:
-            semigroup: What a sum is; ``+`` by default, so classes with ``__add__`` can be summed.
-
-        Raises:
-            TransformError: In the run: a pane is empty. For a sum that is 0 then,
-                ``fold_by_key(0)``.
-
-        Source: Scio ``sumByKey``.
-        """
-        return _failing(self, "sum_by_key", _reduce(checked(self, "sum_by_key", semigroup)))
+        """The sum of the values of each key. For one that is 0 in an empty pane,
+        ``fold_by_key(0)``."""
+        return _failing(self, "sum_by_key", reduced(checked(self, "sum_by_key", semigroup)))
 
     def min_by_key(self: Keyed[K, V], key: Callable[[V], Any] | None = None) -> "Pairs[K, V]":
-        """The least value of each key.
-
-        Args:
-            key: From a value to what is compared in its place.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-
-        Source: Scio ``minByKey``.
-        """
+        """The least value of each key, or that for which ``key`` is least."""
         return _failing(self, "min_by_key", extreme(min, key))
 
     def max_by_key(self: Keyed[K, V], key: Callable[[V], Any] | None = None) -> "Pairs[K, V]":
-        """The greatest value of each key.
-
-        Args:
-            key: From a value to what is compared in its place.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-
-        Source: Scio ``maxByKey``.
-        """
+        """The greatest value of each key, or that for which ``key`` is greatest."""
         return _failing(self, "max_by_key", extreme(max, key))
 
     def latest_by_key(self: Keyed[K, V]) -> "Pairs[K, V]":
-        """The value of each key with the greatest event time. Empty pane: None.
-
-        Source: Scio ``latestByKey``.
-        """
+        """The value of each key with the greatest event time. Empty pane: None."""
         return _combined(self, "latest_by_key", Latest())
 
     def mean_by_key(self: Keyed[K, float]) -> "Pairs[K, float]":
-        """The mean of the values of each key. Empty pane: NaN. Source: Scio ``meanByKey``."""
-
-        def build(given: "Pairs[K, float]") -> "Pairs[K, float]":
-            return combined(given, Mean()).map_values(as_number)
-
-        return composed(self, "mean_by_key", build)
+        """The mean of the values of each key. Empty pane: NaN."""
+        return composed(
+            self, "mean_by_key", lambda pairs: combined(pairs, Mean()).map_values(as_number)
+        )
 
     def count_by_key(self: Keyed[K, V]) -> "Pairs[K, int]":
-        """How many values each key has. Empty pane: 0. Source: Scio ``countByKey``."""
+        """How many values each key has. Empty pane: 0."""
         return _combined(self, "count_by_key", Count())
 
     def count_by_value(self: Verbs[T]) -> "Pairs[T, int]":
-        """How often each element is there. Empty pane: 0. Source: Scio ``countByValue``."""
-
-        def build(given: "SCollection[T]") -> "Pairs[T, int]":
-            return combined(given.map(lambda it: (it, it)), Count())
-
-        return composed(self, "count_by_value", build)
+        """How often each element is there. Empty pane: 0."""
+        return composed(
+            self,
+            "count_by_value",
+            lambda values: combined(values.map(lambda value: (value, value)), Count()),
+        )
 
     def top_by_key(
         self: Keyed[K, V],
@@ -218,15 +148,7 @@ class ByKeyVerbs(Verbs[T_co]):
         *,
         reverse: bool = False,
     ) -> "Pairs[K, list[V]]":
-        """The greatest values of each key, the greatest first. Empty pane: the empty list.
-
-        Args:
-            num: How many at most.
-            key: From a value to what is compared in its place.
-            reverse: The least instead, the least first.
-
-        Source: Scio ``topByKey``.
-        """
+        """The greatest values of each key, the greatest first. Empty pane: the empty list."""
         fn = made(self, "top_by_key", lambda: Top(num, key, smallest=reverse))
         return _combined(self, "top_by_key", fn)
 
@@ -260,17 +182,9 @@ class ByKeyVerbs(Verbs[T_co]):
         seed: Any = None,
         *,
         with_replacement: Any = None,
-    ) -> "Pairs[Any, Any]":
-        """Values of each key by chance, as ``sample`` of a collection.
-
-        With a number alone, so many values of each key drawn without replacement, as one list for
-        each pane; empty pane: the empty list. With a choice and fractions, pairs as they are.
-
-        Args:
-            sample_size: How many at most; or, before fractions, ``with_replacement``.
-            fractions: One for each key that there is.
-            seed: For another sample, any whole number.
-            with_replacement: Whether a pair may be drawn several times.
+    ) -> Any:
+        """Values of each key by chance: ``sample_by_key(10)`` as one list for each pane, or with a
+        choice and a fraction for each key pairs as they are. Empty pane: the empty list.
 
         Raises:
             PipelineError: A number or a fraction that makes no sample.
@@ -287,25 +201,13 @@ class ByKeyVerbs(Verbs[T_co]):
     def approx_quantiles_by_key(
         self: Keyed[K, float], num_quantiles: int
     ) -> "Pairs[K, list[float]]":
-        """Estimates of quantiles of the numbers of each key. Empty pane: the empty list.
-
-        Args:
-            num_quantiles: How many, 2 or more, the least and the greatest number included.
-
-        Source: Scio ``approxQuantilesByKey``.
-        """
+        """Estimates of so many quantiles of the numbers of each key, 2 or more, the least and the
+        greatest number included. Empty pane: the empty list."""
         fn = made(self, "approx_quantiles_by_key", lambda: ApproxQuantiles(num_quantiles))
         return _combined(self, "approx_quantiles_by_key", fn)
 
     def count_approx_distinct_by_key(self: Keyed[K, V], error: float = 0.02) -> "Pairs[K, int]":
-        """An estimate of how many different values each key has. Empty pane: 0.
-
-        Args:
-            error: How far most estimates are off at most, from 0.01 to 0.5, as a share; or a whole
-                number of 16 or more: as good as a sample of so many.
-
-        Source: Scio ``countApproxDistinctByKey``.
-        """
+        """An estimate of how many different values each key has. Empty pane: 0."""
         fn = made(self, "count_approx_distinct_by_key", lambda: distinct_within(error))
         return _combined(self, "count_approx_distinct_by_key", fn)
 
@@ -321,11 +223,9 @@ def zeroed(
     if seq_op is None and comb_op is None:
         if isinstance(zero, CombineFn):
             return zero
-        hint = (
-            f"write {zero.__name__}()"
-            if isinstance(zero, type)
-            else (f"write {verb}(zero, lambda aggregate, value: ..., lambda one, other: ...)")
-        )
+        hint = f"write {verb}(zero, lambda aggregate, value: ..., lambda one, other: ...)"
+        if isinstance(zero, type):
+            hint = f"write {zero.__name__}()"
         raise PipelineError(
             f"{full_name(given, verb)!r} needs a combine function or a zero with two functions, "
             f"got {zero!r}; {hint}"
@@ -335,7 +235,7 @@ def zeroed(
 
 def extreme(choose: Callable[..., Any], key: Callable[[Any], Any] | None) -> CombineFn:
     """The least or the greatest value, the first to come among equals."""
-    return _reduce(lambda one, other: choose(one, other, key=key))
+    return reduced(lambda one, other: choose(one, other, key=key))
 
 
 def as_number(mean: float | None) -> float:
@@ -343,7 +243,8 @@ def as_number(mean: float | None) -> float:
     return math.nan if mean is None else mean
 
 
-def _reduce(op: Callable[[Any, Any], Any]) -> CombineFn:
+def reduced(op: Callable[[Any, Any], Any]) -> CombineFn:
+    """All values combined two by two."""
     return Combined(_itself, op, op)
 
 

@@ -52,15 +52,16 @@ class SCollection(
 ):
     """A collection with Scio's verbs: ``words.map(str.lower).count_by_value()``.
 
+    A verb is Scio's of the same name in camel case, where nothing else is said: ``map_values`` is
+    ``mapValues``.
+
     `ScioContext` makes them, and so does each verb, and each transform of Beam's that is applied
     to one. ``sc.wrap(collection)`` makes one of a collection of Beam's, `internal` the way back.
-
-    Source: Scio ``SCollection``.
     """
 
     @property
     def internal(self) -> PCollection[T_co]:
-        """The same collection without the verbs. Source: Scio ``internal``."""
+        """The same collection without the verbs."""
         return as_class(self, PCollection)
 
     if TYPE_CHECKING:  # what a transform of Beam's makes of a collection with verbs has verbs

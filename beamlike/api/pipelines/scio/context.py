@@ -42,8 +42,6 @@ class DistCache(Generic[T]):
 
     Args:
         make: Makes it. It has to come to Spark's workers, as functions of the pipeline do.
-
-    Source: Scio ``DistCache``.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -79,8 +77,6 @@ class ScioContext:
 
     Args:
         pipeline: To go on with a pipeline of Beam's; by default a new one.
-
-    Source: Scio ``ScioContext``.
     """
 
     def __init__(self, pipeline: Pipeline | None = None) -> None:
@@ -96,8 +92,6 @@ class ScioContext:
 
         Raises:
             PipelineError: The name is no text, or empty.
-
-        Source: Scio ``withName``.
         """
         context = copy(self)
         context._next_name = checked_name(name)
@@ -112,8 +106,6 @@ class ScioContext:
 
         Raises:
             PipelineError: There are no elements to take.
-
-        Source: Scio ``parallelize``.
         """
         if not isinstance(elements, Iterable):
             raise PipelineError(f"parallelize needs elements in a list, got {elements!r}")
@@ -159,8 +151,6 @@ class ScioContext:
         Raises:
             PipelineError: There are not as many times as elements, or an element has none.
             TimeError: A time cannot be read.
-
-        Source: Scio ``parallelizeTimestamped``.
         """
         given: list[Any] = list(elements)
         if timestamps is not None:
@@ -184,8 +174,6 @@ class ScioContext:
 
         Raises:
             PipelineError: It has none.
-
-        Source: Scio ``testStream``.
         """
         transform: PTransform[Pipeline, PCollection[Any]]
         if isinstance(stream, PTransform):
@@ -237,8 +225,6 @@ class ScioContext:
 
         Raises:
             PipelineError: There is no file, or no function.
-
-        Source: Scio ``distCache``.
         """
         files = uri if isinstance(uri, str) else list(uri)
         if not files or not callable(make):
@@ -249,10 +235,7 @@ class ScioContext:
         return DistCache(lambda: make(files))
 
     def union_all(self, collections: "Iterable[SCollection[T]]") -> SCollection[T]:
-        """The elements of several collections as one; of none, an empty one.
-
-        Source: Scio ``unionAll``.
-        """
+        """The elements of several collections as one; of none, an empty one."""
         given = list(collections) if isinstance(collections, Iterable) else [collections]
         if self._next_name is not None and given and isinstance(given[0], SCollection):
             given[0] = named(given[0], self._next_name)
@@ -266,8 +249,6 @@ class ScioContext:
 
         Raises:
             PipelineError: It is no collection of this pipeline.
-
-        Source: Scio ``wrap``.
         """
         if not isinstance(collection, PCollection) or collection.pipeline is not self.pipeline:
             raise PipelineError(
@@ -277,7 +258,7 @@ class ScioContext:
         return as_class(collection, SCollection)
 
     def empty(self) -> SCollection[Any]:
-        """A collection without elements. Source: Scio ``empty``."""
+        """A collection without elements."""
         return self._create([], "empty", None)
 
     def run(

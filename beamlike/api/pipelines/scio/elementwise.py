@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, cast, overload
 
+from beamlike.api.pipelines.elements import Filter
 from beamlike.api.pipelines.named import SaveAs
 from beamlike.api.pipelines.pairs import Partition
 from beamlike.api.pipelines.pardo import ParDo
@@ -26,6 +27,7 @@ from beamlike.api.pipelines.scio.steps import (
     full_name,
     here,
     joined,
+    listing,
     made,
     mapped,
     named,
@@ -49,31 +51,26 @@ class ElementVerbs(Verbs[T_co]):
 
         Raises:
             PipelineError: The name is no text, or empty.
-
-        Source: Scio ``withName``.
         """
         return named(self, checked_name(name))
 
     def transform(self: Verbs[T], name: str, fn: "Callable[[SCollection[T]], U]") -> U:
-        """Several verbs under one name. Source: Scio ``transform``."""
+        """Several verbs under one name."""
         return composed(named(self, name), "transform", checked(self, "transform", fn))
 
     def apply_transform(self: Verbs[T], transform: "PTransform[SCollection[T], U]") -> U:
-        """A transform of Beam's, named after itself or by `with_name`.
-
-        Source: Scio ``applyTransform``.
-        """
+        """A transform of Beam's, named after itself or by `with_name`."""
         if not isinstance(transform, PTransform):
             return here(self) | transform  # which says what is wrong
         label = transform.label
         return cast(U, stepped(self, label, transform))
 
     def map(self: Verbs[T], fn: Callable[[T], U]) -> "SCollection[U]":
-        """Each element becomes what a function makes of it. Source: Scio ``map``."""
+        """Each element becomes what a function makes of it."""
         return mapped(self, "map", checked(self, "map", fn), fn)
 
     def flat_map(self: Verbs[T], fn: Callable[[T], Iterable[U] | None]) -> "SCollection[U]":
-        """Each element becomes what a function lists, None nothing. Source: Scio ``flatMap``."""
+        """Each element becomes what a function lists, None nothing."""
         return flat_mapped(self, "flat_map", checked(self, "flat_map", fn), fn)
 
     def safe_flat_map(
@@ -89,14 +86,14 @@ class ElementVerbs(Verbs[T_co]):
         return outputs["main output"], outputs[Catching.FAILED]
 
     def filter(self: Verbs[T], fn: Callable[[T], Any]) -> "SCollection[T]":
-        """Elements for which a function is true. Source: Scio ``filter``."""
-        keep = checked(self, "filter", fn)
-        return flat_mapped(self, "filter", lambda it: (it,) if keep(it) else (), fn)
+        """Elements for which a function is true."""
+        return cast(
+            "SCollection[T]", stepped(self, "filter", Filter(checked(self, "filter", fn)), fn)
+        )
 
     def filter_not(self: Verbs[T], fn: Callable[[T], Any]) -> "SCollection[T]":
-        """Elements for which a function is false. Source: Scio ``filterNot``."""
-        drop = checked(self, "filter_not", fn)
-        return flat_mapped(self, "filter_not", lambda it: () if drop(it) else (it,), fn)
+        """Elements for which a function is false."""
+        return flat_mapped(self, "filter_not", listing(self, "filter_not", fn), fn)
 
     def collect(self: Verbs[T], fn: Callable[[T], U | None]) -> "SCollection[U]":
         """What a function makes of the elements for which it is defined.
@@ -104,28 +101,20 @@ class ElementVerbs(Verbs[T_co]):
         Where Scala has a partial function, here is a function that returns None for elements
         without a case; these are left out. A ``match`` without a case for them does
         so by itself.
-
-        Source: Scio ``collect``.
         """
-        choose = checked(self, "collect", fn)
-
-        def chosen(element: T) -> tuple[U, ...]:
-            found = choose(element)
-            return () if found is None else (found,)
-
-        return flat_mapped(self, "collect", chosen, fn)
+        return flat_mapped(self, "collect", listing(self, "collect", fn), fn)
 
     def flatten(self: Verbs[Iterable[U]]) -> "SCollection[U]":
-        """The items of elements that are lists. Source: Scio ``flatten``."""
+        """The items of elements that are lists."""
         return flat_mapped(self, "flatten", iter)
 
     def key_by(self: Verbs[T], fn: Callable[[T], K]) -> "Pairs[K, T]":
-        """Each element with its key before it. Source: Scio ``keyBy``."""
+        """Each element with its key before it."""
         key_of = checked(self, "key_by", fn)
         return mapped(self, "key_by", lambda it: (key_of(it), it), fn)
 
     def tap(self: Verbs[T], fn: Callable[[T], Any]) -> "SCollection[T]":
-        """The same elements, each shown to a function first. Source: Scio ``tap``."""
+        """The same elements, each shown to a function first."""
         look = checked(self, "tap", fn)
 
         def shown(element: T) -> T:
@@ -146,8 +135,6 @@ class ElementVerbs(Verbs[T_co]):
             out: Where to.
             prefix: Printed before each element.
             enabled: False: the collection as it is.
-
-        Source: Scio ``debug``.
         """
         if not enabled:
             return here(self)
@@ -159,10 +146,7 @@ class ElementVerbs(Verbs[T_co]):
         return mapped(self, "debug", shown)
 
     def hash_partition(self: Verbs[T], num_partitions: int) -> "tuple[SCollection[T], ...]":
-        """The collection in several parts, equal elements in one. Elements are plain data.
-
-        Source: Scio ``hashPartition``.
-        """
+        """The collection in several parts, equal elements in one. Elements are plain data."""
         part = partial(_hashed, num_partitions)
         return _parts(self, "hash_partition", num_partitions, part, None)
 
@@ -179,8 +163,6 @@ class ElementVerbs(Verbs[T_co]):
 
         Raises:
             PipelineError: There are none, see ``ScioContext.union_all``.
-
-        Source: Scio ``SCollection.unionAll``.
         """
         given = list(collections) if isinstance(collections, Iterable) else [collections]
         if not given:
@@ -216,8 +198,6 @@ class ElementVerbs(Verbs[T_co]):
         Raises:
             PipelineError: There would be no part.
             TransformError: In the run: there is no part of that number.
-
-        Source: Scio ``partition``.
         """
         if callable(number):
             is_left = checked(self, "partition", number)
@@ -242,8 +222,6 @@ class ElementVerbs(Verbs[T_co]):
         Raises:
             PipelineError: There are no keys.
             TransformError: In the run: an element has another key.
-
-        Source: Scio ``partitionByKey``.
         """
         if not isinstance(keys, Iterable):
             raise PipelineError(

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from beamlike.api.pipelines.cogroups import Distinct
-from beamlike.api.pipelines.scio.by_key import as_number, extreme, zeroed
+from beamlike.api.pipelines.scio.by_key import as_number, extreme, reduced, zeroed
 from beamlike.api.pipelines.scio.dofns import Present
 from beamlike.api.pipelines.scio.functions import (
     Aggregated,
@@ -71,7 +71,8 @@ if TYPE_CHECKING:
 class OverallVerbs(Verbs[T_co]):
     """What one can make of all elements, for each window and pane.
 
-    All raise `PipelineError` if the windowing cannot be grouped.
+    All raise `PipelineError` if the windowing cannot be grouped, and those that fail for an empty
+    pane, see above, `TransformError` in the run.
     """
 
     @overload
@@ -93,8 +94,6 @@ class OverallVerbs(Verbs[T_co]):
                 function.
             seq_op: From an aggregate and an element to an aggregate. It may change the aggregate.
             comb_op: From two aggregates to one. It may change the first.
-
-        Source: Scio ``aggregate``.
         """
         fn = zeroed(self, "aggregate", zero, seq_op, comb_op)
         return _with_default(self, "aggregate", fn)
@@ -105,8 +104,6 @@ class OverallVerbs(Verbs[T_co]):
         Args:
             zero: A value that changes nothing when it is combined with another: 0 for sums.
             op: From two elements to one; ``+`` by default.
-
-        Source: Scio ``fold``.
         """
         return _with_default(self, "fold", Aggregated(zero, checked(self, "fold", op), op))
 
@@ -116,69 +113,46 @@ class OverallVerbs(Verbs[T_co]):
         merge_value: Callable[[C, T], C],
         merge_combiners: Callable[[C, C], C],
     ) -> "SCollection[C]":
-        """All elements combined, starting with the first of them. Source: Scio ``combine``.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-        """
-        for fn in (create_combiner, merge_value, merge_combiners):
-            checked(self, "combine", fn)
-        return _failing(self, "combine", Combined(create_combiner, merge_value, merge_combiners))
+        """All elements combined, starting with the first of them."""
+        functions = (create_combiner, merge_value, merge_combiners)
+        fns = (checked(self, "combine", fn) for fn in functions)
+        return _failing(self, "combine", Combined(*fns))
 
     def reduce(self: Verbs[T], op: Callable[[T, T], T]) -> "SCollection[T]":
-        """All elements combined two by two, in any order. Source: Scio ``reduce``.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-        """
-        return _failing(self, "reduce", _reduced(checked(self, "reduce", op)))
+        """All elements combined two by two, in any order."""
+        return _failing(self, "reduce", reduced(checked(self, "reduce", op)))
 
     def sum(self: Verbs[T], semigroup: Callable[[T, T], T] = operator.add) -> "SCollection[T]":
-        """The sum of all elements; ``+`` by default. Source: Scio ``sum``.
-
-        Raises:
-            TransformError: In the run: a pane is empty. For a sum that is 0 then, ``fold(0)``.
-        """
-        return _failing(self, "sum", _reduced(checked(self, "sum", semigroup)))
+        """The sum of all elements; ``+`` by default, so classes with ``__add__`` can be summed.
+        For a sum that is 0 in an empty pane, ``fold(0)``."""
+        return _failing(self, "sum", reduced(checked(self, "sum", semigroup)))
 
     def min(self, key: Callable[[T_co], Any] | None = None) -> "SCollection[T_co]":
-        """The least element, or that for which ``key`` is least. Source: Scio ``min``.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-        """
+        """The least element, or that for which ``key`` is least."""
         return _failing(self, "min", extreme(min, key))
 
     def max(self, key: Callable[[T_co], Any] | None = None) -> "SCollection[T_co]":
-        """The greatest element, or that for which ``key`` is greatest. Source: Scio ``max``.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-        """
+        """The greatest element, or that for which ``key`` is greatest."""
         return _failing(self, "max", extreme(max, key))
 
     def latest(self: Verbs[T]) -> "SCollection[T]":
-        """The element with the greatest event time. Source: Scio ``latest``.
-
-        Raises:
-            TransformError: In the run: a pane is empty.
-        """
-
-        def build(given: "SCollection[T]") -> "SCollection[T]":
-            return given.with_timestamp().max(key=lambda found: found[1]).keys()
-
-        return composed(self, "latest", build)
+        """The element with the greatest event time."""
+        return composed(
+            self,
+            "latest",
+            lambda values: values.with_timestamp().max(key=lambda timed: timed[1]).keys(),
+        )
 
     def mean(self: Verbs[float]) -> "SCollection[float]":
-        """The mean of all numbers. Source: Scio ``mean``."""
-
-        def build(given: "SCollection[float]") -> "SCollection[float]":
-            return combined_globally(given, Mean(), has_default=False).map(as_number)
-
-        return composed(self, "mean", build)
+        """The mean of all numbers."""
+        return composed(
+            self,
+            "mean",
+            lambda numbers: combined_globally(numbers, Mean(), has_default=False).map(as_number),
+        )
 
     def count(self) -> "SCollection[int]":
-        """How many elements. Source: Scio ``count``."""
+        """How many elements."""
         return _with_default(self, "count", Count())
 
     def top(
@@ -239,8 +213,6 @@ class OverallVerbs(Verbs[T_co]):
         Raises:
             PipelineError: A number or a fraction that makes no sample.
             TransformError: In the run: an element is not plain data.
-
-        Source: Scio ``sample``.
         """
         if fraction is not None or with_replacement is not None or isinstance(sample_size, bool):
             choice = sample_size if with_replacement is None else with_replacement
@@ -263,8 +235,6 @@ class OverallVerbs(Verbs[T_co]):
         Raises:
             PipelineError: The total is no number of 0 or more, or the cost no function.
             TransformError: In the run: an element costs less than 0.
-
-        Source: Scio ``sampleWeighted``.
         """
         if not isinstance(total_weight, int | float) or not total_weight >= 0:
             raise PipelineError(
@@ -275,16 +245,16 @@ class OverallVerbs(Verbs[T_co]):
         return _with_default(self, "sample_weighted", fn)
 
     def take(self: Verbs[T], num: int) -> "SCollection[T]":
-        """Any elements, so many at most of each pane. Source: Scio ``take``."""
+        """Any elements, so many at most of each pane."""
         made(self, "take", lambda: whole_number(num, 1, "num", CombineError))
-
-        def build(given: "SCollection[T]") -> "SCollection[T]":
-            return combined_globally(given, FirstOf(num), has_default=False).flatten()
-
-        return composed(self, "take", build)
+        return composed(
+            self,
+            "take",
+            lambda values: combined_globally(values, FirstOf(num), has_default=False).flatten(),
+        )
 
     def quantiles_approx(self: Verbs[float], num_quantiles: int) -> "SCollection[list[float]]":
-        """Estimates of quantiles of all numbers, as a list. Source: Scio ``quantilesApprox``."""
+        """Estimates of quantiles of all numbers, as a list."""
         fn = made(self, "quantiles_approx", lambda: ApproxQuantiles(num_quantiles))
         return _with_default(self, "quantiles_approx", fn)
 
@@ -309,28 +279,20 @@ class OverallVerbs(Verbs[T_co]):
         return cast("SCollection[T]", stepped(self, "distinct", Distinct()))
 
     def distinct_by(self: Verbs[T], fn: Callable[[T], Any]) -> "SCollection[T]":
-        """One element of all for which a function gives the same, for each pane that has one.
-
-        Source: Scio ``distinctBy``.
-        """
+        """One element of all for which a function gives the same, for each pane that has one."""
         same = checked(self, "distinct_by", fn)
-
-        def build(given: "SCollection[T]") -> "SCollection[T]":
-            return given.key_by(same).aggregate_by_key(FirstOf(1)).values().flatten()
-
-        return composed(self, "distinct_by", build, fn)
+        return composed(
+            self,
+            "distinct_by",
+            lambda values: values.key_by(same).aggregate_by_key(FirstOf(1)).values().flatten(),
+            fn,
+        )
 
     def distinct_by_key(self: Keyed[K, V]) -> "Pairs[K, V]":
-        """One pair of each key, for each pane that has one. Source: Scio ``distinctByKey``."""
-
-        def build(given: "Pairs[K, V]") -> "Pairs[K, V]":
-            return given.distinct_by(lambda pair: pair[0])
-
-        return composed(self, "distinct_by_key", build)
-
-
-def _reduced(op: Callable[[Any, Any], Any]) -> CombineFn:
-    return Combined(lambda value: value, op, op)
+        """One pair of each key, for each pane that has one."""
+        return composed(
+            self, "distinct_by_key", lambda pairs: pairs.distinct_by(lambda pair: pair[0])
+        )
 
 
 def _with_default(given: Verbs[Any], verb: str, fn: CombineFn) -> "SCollection[Any]":

@@ -23,8 +23,6 @@ class HintVerbs(Verbs[T_co]):
         Raises:
             PipelineError: It is not a number of 1 or more; when a verb follows: elements cannot be
                 combined before they are grouped.
-
-        Source: Scio ``withFanout``.
         """
         check_fanout(fanout, "with_fanout")
         return with_next_fanout(self, fanout)
@@ -36,8 +34,6 @@ class HintVerbs(Verbs[T_co]):
         Raises:
             PipelineError: It is not a number of 1 or more and not a function; when a verb follows:
                 elements cannot be combined before they are grouped.
-
-        Source: Scio ``withHotKeyFanout``.
         """
         check_fanout(fanout, "with_hot_key_fanout")
         return with_next_fanout(self, fanout)

@@ -61,21 +61,15 @@ class JoinVerbs(Verbs[T_co]):
     """The same as `cogroup`. Source: Scio ``groupWith``."""
 
     def join(self: Keyed[K, V], rhs: "Pairs[K, W]") -> "Pairs[K, tuple[V, W]]":
-        """Each pair of values that both sides have for a key. Source: Scio ``join``."""
+        """Each pair of values that both sides have for a key."""
         return _joined(self, "join", rhs, _as_is, _as_is)
 
     def left_outer_join(self: Keyed[K, V], rhs: "Pairs[K, W]") -> "Pairs[K, tuple[V, W | None]]":
-        """As `join`; a value that the right side has none for comes with None.
-
-        Source: Scio ``leftOuterJoin``.
-        """
+        """As `join`; a value that the right side has none for comes with None."""
         return _joined(self, "left_outer_join", rhs, _as_is, _or_none)
 
     def right_outer_join(self: Keyed[K, V], rhs: "Pairs[K, W]") -> "Pairs[K, tuple[V | None, W]]":
-        """As `join`; a value that the left side has none for comes with None.
-
-        Source: Scio ``rightOuterJoin``.
-        """
+        """As `join`; a value that the left side has none for comes with None."""
         return _joined(self, "right_outer_join", rhs, _or_none, _as_is)
 
     def full_outer_join(
@@ -84,47 +78,33 @@ class JoinVerbs(Verbs[T_co]):
         """As `join`; a value that the other side has none for comes with None.
 
         An empty pane gives one pair of None and None, as in Scio.
-
-        Source: Scio ``fullOuterJoin``.
         """
         return _joined(self, "full_outer_join", rhs, _or_none, _or_none)
 
     def intersect_by_key(self: Keyed[K, V], rhs: "SCollection[K]") -> "Pairs[K, V]":
-        """The pairs whose key is an element of the other collection.
-
-        Source: Scio ``intersectByKey``.
-        """
+        """The pairs whose key is an element of the other collection."""
         return _kept(self, "intersect_by_key", rhs, lambda there: bool(there))
 
     def subtract_by_key(self: Keyed[K, V], rhs: "SCollection[K]") -> "Pairs[K, V]":
-        """The pairs whose key is no element of the other collection.
-
-        Source: Scio ``subtractByKey``.
-        """
+        """The pairs whose key is no element of the other collection."""
         return _kept(self, "subtract_by_key", rhs, lambda there: not there)
 
     def intersection(self: Verbs[T], that: "SCollection[T]") -> "SCollection[T]":
-        """The elements that both collections have, each once for each pane.
-
-        Source: Scio ``intersection``.
-        """
-
+        """The elements that both collections have, each once for each pane."""
         other(self, "intersection", that)
 
         def build(given: "SCollection[T]") -> "SCollection[T]":
             sides = given.map(_marked).cogroup(that.map(_marked))
-            return sides.filter(lambda found: all(found[1])).keys()
+            return sides.filter(lambda group: all(group[1])).keys()
 
         return composed(self, "intersection", build)
 
     def subtract(self: Verbs[T], that: "SCollection[T]") -> "SCollection[T]":
-        """The elements that the other collection does not have. Source: Scio ``subtract``."""
+        """The elements that the other collection does not have."""
         other(self, "subtract", that)
-
-        def build(given: "SCollection[T]") -> "SCollection[T]":
-            return given.map(_marked).subtract_by_key(that).keys()
-
-        return composed(self, "subtract", build)
+        return composed(
+            self, "subtract", lambda values: values.map(_marked).subtract_by_key(that).keys()
+        )
 
 
 def _marked(element: T) -> tuple[T, None]:

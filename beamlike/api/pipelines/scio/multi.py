@@ -19,15 +19,13 @@ class MultiJoin:
     """Joins of two collections or more: ``MultiJoin.left(one, other, third)``.
 
     Elements become ``(key, (value of one, value of other, value of third))``.
-
-    Source: Scio ``MultiJoin``.
     """
 
     @staticmethod
     def cogroup(
         first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]
     ) -> SCollection[tuple[K, tuple[list[Any], ...]]]:
-        """Each key with the values that each collection has. Source: Scio ``MultiJoin.cogroup``."""
+        """Each key with the values that each collection has."""
         return first.cogroup(*others)
 
     @staticmethod
@@ -41,10 +39,7 @@ class MultiJoin:
     def left(
         first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]
     ) -> SCollection[tuple[K, tuple[Any, ...]]]:
-        """As `join`; what the others lack for a value of the first is None.
-
-        Source: Scio ``MultiJoin.left``.
-        """
+        """As `join`; what the others lack for a value of the first is None."""
         return _joined(
             "MultiJoin.left", first, others, lambda sides: (sides[0], *_or_none(sides[1:]))
         )
@@ -53,7 +48,7 @@ class MultiJoin:
     def outer(
         first: SCollection[tuple[K, Any]], *others: SCollection[tuple[K, Any]]
     ) -> SCollection[tuple[K, tuple[Any, ...]]]:
-        """As `join`; what any of them lacks is None. Source: Scio ``MultiJoin.outer``."""
+        """As `join`; what any of them lacks is None."""
         return _joined("MultiJoin.outer", first, others, _or_none)
 
 

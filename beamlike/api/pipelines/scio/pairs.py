@@ -36,32 +36,33 @@ if TYPE_CHECKING:
 
 
 class KeyedVerbs(Verbs[T_co]):
-    """What one can do with pairs of key and value."""
+    """What one can do with pairs of key and value. Those that group raise `PipelineError` if the
+    windowing cannot be grouped."""
 
     def keys(self: Keyed[K, V]) -> "SCollection[K]":
-        """The keys. Source: Scio ``keys``."""
+        """The keys."""
         return mapped(self, "keys", lambda pair: pair[0])
 
     def values(self: Keyed[K, V]) -> "SCollection[V]":
-        """The values. Source: Scio ``values``."""
+        """The values."""
         return mapped(self, "values", lambda pair: pair[1])
 
     def swap(self: Keyed[K, V]) -> "Pairs[V, K]":
-        """Keys and values in each other's place. Source: Scio ``swap``."""
+        """Keys and values in each other's place."""
         return mapped(self, "swap", lambda pair: (pair[1], pair[0]))
 
     def map_keys(self: Keyed[K, V], fn: Callable[[K], U]) -> "Pairs[U, V]":
-        """Each key becomes what a function makes of it. Source: Scio ``mapKeys``."""
+        """Each key becomes what a function makes of it."""
         change = checked(self, "map_keys", fn)
         return mapped(self, "map_keys", lambda pair: (change(pair[0]), pair[1]), fn)
 
     def map_values(self: Keyed[K, V], fn: Callable[[V], U]) -> "Pairs[K, U]":
-        """Each value becomes what a function makes of it. Source: Scio ``mapValues``."""
+        """Each value becomes what a function makes of it."""
         change = checked(self, "map_values", fn)
         return mapped(self, "map_values", lambda pair: (pair[0], change(pair[1])), fn)
 
     def flat_map_values(self: Keyed[K, V], fn: Callable[[V], Iterable[U] | None]) -> "Pairs[K, U]":
-        """Each value becomes what a function lists. Source: Scio ``flatMapValues``."""
+        """Each value becomes what a function lists."""
         change = checked(self, "flat_map_values", fn)
 
         def listed(pair: tuple[K, V]) -> list[tuple[K, U]]:
@@ -70,48 +71,27 @@ class KeyedVerbs(Verbs[T_co]):
         return flat_mapped(self, "flat_map_values", listed, fn)
 
     def flatten_values(self: Verbs[tuple[K, Iterable[U]]]) -> "Pairs[K, U]":
-        """The items of values that are lists. Source: Scio ``flattenValues``."""
-
-        def listed(pair: tuple[K, Iterable[U]]) -> list[tuple[K, U]]:
-            return [(pair[0], value) for value in pair[1]]
-
-        return flat_mapped(self, "flatten_values", listed)
+        """The items of values that are lists."""
+        return flat_mapped(
+            self, "flatten_values", lambda pair: [(pair[0], value) for value in pair[1]]
+        )
 
     def filter_values(self: Keyed[K, V], fn: Callable[[V], Any]) -> "Pairs[K, V]":
-        """Pairs for whose value a function is true. Source: Scio ``filterValues``."""
+        """Pairs for whose value a function is true."""
         keep = checked(self, "filter_values", fn)
-
-        def kept(pair: tuple[K, V]) -> tuple[tuple[K, V], ...]:
-            return (pair,) if keep(pair[1]) else ()
-
-        return flat_mapped(self, "filter_values", kept, fn)
+        return flat_mapped(self, "filter_values", lambda pair: (pair,) if keep(pair[1]) else (), fn)
 
     def group_by_key(self: Keyed[K, V]) -> "Pairs[K, list[V]]":
         """Each key with its values, for each pane. An empty pane has the empty list.
 
         The values have no order.
-
-        Raises:
-            PipelineError: The windowing cannot be grouped.
-
-        Source: Scio ``groupByKey``.
         """
         return cast("Pairs[K, list[V]]", stepped(self, "group_by_key", GroupByKey()))
 
     def group_by(self: Verbs[T], fn: Callable[[T], K]) -> "Pairs[K, list[T]]":
-        """The elements by key, for each pane. An empty pane has the empty list.
-
-        Raises:
-            PipelineError: The windowing cannot be grouped.
-
-        Source: Scio ``groupBy``.
-        """
+        """The elements by key, for each pane. An empty pane has the empty list."""
         key_of = checked(self, "group_by", fn)
-
-        def build(given: "SCollection[T]") -> "Pairs[K, list[T]]":
-            return given.key_by(key_of).group_by_key()
-
-        return composed(self, "group_by", build, fn)
+        return composed(self, "group_by", lambda values: values.key_by(key_of).group_by_key(), fn)
 
     def group_map(
         self: Verbs[T], fn: Callable[[T], K], value: Callable[[T], V]
@@ -121,19 +101,15 @@ class KeyedVerbs(Verbs[T_co]):
         Args:
             fn: From an element to its key.
             value: From an element to what is grouped.
-
-        Raises:
-            PipelineError: The windowing cannot be grouped.
-
-        Source: Scio ``groupMap``.
         """
         key_of = checked(self, "group_map", fn)
         value_of = checked(self, "group_map", value)
-
-        def build(given: "SCollection[T]") -> "Pairs[K, list[V]]":
-            return given.map(lambda it: (key_of(it), value_of(it))).group_by_key()
-
-        return composed(self, "group_map", build, fn)
+        return composed(
+            self,
+            "group_map",
+            lambda values: values.map(lambda it: (key_of(it), value_of(it))).group_by_key(),
+            fn,
+        )
 
     def group_map_reduce(
         self: Verbs[T], fn: Callable[[T], K], op: Callable[[T, T], T]
@@ -147,22 +123,18 @@ class KeyedVerbs(Verbs[T_co]):
         Raises:
             PipelineError: The windowing cannot be grouped.
             TransformError: In the run: a pane is empty.
-
-        Source: Scio ``groupMapReduce``.
         """
         key_of = checked(self, "group_map_reduce", fn)
         reduced = checked(self, "group_map_reduce", op)
-
-        def build(given: "SCollection[T]") -> "Pairs[K, T]":
-            return given.key_by(key_of).reduce_by_key(reduced)
-
-        return composed(self, "group_map_reduce", build, fn)
+        return composed(
+            self,
+            "group_map_reduce",
+            lambda values: values.key_by(key_of).reduce_by_key(reduced),
+            fn,
+        )
 
     def hash_partition_by_key(self: Keyed[K, V], num_partitions: int) -> "tuple[Pairs[K, V], ...]":
-        """The collection in several parts, equal keys in one. Keys are plain data.
-
-        Source: Scio ``hashPartitionByKey``.
-        """
+        """The collection in several parts, equal keys in one. Keys are plain data."""
         return here(self).partition(num_partitions, partial(_hashed_key, num_partitions))
 
     @overload

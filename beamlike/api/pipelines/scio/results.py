@@ -31,26 +31,21 @@ class ScioMetrics:
 
     >>> empty_lines = ScioMetrics.counter("empty lines")
     >>> lengths = ScioMetrics.distribution("words", "length of lines")
-
-    Source: Scio ``ScioMetrics``.
     """
 
     @staticmethod
     def counter(namespace: str | type, name: str | None = None) -> Counter:
-        """A number that goes up and down. Source: Scio ``ScioMetrics.counter``."""
+        """A number that goes up and down."""
         return Metrics.counter(*_named(namespace, name))
 
     @staticmethod
     def distribution(namespace: str | type, name: str | None = None) -> Distribution:
-        """Sum, number, least and greatest of some numbers.
-
-        Source: Scio ``ScioMetrics.distribution``.
-        """
+        """Sum, number, least and greatest of some numbers."""
         return Metrics.distribution(*_named(namespace, name))
 
     @staticmethod
     def gauge(namespace: str | type, name: str | None = None) -> Gauge:
-        """The latest of some values. Source: Scio ``ScioMetrics.gauge``."""
+        """The latest of some values."""
         return Metrics.gauge(*_named(namespace, name))
 
 
@@ -58,8 +53,6 @@ class ScioResult(ABC):
     """What Scio asks the result of a run.
 
     Each metric comes as a `MetricResult`, whose ``committed`` is the value of all steps together.
-
-    Source: Scio ``ScioResult``.
     """
 
     @abstractmethod
@@ -71,20 +64,17 @@ class ScioResult(ABC):
         """Wait for the end, or for so long; the state then."""
 
     def wait_until_done(self, duration: DurationLike | None = None) -> Self:
-        """Wait for the end, or for so long. Source: Scio ``waitUntilDone``."""
+        """Wait for the end, or for so long."""
         self.wait_until_finish(duration)
         return self
 
     def counter(self, counter: Counter) -> MetricResult:
-        """What was counted; 0 if nothing was. Source: Scio ``ScioResult.counter``."""
+        """What was counted; 0 if nothing was."""
         counts = self.counter_at_steps(counter).values()
         return _total(counter.name, sum(it.committed for it in counts))
 
     def distribution(self, distribution: Distribution) -> MetricResult:
-        """The numbers of a distribution; None if there are none.
-
-        Source: Scio ``ScioResult.distribution``.
-        """
+        """The numbers of a distribution; None if there are none."""
         found = [it.committed for it in self.distribution_at_steps(distribution).values()]
         return _total(distribution.name, reduce(DistributionData.merged, found) if found else None)
 
@@ -93,8 +83,6 @@ class ScioResult(ABC):
 
         Raises:
             PipelineError: Several steps set it, and the last one is not known.
-
-        Source: Scio ``ScioResult.gauge``.
         """
         found = self.gauge_at_steps(gauge)
         if len(found) > 1:
@@ -105,30 +93,30 @@ class ScioResult(ABC):
         return _total(gauge.name, next((it.committed for it in found.values()), None))
 
     def counter_at_steps(self, counter: Counter) -> dict[str, MetricResult]:
-        """What was counted, by step. Source: Scio ``counterAtSteps``."""
+        """What was counted, by step."""
         return self._at_steps("counters", counter, Counter)
 
     def distribution_at_steps(self, distribution: Distribution) -> dict[str, MetricResult]:
-        """The numbers of a distribution, by step. Source: Scio ``distributionAtSteps``."""
+        """The numbers of a distribution, by step."""
         return self._at_steps("distributions", distribution, Distribution)
 
     def gauge_at_steps(self, gauge: Gauge) -> dict[str, MetricResult]:
-        """The latest value of a gauge, by step. Source: Scio ``gaugeAtSteps``."""
+        """The latest value of a gauge, by step."""
         return self._at_steps("gauges", gauge, Gauge)
 
     @property
     def all_counters(self) -> dict[MetricName, MetricResult]:
-        """All counters of the run. Source: Scio ``allCounters``."""
+        """All counters of the run."""
         return self._all("counters", lambda name: self.counter(Counter(name)))
 
     @property
     def all_distributions(self) -> dict[MetricName, MetricResult]:
-        """All distributions of the run. Source: Scio ``allDistributions``."""
+        """All distributions of the run."""
         return self._all("distributions", lambda name: self.distribution(Distribution(name)))
 
     @property
     def all_gauges(self) -> dict[MetricName, MetricResult]:
-        """All gauges of the run, see `gauge`. Source: Scio ``allGauges``."""
+        """All gauges of the run, see `gauge`."""
         return self._all("gauges", lambda name: self.gauge(Gauge(name)))
 
     def _at_steps(self, kind: Any, metric: Any, wanted: Any) -> dict[str, MetricResult]:

@@ -86,23 +86,21 @@ class LookingVerbs(Verbs[T_co]):
         """The one element of each window, to be looked into by `with_side_inputs`.
 
         Reading it fails if there are several, or none and no default.
-
-        Source: Scio ``asSingletonSideInput``.
         """
         if default_value is _NO_DEFAULT:
             return SideInput(AsOne(here(self)))
         return SideInput(AsSingleton(here(self), default_value))
 
     def as_list_side_input(self: Verbs[T]) -> "SideInput[list[T]]":
-        """The elements of each window as a list. Source: Scio ``asListSideInput``."""
+        """The elements of each window as a list."""
         return SideInput(AsList(here(self)))
 
     def as_iterable_side_input(self: Verbs[T]) -> "SideInput[Iterable[T]]":
-        """The elements of each window, to go through. Source: Scio ``asIterableSideInput``."""
+        """The elements of each window, to go through."""
         return here(self).as_list_side_input()
 
     def as_set_singleton_side_input(self: Verbs[T]) -> "SideInput[Set[T]]":
-        """The elements of each window as a set. Source: Scio ``asSetSingletonSideInput``."""
+        """The elements of each window as a set."""
         return SideInput(AsSet(here(self)))
 
     def as_map_side_input(self: Keyed[K, V]) -> "SideInput[Mapping[K, V]]":
@@ -128,8 +126,6 @@ class LookingVerbs(Verbs[T_co]):
 
         Raises:
             PipelineError: One of them is no side input.
-
-        Source: Scio ``withSideInputs``.
         """
         for side in sides:
             if not isinstance(side, SideInput):
@@ -140,10 +136,7 @@ class LookingVerbs(Verbs[T_co]):
         return SCollectionWithSideInput(here(self), sides)
 
     def reify_side_input_as_values(self: Verbs[T], side: "SideInput[U]") -> "Pairs[T, U]":
-        """Each element with what it sees of a side input.
-
-        Source: Scio ``reifySideInputAsValues``.
-        """
+        """Each element with what it sees of a side input."""
 
         def build(given: "SCollection[T]") -> "Pairs[T, U]":
             seeing = given.with_side_inputs(side)
@@ -152,33 +145,21 @@ class LookingVerbs(Verbs[T_co]):
         return composed(self, "reify_side_input_as_values", build)
 
     def reify_as_list_in_global_window(self: Verbs[T]) -> "SCollection[list[T]]":
-        """All elements of the global window as one list, an empty one of none.
-
-        Source: Scio ``reifyAsListInGlobalWindow``.
-        """
+        """All elements of the global window as one list, an empty one of none."""
         return _reified(self, "list")
 
     def reify_as_iterable_in_global_window(self: Verbs[T]) -> "SCollection[Iterable[T]]":
-        """All elements of the global window as one list, an empty one of none.
-
-        Source: Scio ``reifyAsIterableInGlobalWindow``.
-        """
+        """All elements of the global window as one list, an empty one of none."""
         return _reified(self, "iterable")
 
     def reify_as_map_in_global_window(self: Keyed[K, V]) -> "SCollection[Mapping[K, V]]":
-        """All pairs of the global window as one mapping; it fails if a key is there twice.
-
-        Source: Scio ``reifyAsMapInGlobalWindow``.
-        """
+        """All pairs of the global window as one mapping; it fails if a key is there twice."""
         return _reified(self, "map")
 
     def reify_as_multi_map_in_global_window(
         self: Keyed[K, V],
     ) -> "SCollection[Mapping[K, list[V]]]":
-        """All pairs of the global window as one mapping to lists.
-
-        Source: Scio ``reifyAsMultiMapInGlobalWindow``.
-        """
+        """All pairs of the global window as one mapping to lists."""
         return _reified(self, "multi_map")
 
     def with_side_outputs(
@@ -188,8 +169,6 @@ class LookingVerbs(Verbs[T_co]):
 
         Raises:
             PipelineError: One of them is no side output.
-
-        Source: Scio ``withSideOutputs``.
         """
         for side in sides:
             if not isinstance(side, SideOutput):
@@ -200,7 +179,7 @@ class LookingVerbs(Verbs[T_co]):
         return SCollectionWithSideOutput(here(self), sides)
 
     def cross(self: Verbs[T], that: "SCollection[U]") -> "Pairs[T, U]":
-        """Each element with each of a small collection. Source: Scio ``cross``."""
+        """Each element with each of a small collection."""
         other(self, "cross", that)
         return _look_up(
             self,
@@ -211,10 +190,7 @@ class LookingVerbs(Verbs[T_co]):
         )
 
     def hash_lookup(self: Verbs[T], that: "Pairs[T, V]") -> "Pairs[T, list[V]]":
-        """Each element with the values that a small collection has under it.
-
-        Source: Scio ``hashLookup``.
-        """
+        """Each element with the values that a small collection has under it."""
         other(self, "hash_lookup", that)
         return _look_up(
             self,
@@ -226,7 +202,7 @@ class LookingVerbs(Verbs[T_co]):
         )
 
     def hash_filter(self: Verbs[T], that: "SCollection[T] | SideInput[Set[T]]") -> "SCollection[T]":
-        """The elements that a small collection has too. Source: Scio ``hashFilter``."""
+        """The elements that a small collection has too."""
         return _look_up(
             self,
             "hash_filter",
@@ -239,19 +215,13 @@ class LookingVerbs(Verbs[T_co]):
     def hash_join(
         self: Keyed[K, V], rhs: "Pairs[K, W] | SideInput[Mapping[K, list[W]]]"
     ) -> "Pairs[K, tuple[V, W]]":
-        """Each value with each that a small collection has for its key.
-
-        Source: Scio ``hashJoin``.
-        """
+        """Each value with each that a small collection has for its key."""
         return _look_up(self, "hash_join", rhs, "multi_map", partial(_joined, ()))
 
     def hash_left_outer_join(
         self: Keyed[K, V], rhs: "Pairs[K, W] | SideInput[Mapping[K, list[W]]]"
     ) -> "Pairs[K, tuple[V, W | None]]":
-        """As `hash_join`; a value whose key the other side does not have comes with None.
-
-        Source: Scio ``hashLeftOuterJoin``.
-        """
+        """As `hash_join`; a value whose key the other side does not have comes with None."""
         return _look_up(self, "hash_left_outer_join", rhs, "multi_map", partial(_joined, (None,)))
 
     def hash_full_outer_join(
@@ -263,8 +233,6 @@ class LookingVerbs(Verbs[T_co]):
         panes of a grouping, in the windows of this side. Each pane has all that no element has
         looked up so far. Where both sides have equal windows, the elements of one are enough;
         where they differ, a window without elements on this side says nothing of the other.
-
-        Source: Scio ``hashFullOuterJoin``.
         """
 
         def rest(
@@ -289,7 +257,7 @@ class LookingVerbs(Verbs[T_co]):
     def hash_intersect_by_key(
         self: Keyed[K, V], rhs: "SCollection[K] | SideInput[Set[K]]"
     ) -> "Pairs[K, V]":
-        """The pairs whose key a small collection has. Source: Scio ``hashIntersectByKey``."""
+        """The pairs whose key a small collection has."""
         return _look_up(
             self,
             "hash_intersect_by_key",
@@ -302,7 +270,7 @@ class LookingVerbs(Verbs[T_co]):
     def hash_subtract_by_key(
         self: Keyed[K, V], rhs: "SCollection[K] | SideInput[Set[K]]"
     ) -> "Pairs[K, V]":
-        """The pairs whose key a small collection has not. Source: Scio ``hashSubtractByKey``."""
+        """The pairs whose key a small collection has not."""
         return _look_up(
             self,
             "hash_subtract_by_key",

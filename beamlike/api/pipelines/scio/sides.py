@@ -13,9 +13,9 @@ from beamlike.api.pipelines.elements import FlatMap
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.scio.steps import (
-    checked,
     checked_name,
     full_name,
+    listing,
     named,
     stepped,
     unnamed,
@@ -42,8 +42,6 @@ class SideInput(Generic[S_co]):
     """A collection as a value to be looked into, in each window.
 
     ``as_singleton_side_input`` and the like make it; one can be used several times.
-
-    Source: Scio ``SideInput``.
     """
 
     def __init__(self, view: AsSideInput[Any]) -> None:
@@ -59,8 +57,6 @@ class SideInput(Generic[S_co]):
 
         Raises:
             PipelineError: It is no function.
-
-        Source: Scio ``SideInput.map``.
         """
         if not callable(fn):
             raise PipelineError(
@@ -91,7 +87,7 @@ class SideInput(Generic[S_co]):
 
 
 class SideInputContext:
-    """What an element sees: ``context(side)``. Source: Scio ``SideInputContext``."""
+    """What an element sees: ``context(side)``."""
 
     def __init__(self, seen: dict[int, Any]) -> None:
         self._seen = seen
@@ -115,69 +111,49 @@ class SCollectionWithSideInput(Generic[T_co]):
 
     Times, windows and panes stay as they are. An element waits until its window of each side
     input has a pane, or the trigger of the side input must have fired there.
-
-    Source: Scio ``SCollectionWithSideInput``.
     """
 
     def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideInput[Any], ...]) -> None:
         self._collection, self._sides = collection, sides
 
     def with_name(self, name: str) -> "SCollectionWithSideInput[T_co]":
-        """The same collection; the next verb that is called on it has this name.
-
-        Raises:
-            PipelineError: The name is no text, or empty.
-
-        Source: Scio ``withName``.
-        """
+        """The same collection; the next verb that is called on it has this name."""
         return SCollectionWithSideInput(named(self._collection, checked_name(name)), self._sides)
 
     def map(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U]
     ) -> "SCollectionWithSideInput[U]":
-        """Each becomes what a function makes of it. Source: Scio ``map``."""
-        call = checked(self._collection, "map", fn)
-        return self._each("map", lambda it, context: (call(it, context),), fn)
+        """Each becomes what a function makes of it."""
+        return self._each("map", fn)
 
     def flat_map(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Iterable[U] | None]
     ) -> "SCollectionWithSideInput[U]":
-        """Each becomes what a function lists. Source: Scio ``flatMap``."""
-        return self._each("flat_map", checked(self._collection, "flat_map", fn), fn)
+        """Each becomes what a function lists."""
+        return self._each("flat_map", fn)
 
     def filter(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Any]
     ) -> "SCollectionWithSideInput[T]":
-        """Those for which a function is true. Source: Scio ``filter``."""
-        keep = checked(self._collection, "filter", fn)
-        return self._each("filter", lambda it, context: (it,) if keep(it, context) else (), fn)
+        """Those for which a function is true."""
+        return self._each("filter", fn)
 
     def collect(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U | None]
     ) -> "SCollectionWithSideInput[U]":
-        """What a function makes of them where that is not None. Source: Scio ``collect``."""
-        choose = checked(self._collection, "collect", fn)
-
-        def chosen(it: T, context: SideInputContext) -> tuple[U, ...]:
-            found = choose(it, context)
-            return () if found is None else (found,)
-
-        return self._each("collect", chosen, fn)
+        """What a function makes of them where that is not None."""
+        return self._each("collect", fn)
 
     def key_by(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], K]
     ) -> "SCollectionWithSideInput[tuple[K, T]]":
-        """Each element with its key before it. Source: Scio ``keyBy``."""
-        key_of = checked(self._collection, "key_by", fn)
-        return self._each("key_by", lambda it, context: ((key_of(it, context), it),), fn)
+        """Each element with its key before it."""
+        return self._each("key_by", fn)
 
     def batch(
         self: "SCollectionWithSideInput[T]", batch_size: int, max_live_windows: int = 10
     ) -> "SCollectionWithSideInput[list[T]]":
-        """As ``batch`` of a collection; functions see the side inputs still.
-
-        Source: Scio ``SCollectionWithSideInput.batch``.
-        """
+        """As ``batch`` of a collection; functions see the side inputs still."""
         batches = self._collection.batch(batch_size, max_live_windows)
         return SCollectionWithSideInput(batches, self._sides)
 
@@ -187,10 +163,7 @@ class SCollectionWithSideInput(Generic[T_co]):
         cost: Callable[[T], int],
         max_live_windows: int = 10,
     ) -> "SCollectionWithSideInput[list[T]]":
-        """As ``batch_weighted`` of a collection; functions see the side inputs still.
-
-        Source: Scio ``SCollectionWithSideInput.batchWeighted``.
-        """
+        """As ``batch_weighted`` of a collection; functions see the side inputs still."""
         batches = self._collection.batch_weighted(batch_weight, cost, max_live_windows)
         return SCollectionWithSideInput(batches, self._sides)
 
@@ -198,21 +171,17 @@ class SCollectionWithSideInput(Generic[T_co]):
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)
 
-    def _each(
-        self: "SCollectionWithSideInput[T]",
-        verb: str,
-        fn: Callable[[T, SideInputContext], Iterable[U] | None],
-        of: Any,
-    ) -> "SCollectionWithSideInput[U]":
+    def _each(self, verb: str, fn: Any) -> "SCollectionWithSideInput[Any]":
+        listed = listing(self._collection, verb, fn)
         # Those that are made of one another are looked into once.
-        found = {side.number: side.view for side in self._sides}
-        views, numbers = list(found.values()), list(found)
+        views = {side.number: side.view for side in self._sides}
+        numbers = list(views)
 
-        def seeing(element: T, *seen: Any) -> Iterable[U] | None:
-            return fn(element, SideInputContext(dict(zip(numbers, seen, strict=True))))
+        def seeing(element: Any, *seen: Any) -> Any:
+            return listed(element, SideInputContext(dict(zip(numbers, seen, strict=True))))
 
-        flat_map = FlatMap(seeing, *views)
-        return SCollectionWithSideInput(stepped(self._collection, verb, flat_map, of), self._sides)
+        flat_map = FlatMap(seeing, *views.values())
+        return SCollectionWithSideInput(stepped(self._collection, verb, flat_map, fn), self._sides)
 
 
 class SideOutput(Generic[T]):
@@ -231,7 +200,7 @@ class SideOutput(Generic[T]):
 
 
 class SideOutputContext:
-    """Where a function puts what goes to side outputs. Source: Scio ``SideOutputContext``."""
+    """Where a function puts what goes to side outputs."""
 
     def __init__(self, tags: dict[int, str], label: str) -> None:
         self._tags, self._label = tags, label
@@ -261,7 +230,7 @@ class SideOutputContext:
 
 
 class SideOutputCollections:
-    """The collections of side outputs: ``sides(side)``. Source: Scio ``SideOutputCollections``."""
+    """The collections of side outputs: ``sides(side)``."""
 
     def __init__(self, outputs: DoOutputs, tags: dict[int, str]) -> None:
         self._outputs, self._tags = outputs, tags
@@ -278,59 +247,40 @@ class SideOutputCollections:
 
 
 class SCollectionWithSideOutput(Generic[T_co]):
-    """A collection whose functions take an element and a place for side outputs.
-
-    Source: Scio ``SCollectionWithSideOutput``.
-    """
+    """A collection whose functions take an element and a place for side outputs."""
 
     def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideOutput[Any], ...]) -> None:
         self._collection, self._sides = collection, sides
 
     def with_name(self, name: str) -> "SCollectionWithSideOutput[T_co]":
-        """The same collection; the next verb that is called on it has this name.
-
-        Raises:
-            PipelineError: The name is no text, or empty.
-
-        Source: Scio ``withName``.
-        """
+        """The same collection; the next verb that is called on it has this name."""
         return SCollectionWithSideOutput(named(self._collection, checked_name(name)), self._sides)
 
     def map(
         self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], U]
     ) -> "tuple[SCollection[U], SideOutputCollections]":
-        """What a function makes of each element, and what it put elsewhere.
-
-        Source: Scio ``map``.
-        """
-        call = checked(self._collection, "map", fn)
-        return self._each("map", lambda it, context: (call(it, context),), fn)
+        """What a function makes of each element, and what it put elsewhere."""
+        return self._each("map", fn)
 
     def flat_map(
         self: "SCollectionWithSideOutput[T]",
         fn: Callable[[T, SideOutputContext], Iterable[U] | None],
     ) -> "tuple[SCollection[U], SideOutputCollections]":
-        """What a function lists for each element, and what it put elsewhere.
+        """What a function lists for each element, and what it put elsewhere."""
+        return self._each("flat_map", fn)
 
-        Source: Scio ``flatMap``.
-        """
-        return self._each("flat_map", checked(self._collection, "flat_map", fn), fn)
-
-    def _each(
-        self: "SCollectionWithSideOutput[T]",
-        verb: str,
-        fn: Callable[[T, SideOutputContext], Iterable[U] | None],
-        of: Any,
-    ) -> "tuple[SCollection[U], SideOutputCollections]":
+    def _each(self, verb: str, fn: Any) -> "tuple[SCollection[Any], SideOutputCollections]":
+        listed = listing(self._collection, verb, fn)
         tags = {side.number: side.name or f"side{at}" for at, side in enumerate(self._sides)}
+        label = full_name(self._collection, verb, fn)
         if len(set(tags.values())) < len(self._sides):
             raise PipelineError(
-                f"{full_name(self._collection, verb, of)!r} has several side outputs of one name, "
+                f"{label!r} has several side outputs of one name, "
                 f'{list(tags.values())}; give each its own: SideOutput("name")'
             )
-        label = full_name(self._collection, verb, of)
-        pardo = ParDo(_Putting(fn, tags, label)).with_outputs(*tags.values(), main="main output")
-        outputs = stepped(self._collection, verb, pardo, of)
+        putting = _Putting(listed, tags, label)
+        pardo = ParDo(putting).with_outputs(*tags.values(), main="main output")
+        outputs = stepped(self._collection, verb, pardo, fn)
         return outputs["main output"], SideOutputCollections(outputs, tags)
 
 

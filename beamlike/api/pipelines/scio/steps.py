@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import FlatMap, Map
@@ -146,6 +146,33 @@ def joined(collections: Iterable[Verbs[T]], verb: str) -> "SCollection[T]":
             )
     all_of = tuple(here(each) for each in collections)
     return cast("SCollection[T]", all_of | _name(all_of[0], verb) >> Flatten())
+
+
+def listing(given: Verbs[Any], verb: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+    """What lists what a verb makes of an element, of which its function may take more beside it.
+
+    Raises:
+        PipelineError: The function is none.
+    """
+    return _LISTING[verb](checked(given, verb, fn))
+
+
+def _collecting(fn: Callable[..., Any]) -> Callable[..., Any]:
+    def collected(element: Any, *beside: Any) -> tuple[Any, ...]:
+        value = fn(element, *beside)
+        return () if value is None else (value,)
+
+    return collected
+
+
+_LISTING: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
+    "map": lambda fn: lambda element, *beside: (fn(element, *beside),),
+    "flat_map": lambda fn: fn,
+    "filter": lambda fn: lambda element, *beside: (element,) if fn(element, *beside) else (),
+    "filter_not": lambda fn: lambda element: () if fn(element) else (element,),
+    "collect": _collecting,
+    "key_by": lambda fn: lambda element, *beside: ((fn(element, *beside), element),),
+}
 
 
 def checked(given: Verbs[Any], verb: str, fn: Callable[..., U]) -> Callable[..., U]:

@@ -67,8 +67,6 @@ class WindowOptions:
             an allowed lateness, as in Scio; without one a warning says so.
         timestamp_combiner: Which event time a pane is stamped with.
         on_time_behavior: Whether an empty on-time pane is emitted.
-
-    Source: Scio ``WindowOptions``.
     """
 
     trigger: Trigger | None = None
@@ -83,17 +81,14 @@ class TimingVerbs(Verbs[T_co]):
     """What one can do with the windows, times and panes of elements.
 
     Every ``with_..._windows`` puts elements into windows by their timestamps. ``options`` say
-    the rest; what they leave out is as in the collection before.
+    the rest; what they leave out is as in the collection before. All raise `PipelineError` if there
+    would be no windows, or if the parts do not go together.
     """
 
     def with_window_fn(
         self, fn: WindowFn, options: WindowOptions | None = None
     ) -> "SCollection[T_co]":
-        """Windows of a function. Source: Scio ``withWindowFn``.
-
-        Raises:
-            PipelineError: The parts do not go together.
-        """
+        """Windows of a function."""
         return _windowed(self, "with_window_fn", lambda: fn, options)
 
     def with_fixed_windows(
@@ -102,11 +97,7 @@ class TimingVerbs(Verbs[T_co]):
         offset: DurationLike = 0,
         options: WindowOptions | None = None,
     ) -> "SCollection[T_co]":
-        """Windows of one size, end to end. Source: Scio ``withFixedWindows``.
-
-        Raises:
-            PipelineError: They make no windows, or the parts do not go together.
-        """
+        """Windows of one size, end to end."""
         _check_durations(self, "with_fixed_windows", duration, offset)
         make = "with_fixed_windows", lambda: FixedWindows(duration, offset)
         return _windowed(self, *make, options)
@@ -127,9 +118,6 @@ class TimingVerbs(Verbs[T_co]):
                 size, elements in between are in no window and vanish.
             offset: Where windows start, less than the period.
             options: The rest.
-
-        Raises:
-            PipelineError: They make no windows, or the parts do not go together.
         """
         _check_durations(self, "with_sliding_windows", size, period, offset)
         make = "with_sliding_windows", lambda: SlidingWindows(size, period, offset)
@@ -138,20 +126,12 @@ class TimingVerbs(Verbs[T_co]):
     def with_session_windows(
         self, gap_duration: DurationLike, options: WindowOptions | None = None
     ) -> "SCollection[T_co]":
-        """Windows that end after a gap without elements. Source: Scio ``withSessionWindows``.
-
-        Raises:
-            PipelineError: There is no gap, or the parts do not go together.
-        """
+        """Windows that end after a gap without elements."""
         _check_durations(self, "with_session_windows", gap_duration)
         return _windowed(self, "with_session_windows", lambda: Sessions(gap_duration), options)
 
     def with_global_window(self, options: WindowOptions | None = None) -> "SCollection[T_co]":
-        """One window for everything. Source: Scio ``withGlobalWindow``.
-
-        Raises:
-            PipelineError: The parts do not go together.
-        """
+        """One window for everything."""
         return _windowed(self, "with_global_window", GlobalWindows, options)
 
     def window_by_days(
@@ -160,9 +140,6 @@ class TimingVerbs(Verbs[T_co]):
         """Windows of whole days, UTC. Source: Scio ``windowByDays``.
 
         For another time zone or another first day, ``with_window_fn(CalendarDays(...))``.
-
-        Raises:
-            PipelineError: They make no windows, or the parts do not go together.
         """
         return _windowed(self, "window_by_days", lambda: CalendarDays(number), options)
 
@@ -178,9 +155,6 @@ class TimingVerbs(Verbs[T_co]):
             number: Weeks in a window.
             start_day_of_week: 1, Monday, to 7, Sunday.
             options: The rest.
-
-        Raises:
-            PipelineError: They make no windows, or the parts do not go together.
         """
 
         def make() -> WindowFn:
@@ -191,37 +165,29 @@ class TimingVerbs(Verbs[T_co]):
     def window_by_months(
         self, number: int = 1, options: WindowOptions | None = None
     ) -> "SCollection[T_co]":
-        """Windows of whole months, UTC. Source: Scio ``windowByMonths``.
-
-        Raises:
-            PipelineError: They make no windows, or the parts do not go together.
-        """
+        """Windows of whole months, UTC."""
         return _windowed(self, "window_by_months", lambda: CalendarMonths(number), options)
 
     def window_by_years(
         self, number: int = 1, options: WindowOptions | None = None
     ) -> "SCollection[T_co]":
-        """Windows of whole years, UTC. Source: Scio ``windowByYears``.
-
-        Raises:
-            PipelineError: They make no windows, or the parts do not go together.
-        """
+        """Windows of whole years, UTC."""
         return _windowed(self, "window_by_years", lambda: CalendarYears(number), options)
 
     def with_timestamp(self) -> "Pairs[T_co, int]":
-        """Each element with its event time (ms). Source: Scio ``withTimestamp``."""
+        """Each element with its event time (ms)."""
         return done(self, "with_timestamp", WithTimestamp())
 
     def with_pane_info(self) -> "Pairs[T_co, PaneInfo]":
-        """Each element with the pane that it came in. Source: Scio ``withPaneInfo``."""
+        """Each element with the pane that it came in."""
         return done(self, "with_pane_info", WithPaneInfo())
 
     def with_window(self) -> "Pairs[T_co, Window]":
-        """Each element with its window, once for each of them. Source: Scio ``withWindow``."""
+        """Each element with its window, once for each of them."""
         return done(self, "with_window", WithWindow())
 
     def with_timestamped_values(self: Keyed[K, V]) -> "Pairs[K, tuple[V, int]]":
-        """Pairs, each value with its event time (ms). Source: Scio ``withTimestampedValues``."""
+        """Pairs, each value with its event time (ms)."""
         return done(self, "with_timestamped_values", WithTimestampedValue())
 
     def timestamp_by(
@@ -236,18 +202,13 @@ class TimingVerbs(Verbs[T_co]):
 
         Raises:
             PipelineError: In the run: an element moves back further.
-
-        Source: Scio ``timestampBy``.
         """
         verb, skew = "timestamp_by", allowed_timestamp_skew
         stamping = made(self, verb, lambda: WithTimestamps(checked(self, verb, fn), skew))
         return cast("SCollection[T_co]", stepped(self, verb, stamping, fn))
 
     def to_windowed(self) -> "WindowedSCollection[T_co]":
-        """The same elements, for functions of element, time, window and pane together.
-
-        Source: Scio ``toWindowed``.
-        """
+        """The same elements, for functions of element, time, window and pane together."""
         return WindowedSCollection(here(self))
 
 

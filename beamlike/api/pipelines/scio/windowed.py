@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
-from beamlike.api.pipelines.scio.steps import checked, checked_name, done, full_name, named, unnamed
+from beamlike.api.pipelines.scio.steps import (
+    checked,
+    checked_name,
+    done,
+    full_name,
+    listing,
+    named,
+    unnamed,
+)
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import InstantLike, event_time_ms
@@ -33,8 +41,6 @@ class WindowedValue(Generic[T_co]):
         timestamp: Its event time (ms).
         window: One of its windows.
         pane: The pane that it came in.
-
-    Source: Scio ``WindowedValue``.
     """
 
     value: T_co
@@ -43,19 +49,19 @@ class WindowedValue(Generic[T_co]):
     pane: PaneInfo
 
     def with_value(self, value: U) -> "WindowedValue[U]":
-        """The same with another element. Source: Scio ``withValue``."""
+        """The same with another element."""
         return WindowedValue(value, self.timestamp, self.window, self.pane)
 
     def with_timestamp(self, timestamp: InstantLike) -> "WindowedValue[T_co]":
-        """The same at another event time. Source: Scio ``withTimestamp``."""
+        """The same at another event time."""
         return attrs.evolve(self, timestamp=event_time_ms(timestamp, "timestamp"))
 
     def with_window(self, window: Window) -> "WindowedValue[T_co]":
-        """The same in another window, which has no effect. Source: Scio ``withWindow``."""
+        """The same in another window, which has no effect."""
         return attrs.evolve(self, window=window)
 
     def with_pane(self, pane: PaneInfo) -> "WindowedValue[T_co]":
-        """The same in another pane, which has no effect. Source: Scio ``withPane``."""
+        """The same in another pane, which has no effect."""
         return attrs.evolve(self, pane=pane)
 
 
@@ -63,76 +69,55 @@ class WindowedSCollection(Generic[T_co]):
     """A collection whose functions take a `WindowedValue` each.
 
     Of what they return only the element and its time count, as in Scio: windows and panes stay
-    as they are. An element that is in several windows is taken once for each.
-
-    Source: Scio ``WindowedSCollection``.
+    as they are. An element that is in several windows is taken once for each. In the run a time
+    that is earlier than the old one is a `PipelineError`.
     """
 
     def __init__(self, collection: "SCollection[T_co]") -> None:
         self._collection = collection
 
     def with_name(self, name: str) -> "WindowedSCollection[T_co]":
-        """The same collection; the next verb that is called on it has this name.
-
-        Raises:
-            PipelineError: The name is no text, or empty.
-
-        Source: Scio ``withName``.
-        """
+        """The same collection; the next verb that is called on it has this name."""
         return WindowedSCollection(named(self._collection, checked_name(name)))
 
     def map(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], WindowedValue[U]]"
     ) -> "WindowedSCollection[U]":
-        """Each becomes what a function makes of it. Source: Scio ``WindowedSCollection.map``.
-
-        Raises:
-            PipelineError: In the run: the new time is earlier than the old one.
-        """
-        call = checked(self._collection, "map", fn)
-        return self._each("map", lambda it: (call(it),), fn)
+        """Each becomes what a function makes of it."""
+        return self._each("map", fn)
 
     def flat_map(
         self: "WindowedSCollection[T]",
         fn: "Callable[[WindowedValue[T]], Iterable[WindowedValue[U]]]",
     ) -> "WindowedSCollection[U]":
-        """Each becomes what a function lists. Source: Scio ``WindowedSCollection.flatMap``.
-
-        Raises:
-            PipelineError: In the run: a new time is earlier than the old one.
-        """
-        return self._each("flat_map", checked(self._collection, "flat_map", fn), fn)
+        """Each becomes what a function lists."""
+        return self._each("flat_map", fn)
 
     def filter(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], Any]"
     ) -> "WindowedSCollection[T]":
-        """Those for which a function is true. Source: Scio ``WindowedSCollection.filter``."""
-        keep = checked(self._collection, "filter", fn)
-        return self._each("filter", lambda it: (it,) if keep(it) else (), fn)
+        """Those for which a function is true."""
+        return self._each("filter", fn)
 
     def key_by(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], K]"
     ) -> "WindowedSCollection[tuple[K, T]]":
-        """Each element with its key before it. Source: Scio ``WindowedSCollection.keyBy``."""
+        """Each element with its key before it."""
         key_of = checked(self._collection, "key_by", fn)
-
-        def keyed(it: WindowedValue[T]) -> Iterable[WindowedValue[tuple[K, T]]]:
-            return (it.with_value((key_of(it), it.value)),)
-
-        return self._each("key_by", keyed, fn)
+        keyed: _Windowing[Any, Any] = _Windowing(
+            lambda element: (element.with_value((key_of(element), element.value)),),
+            full_name(self._collection, "key_by", fn),
+        )
+        return WindowedSCollection(done(self._collection, "key_by", keyed, fn))
 
     def to_scollection(self: "WindowedSCollection[T]") -> "SCollection[T]":
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)
 
-    def _each(
-        self: "WindowedSCollection[T]",
-        verb: str,
-        fn: "Callable[[WindowedValue[T]], Iterable[WindowedValue[U]]]",
-        of: Any,
-    ) -> "WindowedSCollection[U]":
-        label = full_name(self._collection, verb, of)
-        return WindowedSCollection(done(self._collection, verb, _Windowing(fn, label), of))
+    def _each(self, verb: str, fn: Any) -> "WindowedSCollection[Any]":
+        listed = listing(self._collection, verb, fn)
+        windowing: _Windowing[Any, Any] = _Windowing(listed, full_name(self._collection, verb, fn))
+        return WindowedSCollection(done(self._collection, verb, windowing, fn))
 
 
 class _Windowing(DoFn[T, U]):

@@ -1,0 +1,45 @@
+"""Which errors of Spark's catalogs are tried again; `tests.catalogs` has such catalogs."""
+
+from unittest.mock import MagicMock
+
+import pytest
+
+from beamlike.hosts.landing.catalogs import _ATTEMPTS, _retried
+
+
+class ConcurrentAppendException(Exception):
+    """As Delta Lake names it."""
+
+
+CONFLICTS = [
+    ConcurrentAppendException("Files were added by a concurrent update"),
+    RuntimeError("[DELTA_CONCURRENT_APPEND.WITHOUT_HINT] Transaction conflict detected"),
+    RuntimeError("org.apache.iceberg.exceptions.CommitFailedException: Version 7 already exists"),
+    RuntimeError("ValidationException: Found conflicting files that can contain records"),
+]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("beamlike.hosts.landing.catalogs.time.sleep", lambda seconds: None)
+
+
+@pytest.mark.parametrize("error", CONFLICTS, ids=lambda error: str(error)[:20])
+def test_a_commit_that_another_writer_came_before_is_tried_again(error: Exception) -> None:
+    commit = MagicMock(side_effect=[error, error, None])
+    _retried(commit, "visits")
+    assert commit.call_count == 3
+
+
+def test_a_commit_is_not_tried_for_ever() -> None:
+    commit = MagicMock(side_effect=CONFLICTS[0])
+    with pytest.raises(ConcurrentAppendException):
+        _retried(commit, "visits")
+    assert commit.call_count == _ATTEMPTS
+
+
+def test_another_error_is_not_tried_again_whatever_the_table_is_called() -> None:
+    commit = MagicMock(side_effect=RuntimeError("there is no table stale.concurrent_visits"))
+    with pytest.raises(RuntimeError, match="no table"):
+        _retried(commit, "stale.concurrent_visits")
+    assert commit.call_count == 1
