@@ -284,9 +284,7 @@ class Results:
         return figure_of(run, strategy, key, aggregate=aggregate, dark=dark)
 
     def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
-        """Write the picture of `figure` to a file; its ending is the format: png, svg, pdf or gif.
-
-        A GIF is animated: a frame for each instant.
+        """Write the picture of `figure` to a file; its ending is the format: png, svg or pdf.
 
         Args:
             path: Where to.
