@@ -400,7 +400,7 @@ def test_the_same_run_gives_the_same_svg(tmp_path: Path) -> None:
 
 def test_a_png_has_its_words_in_its_metadata(tmp_path: Path) -> None:
     results = orders()
-    results.draw(tmp_path / "orders.png", "table 3", dark=True)
+    results.draw(tmp_path / "orders.png", "table 3")
     assert imread(tmp_path / "orders.png").shape[1] == 1650
     with Image.open(tmp_path / "orders.png") as image:
         assert image.text["Title"] == "key 'table 3'"  # type: ignore[attr-defined]
