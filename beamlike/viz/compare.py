@@ -3,7 +3,8 @@
 import textwrap
 from collections.abc import Hashable, Iterator, Mapping
 from itertools import zip_longest
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -15,17 +16,25 @@ from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 from beamlike.viz.cells import columns, cut, padded
+from beamlike.viz.key_history import Happened
 from beamlike.viz.recording import Recording
-from beamlike.viz.run_index import identity, is_same_value
+from beamlike.viz.run_index import busiest, identity, is_same_value
 from beamlike.viz.sentences import wrapped
 from beamlike.viz.shortening import Column
+from beamlike.viz.staging import staged
 from beamlike.viz.table import lost_elements, show_window
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _WIDTH: Final = 100
 _NARROWEST: Final = 24
 """Columns that a strategy needs beside others; with less they stand below one another."""
 _KEY_WIDTH: Final = 14
 _MOST_LINES: Final = 4
+_MOST_COLUMNS: Final = 3
+_PICTURE_WIDTH: Final = 1400
+"""Of the pictures side by side (pixels)."""
 _SAME: Final = "="
 _NOTHING: Final = "-"
 
@@ -98,6 +107,49 @@ class Comparison:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """A notebook shows the text."""
         printer.text(str(self))
+
+    def figure(self, key: Any = None, *, dark: bool = False) -> "Figure":
+        """The strategies as pictures side by side, with the same times across and upwards.
+
+        Args:
+            key: The key to draw; None for the one with the most elements and panes.
+
+        Raises:
+            RecordingError: There is no such key, or nothing happened at all.
+            EnvironmentProblem: matplotlib is not installed.
+        """
+        from beamlike.viz.picture import figure, known_keys
+
+        every = list(self.recordings.values())
+        keys = known_keys(every[0].run, key)
+        (shown,) = busiest(every[0].run, keys, 1)
+        lines = list(self._strategies())
+        if len(keys) > 1:
+            lines.append(f"the busiest of {len(keys)} keys; name one to draw another")
+        scenes = staged([Happened(it.run, it.strategy, shown, it) for it in every])
+        named = [
+            attrs.evolve(scene, title=name, note="")
+            for name, scene in zip(self.recordings, scenes, strict=True)
+        ]
+        columns = 2 if len(every) in (2, 4) else _MOST_COLUMNS
+        style: dict[str, Any] = {"columns": columns, "width": _PICTURE_WIDTH, "dark": dark}
+        return figure(named, "\n".join(lines), title=scenes[0].title, **style)
+
+    def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
+        """Write the picture of `figure` to a file; its ending is the format: png, svg, pdf or gif.
+
+        Args:
+            path: Where to.
+            key: As for `figure`.
+            dark: As for `figure`.
+
+        Raises:
+            RecordingError: As `figure`, or the ending is no format of matplotlib.
+            EnvironmentProblem: As `figure`, or the file cannot be written there.
+        """
+        from beamlike.viz.saving import draw
+
+        draw(self.figure(key, dark=dark), path)
 
     def _strategies(self) -> Iterator[str]:
         """A line for each: the first one in full, of the others what is different."""

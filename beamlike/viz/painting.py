@@ -45,7 +45,7 @@ class Panel:
         self.labels = Labels(axes, renderer)
         self.unnamed: dict[str, int] = {}
         """How many labels found no room, by what they would have named."""
-        self.top = scene.rows[1]
+        self.top = scene.rows[1] if scene.now is None else scene.now
         self.row_height = self.labels.to_pixels(0, 1)[1] - self.labels.to_pixels(0, 0)[1]
         self._seen = min(1.0, _MANY / scene.lanes)
         self._backed = {"facecolor": palette.paper, "edgecolor": "none", "pad": 0.8, "alpha": 0.8}

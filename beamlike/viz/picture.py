@@ -6,12 +6,13 @@ where the pane fires, as wide as its window; the dashed line is the watermark. A
 clock has its steps upwards instead. Stretches in which nothing happened are folded, so that a
 straggler twelve hours later is still in the picture.
 
-What is drawn is a `Scene` of plain values, or several, one above the other.
+What is drawn is a `Scene` of plain values, or several, one above the other or side by side.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from math import ceil
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +30,7 @@ from beamlike.viz.dots import dot_style
 from beamlike.viz.painting import Panel
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import busiest, identity, keys_of
-from beamlike.viz.saving import shown_in_notebooks
+from beamlike.viz.saving import frames_of, shown_in_notebooks
 from beamlike.viz.scene import Box, End, Fate, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.table import shorten
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 _DPI: Final = 100
 _WIDTH: Final = 1100
-_LEFT, _LEFT_OF_DATES, _RIGHT = 74, 96, 18
+_LEFT, _LEFT_OF_DATES, _RIGHT, _BETWEEN = 74, 96, 18, 30
 _ROW, _LEAST, _MOST, _MOST_IN_ALL = 42, 200, 1200, 1700
 _HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _LINE = 60, 50, 56, 22, 19
 _TITLE_LINE, _DATE = 26, 18
@@ -122,14 +123,18 @@ def figure(
     scenes: Scene | Sequence[Scene],
     note: str = "",
     *,
+    title: str = "",
+    columns: int = 1,
     width: int = _WIDTH,
     dark: bool = False,
 ) -> "Figure":
-    """Scenes as a figure, one above the other.
+    """Scenes as a figure, one above the other or in columns.
 
     Args:
         scenes: One, or several with the same rows and the same event time.
         note: A line below the title, beside the scene's own.
+        title: The title; without one it is that of the scene, or the number of keys.
+        columns: So many scenes stand side by side.
         width: How wide it is (pixels).
 
     Returns:
@@ -139,12 +144,20 @@ def figure(
         EnvironmentProblem: matplotlib is not installed.
     """
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
-    title = every[0].title if len(every) == 1 else f"{len(every)} keys"
-    plan = _Plan(every, title, note, width, DARK if dark else LIGHT)
+    if not title:
+        title = every[0].title if len(every) == 1 else f"{len(every)} keys"
+    plan = _Plan(every, title, note, columns, width, DARK if dark else LIGHT)
     made = plan.draw()
     made.set_label(figure_text(every, note))
     shown_in_notebooks(made)
+    frames_of(made, partial(_frames, plan))
     return made
+
+
+def _frames(plan: "_Plan") -> Iterator["Figure"]:
+    """The figure once for each instant, with what has happened until then."""
+    for now in sorted({at for scene in plan.scenes for at in scene.instants}):
+        yield plan.draw(now)
 
 
 @attrs.frozen
@@ -154,6 +167,7 @@ class _Plan:
     scenes: list[Scene]
     title: str
     note: str
+    columns: int
     width: int
     palette: Palette
 
@@ -167,6 +181,11 @@ class _Plan:
         """So many entries of the legend stand side by side."""
         rows = ceil(len(self.entries) / max(self.width // _LEGEND_ENTRY, 1))
         return ceil(len(self.entries) / max(rows, 1)) or 1
+
+    @property
+    def rows(self) -> int:
+        """So many panels stand one above the other."""
+        return ceil(len(self.scenes) / self.columns)
 
     @property
     def foot(self) -> int:
@@ -188,9 +207,9 @@ class _Plan:
     @property
     def panel(self) -> tuple[int, int]:
         """The size of a panel."""
-        across = self.width - self.left - _RIGHT
+        across = (self.width - self.left - _RIGHT - (self.columns - 1) * _BETWEEN) // self.columns
         rows = max(scene.rows[1] - scene.rows[0] for scene in self.scenes)
-        most = _MOST if len(self.scenes) == 1 else _MOST_IN_ALL // len(self.scenes)
+        most = _MOST if self.rows == 1 else _MOST_IN_ALL // self.rows
         return across, int(min(max(rows * _ROW, _LEAST), most))
 
     def lines(self) -> list[str]:
@@ -200,8 +219,8 @@ class _Plan:
         texts = [self.scenes[0].note, *self.note.split("\n")]
         return [it for text in texts for it in wrap(text, room, break_on_hyphens=False, **style)]
 
-    def draw(self) -> "Figure":
-        """Draw all of it."""
+    def draw(self, now: float | None = None) -> "Figure":
+        """Draw all of it, or what has happened up to a row."""
         try:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
@@ -213,20 +232,23 @@ class _Plan:
         head = _HEAD - self.panel_head // 2 + _TITLE_LINE * (len(titles) - 1)
         head += _LINE * (len(lines) + 1)
         across, tall = self.panel
-        height = head + (tall + self.panel_head) * len(self.scenes) + self.foot
+        height = head + (tall + self.panel_head) * self.rows + self.foot
         size = (self.width / _DPI, height / _DPI)
         # A figure of its own: pyplot would keep it alive and may look for a display.
         made = Figure(figsize=size, dpi=_DPI, facecolor=self.palette.paper)
         canvas: Any = FigureCanvasAgg(made)
         unnamed: Counter[str] = Counter()
         for number, scene in enumerate(self.scenes):
-            bottom = self.foot + (len(self.scenes) - 1 - number) * (tall + self.panel_head)
-            place = (self.left / self.width, bottom / height, across / self.width, tall / height)
+            row, column = divmod(number, self.columns)
+            left = self.left + column * (across + _BETWEEN)
+            bottom = self.foot + (self.rows - 1 - row) * (tall + self.panel_head)
+            place = (left / self.width, bottom / height, across / self.width, tall / height)
             axes = made.add_axes(place, label=scene.title)
-            panel = Panel(scene, axes, canvas.get_renderer(), self.palette)
+            shown = scene if now is None else scene.until(now)
+            panel = Panel(shown, axes, canvas.get_renderer(), self.palette)
             panel.draw()
             unnamed.update(panel.unnamed)
-            self._name_axes(axes, scene, is_last=number == len(self.scenes) - 1)
+            self._name_axes(axes, scene, number)
         if unnamed:
             parts = [how_many(unnamed[kind], kind) for kind in sorted(unnamed)]
             lines.append(f"without a label, for want of room: {' and '.join(parts)}")
@@ -234,18 +256,21 @@ class _Plan:
         legend(made, self.entries, self.in_legend_row, self.palette)
         return made
 
-    def _name_axes(self, axes: Any, scene: Scene, *, is_last: bool) -> None:
+    def _name_axes(self, axes: Any, scene: Scene, number: int) -> None:
         """What goes across and upwards; the name of the panel, if there are several."""
         colours = self.palette
-        axes.tick_params(labelbottom=is_last)
-        if is_last:
+        column = number % self.columns
+        last = number + self.columns >= len(self.scenes)
+        axes.tick_params(labelbottom=last, labelleft=column == 0)
+        if last:
             axes.set_xlabel(f"{scene.event_axis} \u2192", loc="right", fontsize=9.5)
             axes.xaxis.label.set_color(colours.muted)
-        up = f"\u2191 {scene.arrival_axis}"
-        axes.set_ylabel(up, rotation=0, ha="left", va="bottom", fontsize=9.5)
-        axes.yaxis.label.set_color(colours.muted)
-        tall = axes.bbox.height
-        axes.yaxis.set_label_coords(-(self.left - 10) / axes.bbox.width, 1 + 2 / tall)
+        if column == 0:
+            up = f"\u2191 {scene.arrival_axis}"
+            axes.set_ylabel(up, rotation=0, ha="left", va="bottom", fontsize=9.5)
+            axes.yaxis.label.set_color(colours.muted)
+            tall = axes.bbox.height
+            axes.yaxis.set_label_coords(-(self.left - 10) / axes.bbox.width, 1 + 2 / tall)
         if len(self.scenes) > 1:
             style = {"fontsize": 11, "weight": "bold", "color": colours.ink, "va": "bottom"}
             where = {"xycoords": "axes fraction", "textcoords": "offset points"}

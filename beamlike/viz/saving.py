@@ -1,6 +1,7 @@
-"""A picture as a file, and as a notebook shows it."""
+"""A picture as a file, as an animation, and as a notebook shows it."""
 
 import io
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,13 +15,17 @@ if TYPE_CHECKING:
 
 _DPI: Final = 100
 _SAVED_DPI: Final = 150
+_STEP_MS: Final = 700
+_END_MS: Final = 3000
+"""How long an animation shows a step, and its last one."""
 
 
 def draw(picture: "Figure", path: str | Path) -> None:
-    """Write a picture; the ending of ``path`` decides the format: png, svg or pdf.
+    """Write a picture; the ending of ``path`` decides the format: png, svg, pdf or gif.
 
     An SVG has its title and its text in words inside, for screen readers; a PNG and a PDF have
-    them in their metadata.
+    them in their metadata. A GIF is animated: a frame for each instant, with what has happened
+    until then.
 
     Args:
         picture: A figure of `beamlike.viz.picture`.
@@ -31,12 +36,12 @@ def draw(picture: "Figure", path: str | Path) -> None:
     """
     made: Any = picture
     target = Path(path)
-    formats = made.canvas.get_supported_filetypes()
+    formats = {*made.canvas.get_supported_filetypes(), *(["gif"] if _frames(made) else [])}
     if target.suffix[1:].lower() not in formats:
         ending = f"has the ending {target.suffix}" if target.suffix else "has no ending"
         raise RecordingError(
-            f"path: {path} {ending}, which is no format of a picture; end it with .png, .svg "
-            f"or .pdf (matplotlib writes {', '.join(sorted(formats))})"
+            f"path: {path} {ending}, which is no format of a picture; end it with .png, .svg, "
+            f".pdf or .gif (matplotlib writes {', '.join(sorted(formats))})"
         )
     try:
         _write_file(made, target)
@@ -45,6 +50,16 @@ def draw(picture: "Figure", path: str | Path) -> None:
             f"the picture cannot be written to {path} ({error.strerror}); name a file in a "
             "folder that exists"
         ) from error
+
+
+def frames_of(made: Any, frames: Callable[[], Iterable["Figure"]]) -> None:
+    """Keep with a figure how it is animated."""
+    vars(made)["_beamlike_frames"] = frames
+
+
+def _frames(made: Any) -> Callable[[], Iterable[Any]] | None:
+    found: Callable[[], Iterable[Any]] | None = vars(made).get("_beamlike_frames")
+    return found
 
 
 def _write_file(made: Any, target: Path) -> None:
@@ -57,6 +72,9 @@ def _write_file(made: Any, target: Path) -> None:
             _save(made, target, metadata={"Title": title, "Subject": words})
         case ".png":
             _save(made, target, metadata={"Title": title, "Description": words})
+        case ".gif" if frames := _frames(made):
+            with target.open("wb") as file:
+                _animate(list(frames()) or [made], file, words)
         case _:
             _save(made, target)
 
@@ -64,6 +82,15 @@ def _write_file(made: Any, target: Path) -> None:
 def _save(made: Any, target: Any, **options: Any) -> None:
     with missing_characters():
         made.savefig(target, **{"dpi": _SAVED_DPI, **options})
+
+
+def _animate(frames: Sequence[Any], file: Any, words: str) -> None:
+    from PIL import Image
+
+    paintings = [_flat(frame, Image) for frame in frames]
+    lengths = [_STEP_MS] * (len(paintings) - 1) + [_END_MS]
+    style = {"save_all": True, "append_images": paintings[1:], "loop": 0, "duration": lengths}
+    paintings[0].save(file, format="gif", comment=words.encode(), **style)
 
 
 def _flat(made: Any, images: Any) -> Any:

@@ -167,6 +167,7 @@ class Scene:
         event_axis: What event time is.
         arrival_axis: What goes upwards.
         zone: The time zone of the labels.
+        now: The row up to which it is drawn; None for all.
     """
 
     title: str
@@ -186,6 +187,37 @@ class Scene:
     event_axis: str = "event time"
     arrival_axis: str = "order of arrival"
     zone: tzinfo = UTC
+    now: float | None = None
+
+    @property
+    def instants(self) -> tuple[float, ...]:
+        """The rows in which something happens, ascending."""
+        moved = {row for row, _ in self.watermark}
+        arrived, fired = {mark.at for mark in self.marks}, {box.at for box in self.boxes}
+        return tuple(sorted(moved | arrived | fired))
+
+    def until(self, now: float) -> "Scene":
+        """What has happened up to a row."""
+        lives = [
+            life if life.ended <= now else attrs.evolve(life, ended=now, end=End.OPEN)
+            for life in self.lives
+            if life.opened <= now
+        ]
+        boxes = [
+            attrs.evolve(box, withdrawn=None) if (box.withdrawn or 0.0) > now else box
+            for box in self.boxes
+            if box.at <= now
+        ]
+        return attrs.evolve(
+            self,
+            marks=tuple(mark for mark in self.marks if mark.at <= now),
+            lives=tuple(lives),
+            boxes=tuple(boxes),
+            running=tuple(it for it in self.running if it.at <= now),
+            watermark=tuple(it for it in self.watermark if it[0] <= now),
+            skew=self.skew if self.skew is not None and self.skew.at <= now else None,
+            now=now,
+        )
 
     @property
     def lanes(self) -> int:

@@ -44,7 +44,11 @@ def scenes_of(
         keys: The keys, which are in the recording.
         recording: The run step by step; with it, the values of windows so far are there.
     """
-    parts = [Happened(run, strategy, key, recording) for key in keys]
+    return staged([Happened(run, strategy, key, recording) for key in keys])
+
+
+def staged(parts: Sequence[Happened]) -> tuple[Scene, ...]:
+    """A scene for each of these histories, of one script, with the same rows and event time."""
     rows = _Rows.of(parts)
     for part in parts:
         part.play(rows.at, rows.firing)

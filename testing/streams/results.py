@@ -284,7 +284,9 @@ class Results:
         return figure_of(run, strategy, key, aggregate=aggregate, dark=dark)
 
     def draw(self, path: "str | Path", key: Any = None, *, dark: bool = False) -> None:
-        """Write the picture of `figure` to a file; its ending is the format: png, svg or pdf.
+        """Write the picture of `figure` to a file; its ending is the format: png, svg, pdf or gif.
+
+        A GIF is animated: a frame for each instant.
 
         Args:
             path: Where to.

@@ -1,5 +1,6 @@
 """Strategies over one stream, side by side: whole texts, and the values behind them."""
 
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -267,3 +268,44 @@ def test_lists_in_another_order_are_no_difference() -> None:
 
     assert compared.differences == ()
     assert compared.summary == ("with elsewhere: nothing differs",)
+
+
+def test_the_picture_has_the_strategies_side_by_side_with_the_same_scales() -> None:
+    variants = {"discarding": {"accumulation": "discarding"}, "all of it": {}}
+    compared = compare(JOE, variants, window=TEN_MINUTES, accumulation="accumulating")
+    made = compared.figure()
+    one, other = made.axes
+    assert [axes.get_label() for axes in made.axes] == ["discarding", "all of it"]
+    assert (one.get_xlim(), one.get_ylim()) == (other.get_xlim(), other.get_ylim())
+    assert (one.bbox.y0, one.bbox.y1) == (other.bbox.y0, other.bbox.y1)
+    assert one.bbox.x1 < other.bbox.x0
+    assert [text.get_text() for text in made.texts] == [
+        "key 'joe'",
+        "discarding: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms\n"
+        "all of it: the same with accumulation='accumulating'",
+    ]
+    assert made.get_label().endswith(
+        "Discarding: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms. "
+        "All of it: the same with accumulation='accumulating'."
+    )
+
+
+def test_the_picture_of_several_keys_shows_the_busiest_or_the_one_that_is_named(
+    tmp_path: Path,
+) -> None:
+    stream = TestStream().add_elements_at_time("00:00:00", ("joe", 1), ("ann", 2), ("ann", 3))
+    compared = compare(
+        stream.advance_watermark_to_infinity(),
+        {"one": {}, "two": {"accumulation": "discarding"}, "three": {}, "four": {}},
+        window=TEN_MINUTES,
+        accumulation="accumulating",
+    )
+    made = compared.figure()
+    assert made.texts[0].get_text() == "key 'ann'"
+    assert made.texts[1].get_text().endswith("the busiest of 2 keys; name one to draw another")
+    assert len({axes.bbox.x0 for axes in made.axes}) == len({it.bbox.y0 for it in made.axes}) == 2
+    compared.draw(tmp_path / "joe.png", "joe", dark=True)
+    assert (tmp_path / "joe.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(RecordingError) as refusal:
+        compared.figure("jim")
+    assert str(refusal.value) == "key: the run has no key 'jim'; it has 'joe', 'ann'"

@@ -412,13 +412,31 @@ def test_a_figure_can_be_written_as_pdf_too(tmp_path: Path) -> None:
     assert (tmp_path / "orders.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_a_gif_shows_what_has_happened_until_each_instant(tmp_path: Path) -> None:
+    results = orders()
+    results.draw(tmp_path / "orders.gif")
+    frames, lengths, panes = 0, [], []
+    with Image.open(tmp_path / "orders.gif") as image:
+        assert image.size == tuple(int(it) for it in results.figure().bbox.size)
+        frames = image.n_frames  # type: ignore[attr-defined]
+        for number in range(frames):
+            image.seek(number)
+            lengths.append(image.info["duration"])
+            shown = np.asarray(image.convert("RGB")).astype(int)
+            late = np.abs(shown - [int(LATE[at : at + 2], 16) for at in (1, 3, 5)]).max(axis=2)
+            panes.append(int((late < 8).sum()) > 3000)
+    assert lengths == [700] * (frames - 1) + [3000]
+    # Tea, the watermark, its pane, milk: then the late pane.
+    assert panes == [False] * 4 + [True] * (frames - 4)
+
+
 def test_a_format_that_no_one_knows_is_refused(tmp_path: Path) -> None:
     for name, ending in (("scene.doc", "has the ending .doc"), ("scene", "has no ending")):
         with pytest.raises(RecordingError) as raised:
             draw(figure(SCENE), tmp_path / name)
         assert str(raised.value).startswith(
             f"path: {tmp_path / name} {ending}, which is no format of a picture; end it with "
-            ".png, .svg or .pdf (matplotlib writes "
+            ".png, .svg, .pdf or .gif (matplotlib writes "
         )
     assert list(tmp_path.iterdir()) == []
 

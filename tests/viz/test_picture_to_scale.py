@@ -17,11 +17,11 @@ from beamlike.combine_fns import Count, Sum
 from beamlike.machine.events import Pane
 from beamlike.model.time import instant_ms
 from beamlike.palette.colours import DARK, LIGHT
-from beamlike.testing import Results, stream_by_clock
+from beamlike.testing import Results, compare, stream_by_clock
 from beamlike.viz.picture import figure, figure_of
 from beamlike.viz.scene import Box, Scene
 from beamlike.viz.staging import scenes_of
-from tests.support.ten_scores import FIGURES
+from tests.support.ten_scores import FIGURES, heuristic
 
 pytestmark = pytest.mark.xdist_group("picture to scale")  # each picture is drawn once
 
@@ -221,6 +221,7 @@ def test_the_skew_reaches_from_the_ideal_line_to_the_watermark(width: int) -> No
     box = words.get_window_extent(renderer)
     others = [it.get_window_extent(renderer) for it in drawn.axes.texts if it is not words]
     assert not [it for it in others if it.overlaps(box)]
+    assert drawn.scene.until(row_of(drawn.scene, "12:07:45")).skew is None
     assert drawn_as("batch").scene.skew is None
 
 
@@ -255,9 +256,16 @@ def test_the_value_of_the_window_so_far_is_beside_each_element(name: str, values
     assert ("value of the window so far" in legend) is bool(values)
 
 
-def test_results_draw_the_values_and_the_run_alone_has_none():
+def test_a_picture_up_to_an_instant_has_the_values_until_then():
+    until = drawn_as("accumulating").scene.until
+    scene = drawn_as("accumulating").scene
+    assert [it.value for it in until(row_of(scene, "12:06:20")).running] == ["5", "7", "10"]
+
+
+def test_results_and_comparisons_draw_the_values_and_the_run_alone_has_none():
     results = FIGURES["accumulating"]()
-    for made, panels in ((results.figure(), 1), (figure_of(results.run), 0)):
+    both = compare(heuristic(), {"one": {}, "other": {}}, aggregate=Sum(), window=SCORED)
+    for made, panels in ((results.figure(), 1), (both.figure(), 2), (figure_of(results.run), 0)):
         counts = [sum(it.get_gid() == "running" for it in axes.texts) for axes in made.axes]
         assert [count > 5 for count in counts if count] == [True] * panels
 

@@ -313,6 +313,19 @@ def test_both_times_are_one_on_a_line_that_folds_bend() -> None:
     assert scene.ideal == ((0.0, 30_000), (8.0, 90_000))
 
 
+def test_what_has_happened_until_a_row() -> None:
+    scene = stage(played(VISITS, **SESSIONS), "joe")
+    assert scene.instants == (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
+    before, after = scene.until(1.5), scene.until(2.5)
+    assert (len(before.marks), len(before.boxes), before.watermark) == (2, 2, ())
+    assert [box.withdrawn for box in before.boxes] == [None, None]
+    assert [box.withdrawn for box in after.boxes] == [2.5, 2.5, None]
+    assert lives(before) == [
+        (minutes(0, 10), 0.0, 1.5, End.OPEN),
+        (minutes(12, 22), 1.0, 1.5, End.OPEN),
+    ]
+
+
 def test_steps_without_news_are_left_out_and_so_is_event_time_without_any() -> None:
     stream = TestStream().add_elements_at_time("00:00:10", ("k", 1))
     for minute in range(1, 9):
