@@ -4,24 +4,24 @@ Most are the combine functions of this package under Apex's names; a page of the
 "Other systems' windows", says which. Of two streams elements are ``(stream, value)`` with streams 1
 and 2, as `WindowedMergeOperator` makes them.
 
-An accumulation of your own is a `CombineFn`, and so is what Apex has beside these: sorted lists and
-joins that keep what matches nothing. It says nothing about retractions: a row that is withdrawn has
-the value that it had, whatever the accumulation. Apex computes a payload for it, which only its
-sums and its count do right.
+An accumulation of your own is a `CombineFn`. It says nothing about retractions: a row that is
+withdrawn has the value that it had, whatever the accumulation. Apex computes a payload for it,
+which only its sums and its count do right.
 
 Source: Apex Malhar ``org.apache.apex.malhar.lib.window.accumulation``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
 from beamlike.dialects.arguments import check_combine
-from beamlike.dialects.folds import Reduce
+from beamlike.dialects.folds import Elements, Reduce
 from beamlike.errors import CombineError
 from beamlike.model.combine import Collect, CombineFn, Mean, Together, Top
 from beamlike.model.copies import own_copy
+from beamlike.model.options import whole_number
 
 Average = Mean
 """The mean of all values."""
@@ -37,6 +37,8 @@ TopN = Top
 
 Sides = tuple[tuple[Any, ...], tuple[Any, ...]]
 """The values of stream 1 and those of stream 2, in order of arrival."""
+KeyOf = Callable[[Any], Any]
+"""From a value to what it is matched by."""
 
 
 @attrs.frozen
@@ -75,6 +77,86 @@ class FoldFn(CombineFn):
 
     def extract(self, accumulator: tuple[Any, ...]) -> Any:
         return accumulator[0] if accumulator else own_copy(self.initial)
+
+
+@attrs.frozen
+class Sort(Elements):
+    """All elements in order, equal ones in order of arrival. Empty pane: the empty list.
+
+    Args:
+        by: From an element to what is compared in its place; None compares the elements.
+        reverse_sort: The greatest first.
+
+    Source: Apex Malhar ``Sort``, which leaves the order of equal ones open.
+    """
+
+    calls_users = True
+
+    by: Callable[[Any], Any] | None = None
+    reverse_sort: bool = attrs.field(default=False, kw_only=True)
+
+    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
+        return sorted(accumulator, key=self.by, reverse=self.reverse_sort)
+
+
+@attrs.frozen
+class RemoveDuplicates(Elements):
+    """The elements that differ, in the order in which they arrived first. They can be hashed.
+    Empty pane: the empty list.
+
+    Source: Apex Malhar ``RemoveDuplicates``.
+    """
+
+    def compact(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _once(accumulator)
+
+    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
+        return list(_once(accumulator))
+
+
+@attrs.frozen
+class TopNByKey(CombineFn):
+    """The ``n`` greatest of the latest values of each key: a list of ``(key, value)``, the
+    greatest first, equal ones in the order in which their keys came first. Empty pane: the empty
+    list.
+
+    Elements are such pairs. Of a key's values the last to arrive counts; when sessions merge, that
+    of the later session, where Apex takes the greater one.
+
+    Args:
+        n: How many at most, 1 or more.
+        by: From a value to what is compared in its place; None compares the values.
+
+    Raises:
+        CombineError: ``n`` is no whole number of 1 or more.
+
+    Source: Apex Malhar ``TopNByKey``.
+    """
+
+    calls_users = True
+
+    n: int = 10
+    by: Callable[[Any], Any] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        whole_number(self.n, 1, "TopNByKey n", CombineError)
+
+    def create(self) -> Mapping[Any, Any]:
+        return {}
+
+    def add(
+        self, accumulator: Mapping[Any, Any], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> Mapping[Any, Any]:
+        return {**accumulator, **dict(values)}
+
+    def merge(self, first: Mapping[Any, Any], second: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        return {**first, **second}
+
+    def extract(self, accumulator: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+        def place(pair: tuple[Any, Any]) -> Any:
+            return pair[1] if self.by is None else self.by(pair[1])
+
+        return sorted(accumulator.items(), key=place, reverse=True)[: self.n]
 
 
 class CompositeAccumulation(Together):
@@ -198,6 +280,81 @@ class InnerJoin(CoGroup):
     def extract(self, accumulator: Sides) -> list[list[Any]]:
         lefts, rights = self.compact(accumulator)
         return [[left, right] for left in lefts for right in rights]
+
+
+@attrs.frozen
+class InnerJoinOn(_OfTwoStreams):
+    """Every pair of elements of both streams that match. Empty pane: no pairs.
+
+    Args:
+        left_key: From a value of stream 1 to what it is matched by, which can be hashed; None: all
+            match. To save and compare it, let it be a function at the top of a module.
+        right_key: From a value of stream 2 to what it is matched by.
+
+    Source: Apex Malhar ``PojoInnerJoin``.
+    """
+
+    keeps_left: ClassVar[bool] = False
+    keeps_right: ClassVar[bool] = False
+
+    left_key: KeyOf | None = None
+    right_key: KeyOf | None = None
+
+    def extract(self, accumulator: Sides) -> list[list[Any]]:
+        lefts, rights = accumulator
+        by_key: dict[Any, list[Any]] = {}
+        for right in rights:
+            by_key.setdefault(_key(self.right_key, right), []).append(right)
+        pairs, matched_keys = list[list[Any]](), set[Any]()
+        for left in lefts:
+            key = _key(self.left_key, left)
+            matched_keys.add(key)
+            matches = by_key.get(key, [None] if self.keeps_left else [])
+            pairs += [[left, right] for right in matches]
+        if self.keeps_right:
+            alone = [right for right in rights if _key(self.right_key, right) not in matched_keys]
+            pairs += [[None, right] for right in alone]
+        return pairs
+
+
+@attrs.frozen
+class LeftOuterJoin(InnerJoinOn):
+    """As `InnerJoinOn`, and each value of stream 1 that matches nothing, with None.
+
+    Source: Apex Malhar ``PojoLeftOuterJoin``.
+
+    >>> join = LeftOuterJoin(str.lower, str.lower)
+    >>> join.extract(join.add(join.create(), [(1, "A"), (1, "B"), (2, "a")], [0, 0, 0]))
+    [['A', 'a'], ['B', None]]
+    """
+
+    keeps_left = True
+
+
+@attrs.frozen
+class RightOuterJoin(InnerJoinOn):
+    """As `InnerJoinOn`, and after the pairs each value of stream 2 that matches nothing, with
+    None before it.
+
+    Source: Apex Malhar ``PojoRightOuterJoin``.
+    """
+
+    keeps_right = True
+
+
+@attrs.frozen
+class FullOuterJoin(InnerJoinOn):
+    """As `InnerJoinOn`, and what matches nothing on either side, with None.
+
+    Source: Apex Malhar ``PojoFullOuterJoin``.
+    """
+
+    keeps_left = True
+    keeps_right = True
+
+
+def _key(key_of: KeyOf | None, value: Any) -> Any:
+    return None if key_of is None else key_of(value)
 
 
 def _once(values: Iterable[Any]) -> tuple[Any, ...]:

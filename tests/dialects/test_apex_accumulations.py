@@ -7,6 +7,7 @@ import pytest
 
 from beamlike.dialects import apex
 from beamlike.dialects.apex_accumulations import PerKey
+from beamlike.errors import CombineError
 from beamlike.model.combine import CombineFn
 from beamlike.testing import check_combine_fn
 from tests.support.contracts import broken_by
@@ -22,8 +23,13 @@ SAYS: list[tuple[CombineFn, list[Any], Any]] = [
     (apex.Min(), NUMBERS, -1),
     (apex.Max(), NUMBERS, 3),
     (apex.Group(), NUMBERS, [3, -1, 3, 0, 2]),
+    (apex.Sort(), NUMBERS, [-1, 0, 2, 3, 3]),
+    (apex.Sort(str.lower, reverse_sort=True), ["a", "B", "A", "c"], ["c", "B", "a", "A"]),
     (apex.TopN(2), NUMBERS, [3, 3]),
     (apex.TopN(1, len), ["a", "bb", "cc"], ["bb"]),
+    (apex.TopNByKey(2), PAIRS, [("b", 3), ("a", 0)]),
+    (apex.TopNByKey(1, abs), [("a", -5), ("b", 3)], [("a", -5)]),
+    (apex.RemoveDuplicates(), NUMBERS, [3, -1, 0, 2]),
     (apex.ReduceFn(add), ["a", "b", "a"], "aba"),
     (apex.FoldFn(0, add, add), NUMBERS, 7),
     (apex.CompositeAccumulation(apex.Sum(), apex.Max(), apex.TopN(1)), NUMBERS, (7, 3, [3])),
@@ -33,6 +39,31 @@ SAYS: list[tuple[CombineFn, list[Any], Any]] = [
         TWO_STREAMS,
         [["a", "b"], ["a", "C"], ["A", "b"], ["A", "C"], ["c", "b"], ["c", "C"]],
     ),
+    (apex.InnerJoinOn(str.lower, str.lower), TWO_STREAMS, [["c", "C"], ["c", "C"]]),
+    (
+        apex.LeftOuterJoin(str.lower, str.lower),
+        TWO_STREAMS,
+        [["a", None], ["A", None], ["c", "C"], ["c", "C"], ["a", None]],
+    ),
+    (
+        apex.RightOuterJoin(str.lower, str.lower),
+        TWO_STREAMS,
+        [["c", "C"], ["c", "C"], [None, "b"], [None, "b"]],
+    ),
+    (
+        apex.FullOuterJoin(str.lower, str.lower),
+        TWO_STREAMS,
+        [
+            ["a", None],
+            ["A", None],
+            ["c", "C"],
+            ["c", "C"],
+            ["a", None],
+            [None, "b"],
+            [None, "b"],
+        ],
+    ),
+    (apex.FullOuterJoin(), [(2, "x"), (2, "y")], [[None, "x"], [None, "y"]]),
     (PerKey(apex.Sum()), PAIRS, {"a": 5, "b": 3, "c": 0}),
     (PerKey(apex.TopN(1)), PAIRS, {"a": [4], "b": [3], "c": [0]}),
 ]
@@ -48,9 +79,13 @@ def test_an_accumulation_keeps_the_contract_and_says_what_it_should(
 
 EMPTY: list[tuple[CombineFn, Any]] = [
     (apex.FoldFn("none", add, add), "none"),
+    (apex.Sort(), []),
+    (apex.TopNByKey(), []),
+    (apex.RemoveDuplicates(), []),
     (apex.CompositeAccumulation(apex.Sum(), apex.Average()), (0, None)),
     (apex.CoGroup(), [[], []]),
     (apex.InnerJoin(), []),
+    (apex.FullOuterJoin(), []),
     (PerKey(apex.Sum()), {}),
 ]
 
@@ -58,3 +93,8 @@ EMPTY: list[tuple[CombineFn, Any]] = [
 @pytest.mark.parametrize(("combine", "value"), EMPTY, ids=lambda it: str(it)[:40])
 def test_an_empty_pane_has_the_value_that_is_documented(combine: CombineFn, value: Any) -> None:
     assert combine.on_empty.value == value
+
+
+def test_a_top_of_nothing_is_refused() -> None:
+    with pytest.raises(CombineError, match="TopNByKey n must be a whole number of 1 or more"):
+        apex.TopNByKey(0)

@@ -42,9 +42,25 @@ def paired(elements: list[tuple[int, int]]) -> Any:
     return [[left, right] for left in one for right in other]
 
 
+def paired_by_parity(elements: list[tuple[int, int]]) -> Any:
+    """Both sides are lists, and what matches nothing stays alone."""
+    one = [value for stream, value in elements if stream == 1]
+    other = [value for stream, value in elements if stream == 2]
+    pairs: list[list[int | None]] = []
+    for left in one:
+        met = [right for right in other if right % 2 == left % 2]
+        pairs += [[left, right] for right in met] or [[left, None]]
+    return pairs + [[None, it] for it in other if not any(it % 2 == left % 2 for left in one)]
+
+
+def parity(value: int) -> int:
+    return value % 2
+
+
 ACCUMULATIONS: dict[Callable[[list[tuple[int, int]]], Any], Any] = {
     summed: apex.Sum(),
     paired: apex.InnerJoin(),
+    paired_by_parity: apex.FullOuterJoin(parity, parity),
 }
 
 
@@ -186,7 +202,7 @@ def one_setting(some: random.Random) -> Setting:
     late = some.choice([None, 1, 1, 2, 3]) if on_time or plain else None
     trigger = apex.TriggerOption(on_time, early, late, mode, only_updated, early_every, late_every)
     slide = some.choice([size, size // 2])
-    says = some.choice([summed, summed, paired])
+    says = some.choice([summed, summed, paired, paired_by_parity])
     return Setting(size, slide, some.choice([None, 0, 2, 5]), keyed, trigger, says, interval)
 
 
