@@ -5,7 +5,7 @@ It is kept so that a failure can tell what happened, and so that it can be repla
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Final
 
 import attrs
@@ -18,8 +18,6 @@ from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Arrive, Run, Script
 
 _MOST_LINES: Final = 80
-_MOST_REPLAYED: Final = 1_000
-"""Elements. Of more a replay would take a while, and nobody would read so far."""
 
 
 @attrs.frozen
@@ -45,13 +43,11 @@ class Asserted:
         from beamlike.viz.recording import Recording
         from beamlike.viz.table import pane_table
 
-        elements = sum(len(step.elements) for step in self.run.script if isinstance(step, Arrive))
-        lines = pane_table(self.run.outputs[:_MOST_LINES]).splitlines()
-        if elements <= _MOST_REPLAYED:
-            # A function of the user's may answer otherwise this time, or raise.
-            with suppress(Exception):
-                told = explain(Recording.of(self.run, self.strategy, self.combine))
-                lines = "\n\n".join(map(str, told.keys)).splitlines()
+        try:
+            told = explain(Recording.of(self.run, self.strategy, self.combine))
+            lines = "\n\n".join(map(str, told.keys)).splitlines()
+        except Exception:  # a function of the user's, which answers otherwise this time
+            lines = pane_table(self.run.outputs).splitlines()
         if len(lines) > _MOST_LINES:
             lines = [*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} more lines"]
         of_label = f" in {self.label!r}, by its own steps" if self.label else ""
