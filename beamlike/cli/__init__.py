@@ -59,7 +59,7 @@ exit status:
 examples:
   beamlike run wordcount.py -- --output counts      a Beam script, as it is
   beamlike replay scenario.json                     a table of panes and drops
-  beamlike replay scenario.json --explain           and in words why
+  beamlike replay scenario.json --format timeline   the same as a picture
   beamlike explain scenario.json --key joe          why
   beamlike state CHECKPOINT                         the state of a query
   beamlike capture CHECKPOINT --key joe             a test of what a key got

@@ -33,6 +33,7 @@ from beamlike.viz.explain import explain
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
 from beamlike.viz.table import pane_table
+from beamlike.viz.timeline import text_timeline
 
 Show = Callable[[Scenario, Run], str]
 ShowAll = Callable[[Iterator["Replay"], Sequence[str]], int]
@@ -49,15 +50,18 @@ can be read is run all the same.
 EPILOG: Final = """\
 formats:
   table      one line for each pane and drop (default)
+  timeline   event time across, steps downwards: elements, windows, watermark,
+             panes, and why they came out
   json       one document with the panes and drops of all scenarios, for
              programs, and what could not be read as "problems"; differences go
              to standard error
   html       a page for a browser, to step through: needs --out FILE.html; the
              table is printed too
 
-With --explain every merge, firing and drop is explained below the table: why it
-happened, what would have saved a drop, and what a window still waits for when
-nothing comes out. beamlike explain does so for one key or one window.
+With --explain every merge, firing and drop is explained below the table or the
+timeline: why it happened, what would have saved a drop, and what a window
+still waits for when nothing comes out. beamlike explain does so for one key or
+one window.
 
 exit status:
   0   everything came out as expected, or nothing was expected
@@ -91,7 +95,7 @@ to have them compared:
 
 examples:
   beamlike replay scenario.json
-  beamlike replay scenario.json --explain
+  beamlike replay scenario.json --format timeline --explain
   beamlike replay scenario.json --format html --out scenario.html
   beamlike replay cases/ --host spark --format json > panes.json
 """
@@ -126,7 +130,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="add in words what happened and why (table)",
+        help="add in words what happened and why (table, timeline)",
     )
     parser.add_argument(
         "--out",
@@ -169,9 +173,10 @@ def _show(show: ShowAll, reading: Reading, outcomes: Iterable[Outcome]) -> int:
 
 def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
     """What shows the replays. A page that could not be written is refused before anything runs."""
-    if explains and format != "table":
+    if explains and format not in _FOR_PEOPLE:
         raise EnvironmentProblem(
-            f"--explain is for people, and --format {format} is for programs; use --format table"
+            f"--explain is for people, and --format {format} is for programs; use --format "
+            "table or timeline"
         )
     if format != "html":
         if out is not None:
@@ -179,7 +184,7 @@ def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
                 f"--out {out} is where a page goes, and --format {format} writes none; add "
                 "--format html"
             )
-        return _for_people(_explained, explains=True) if explains else FORMATS[format]
+        return _with_explanation(_FOR_PEOPLE[format]) if explains else FORMATS[format]
     if out is None:
         raise EnvironmentProblem("--format html needs a file; add --out FILE.html")
     if out.is_dir() or not out.parent.is_dir():
@@ -202,14 +207,33 @@ def _columns() -> int:
     return max(get_terminal_size((_WIDTH, 24)).columns, _NARROWEST)
 
 
-def _explained(scenario: Scenario, outcome: Run) -> str:
-    """The table, and in words below it what happened and why."""
-    try:
-        told = explain(recorded(scenario, outcome)).keys
-        explained = "\n\n".join(map(str, told)) or "nothing happened"
-    except RecordingError as error:
-        explained = lines_of(f"(not explained: {error})")
-    return f"{_table(scenario, outcome)}\n\nwhat happened, and why:\n\n{explained}"
+def _timeline(scenario: Scenario, outcome: Run) -> str:
+    note = ""
+    if outcome.outputs and not outcome.trace:
+        # Spark records no trace: the same run in memory does.
+        try:
+            outcome = recorded(scenario, outcome).run
+        except RecordingError as error:
+            note = "\n" + lines_of(f"(without merges and reasons: {error})")
+    return text_timeline(outcome, window_fn=scenario.strategy.window_fn) + note
+
+
+def _explained(show: Show) -> Show:
+    """The same, and in words below it what happened and why."""
+
+    def show_and_explain(scenario: Scenario, outcome: Run) -> str:
+        try:
+            recording = recorded(scenario, outcome)
+            explained = "\n\n".join(map(str, explain(recording).keys)) or "nothing happened"
+        except RecordingError as error:
+            explained = lines_of(f"(not explained: {error})")
+        return f"{show(scenario, outcome)}\n\nwhat happened, and why:\n\n{explained}"
+
+    return show_and_explain
+
+
+def _with_explanation(show: Show) -> ShowAll:
+    return _for_people(_explained(show), explains=True)
 
 
 def _for_people(show: Show, *, explains: bool = False) -> ShowAll:
@@ -306,4 +330,9 @@ def _json_entry(replay: Replay) -> dict[str, Any]:
     return entry
 
 
-FORMATS: Final[dict[str, ShowAll]] = {"table": _for_people(_table), "json": _json}
+_FOR_PEOPLE: Final[dict[str, Show]] = {"table": _table, "timeline": _timeline}
+
+FORMATS: Final[dict[str, ShowAll]] = {
+    **{name: _for_people(show) for name, show in _FOR_PEOPLE.items()},
+    "json": _json,
+}

@@ -1,10 +1,11 @@
-"""What happened, shown: as a table, a picture, a page for a browser, and in words.
+"""Pictures of what happened: `table` and `timeline` as text, `picture` as an image.
 
-In a `table`, `cells` knows how wide characters are, and `shortening` how the values of a column are
-cut. A `picture` shows a `scene` of plain values, which `staging` makes of a run: `key_history`
-knows what became of elements and windows, `run_index` what a run says of a key. `painting` puts it
-on an `axis` of folded time, with `dots` for elements, `labels` that keep clear of each other and a
-legend; `saving` writes it to a file.
+Of a timeline, `columns` has the axis and `thinning` what makes a long one short; `cells` knows how
+wide characters are, and `shortening` how the values of a column are cut. A picture shows a `scene`
+of plain values, which `staging` makes of a run: `key_history` knows what became of elements and
+windows, `run_index` what a run says of a key. `painting` puts it on an `axis` of folded time, with
+`dots` for elements, `labels` that keep clear of each other and a legend; `saving` writes it to a
+file.
 
 `recording` is a run with everything in between, for closer reading, also with the values of windows
 in between; `document` has it as plain values, and `page` makes them a page for a browser.

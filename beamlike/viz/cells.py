@@ -60,6 +60,23 @@ def cut(text: str, room: int) -> str:
     return kept + "..."
 
 
+def cells(text: str) -> list[str]:
+    """A text as what each column shows; the second column of a wide character shows nothing more.
+
+    >>> cells("a茶")
+    ['a', '茶', '']
+    """
+    shown: list[str] = []
+    for character in text:
+        width = _columns(character)
+        if width == 0 and shown:
+            at = len(shown) - 1 if shown[-1] else len(shown) - 2
+            shown[at] += character
+        else:
+            shown += [character, ""][: max(width, 1)]
+    return shown
+
+
 def _columns(character: str) -> int:
     if category(character) in ("Mn", "Me", "Cf"):
         return 0

@@ -26,6 +26,18 @@ _LONG_NOTE_WIDTH: Final = 90
 _MARKUP_WIDTH: Final = 200
 _MOST_ROWS: Final = 200
 _DATE_WIDTH: Final = len("1970-01-01")
+_YEAR_MS: Final = 31_536_000_000
+
+
+def show_clock(milliseconds: int) -> str:
+    """A reading of processing time: how long since the start, or an instant if it began elsewhere.
+
+    >>> show_clock(93_600_000), show_clock(1_577_836_800_000)
+    ('1d 2h', '2020-01-01 00:00:00')
+    """
+    if 0 <= milliseconds < _YEAR_MS:
+        return show_duration(milliseconds)
+    return show_instant(milliseconds)
 
 
 def pane_table(outputs: Sequence[Output], marked: Collection[int] = (), width: int = _WIDTH) -> str:

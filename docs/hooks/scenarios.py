@@ -1,4 +1,4 @@
-"""The scenarios that the rules name: each is run when the site is built, and shown with reasons.
+"""The scenarios that the rules name: each is run when the site is built, and shown as a timeline.
 
 A rule names scenarios of ``tests/conformance/cases`` by their ids. In the site an id leads to what
 went in and what came out, on one page with all of them.
@@ -23,7 +23,7 @@ ID = re.compile(r"`([a-z][a-z0-9]*_\w+)`")
 HEAD = """# Scenarios
 
 What goes in and what comes out in each scenario that a [rule](semantics.md) or the table of
-[runners](beams_runners.md) names. `beamlike replay --explain` made this page, and tests
+[runners](beams_runners.md) names. `beamlike replay --format timeline` made this page, and tests
 play the same scenarios on every host.
 """
 
@@ -41,7 +41,7 @@ def played(chosen: list[dict[str, Any]]) -> str:
         file.write_text(json.dumps(chosen), encoding="utf-8")
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            status = main(["replay", str(file), "--explain"])
+            status = main(["replay", str(file), "--format", "timeline"])
     if status != 0:
         raise ValueError(
             f"not all scenarios of the rules come out as expected:\n{printed.getvalue()}"
@@ -54,6 +54,7 @@ def page_of(chosen: list[dict[str, Any]]) -> str:
     sections = [HEAD]
     for name, title, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         shown = re.sub(r"\n\d+ scenarios: .*$", "", text.strip("\n"))
+        shown = re.sub(r"\n\* element .*\n", "\n", shown).replace("\n\n\n", "\n\n")
         heading = f"## {name}\n\n" + ("" if title == name.replace("_", " ") else f"{title}\n\n")
         sections.append(f"{heading}```text\n{shown.removesuffix('as expected').rstrip()}\n```\n")
     return "\n".join(sections)

@@ -43,7 +43,6 @@ def failure_text(
     strategy: WindowingStrategy | None,
     collection: str = "",
     trace: str = "",
-    groupings: Iterable[Asserted] = (),
 ) -> str:
     """The text of a failure, with a table of everything.
 
@@ -51,10 +50,12 @@ def failure_text(
         failure: What is wrong.
         run: What came out.
         strategy: How it was windowed.
-        collection: The collection of a pipeline that it came out of.
+        collection: The collection of a pipeline that it came out of. Without one, there is a
+            timeline at the end.
         trace: What came out on the way to an empty collection.
-        groupings: Those of which it tells at the end what happened.
     """
+    from beamlike.viz.timeline import text_timeline  # only a failure pays for it
+
     facts = failure.facts
     if collection:
         facts = (("collection", collection), *facts)
@@ -69,7 +70,9 @@ def failure_text(
     ]
     if trace:
         sections.append("what came out on the way:\n" + trace)
-    sections += [grouping.story for grouping in groupings]
+    if not collection:
+        window_fn = strategy.window_fn if strategy else None
+        sections.append("timeline:\n" + text_timeline(run, window_fn=window_fn))
     # Names of transforms and what functions raised are the user's, too.
     return visible("\n\n".join(section for section in sections if section))
 

@@ -1,6 +1,6 @@
 """The groupings that assertions are about: what was given to them, and what came of it.
 
-It is kept so that a failure can tell what happened, and so that it can be replayed.
+It is kept so that a failure can show it on a time axis, and so that it can be replayed.
 """
 
 from collections import deque
@@ -16,8 +16,6 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.script import Arrive, Run, Script
-
-_MOST_LINES: Final = 80
 
 
 @attrs.frozen
@@ -37,21 +35,13 @@ class Asserted:
     combine: CombineFn
 
     @property
-    def story(self) -> str:
-        """What happened in it and why, under its name; its panes, if it does not happen again."""
-        from beamlike.viz.explain import explain  # only a failure pays for it
-        from beamlike.viz.recording import Recording
-        from beamlike.viz.table import pane_table
+    def timeline(self) -> str:
+        """Its run on a time axis, under its name."""
+        from beamlike.viz.timeline import text_timeline  # only a failure pays for it
 
-        try:
-            told = explain(Recording.of(self.run, self.strategy, self.combine))
-            lines = "\n\n".join(map(str, told.keys)).splitlines()
-        except Exception:  # a function of the user's, which answers otherwise this time
-            lines = pane_table(self.run.outputs).splitlines()
-        if len(lines) > _MOST_LINES:
-            lines = [*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} more lines"]
-        of_label = f" in {self.label!r}, by its own steps" if self.label else ""
-        return "\n".join([f"what happened{of_label}:", *lines])
+        drawn = text_timeline(self.run, window_fn=self.strategy.window_fn)
+        heading = f"timeline of {self.label!r}, by its own steps" if self.label else "timeline"
+        return f"{heading}:\n{drawn}"
 
 
 def grouping_of(edge: Edge) -> GroupNode | None:

@@ -314,7 +314,7 @@ class QueryTest:
                     )
 
     def _elements(self, name: str, rows: Sequence[Row]) -> list[tuple[Any, Element]]:
-        """Rows as pictures show them, if they have the key and a time that can be read."""
+        """Rows as a timeline shows them, if they have the key and a time that can be read."""
         from beamlike.hosts.local.tables.query import event_times
 
         shape, schema = self._shape, self._schemas[name]

@@ -282,8 +282,8 @@ def _all_of(
 ) -> PaneAssertionError:
     some = f"{len(failures)} of {number} assertions do"
     heading = f"{'the assertion does' if number == 1 else some} not hold:"
-    stories = [asserted.story for asserted in groupings]
-    return PaneAssertionError("\n\n".join([heading, *failures, *stories]), groupings)
+    drawn = [asserted.timeline for asserted in groupings]
+    return PaneAssertionError("\n\n".join([heading, *failures, *drawn]), groupings)
 
 
 def _bare(text: str) -> str:

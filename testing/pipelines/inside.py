@@ -2,7 +2,7 @@
 
     with run_with_context() as sc:
         counts = sc.test_stream(lines).flat_map(str.split).count_by_value()
-    print(inside(sc).explain())
+    print(inside(sc).timeline())
 
 Every host records the input and the output of each grouping.
 """
@@ -21,7 +21,7 @@ from beamlike.testing.streams.results import Results
 def inside(of: Any, grouping: str | PCollection[Any] | None = None) -> Results:
     """What happened inside of a grouping of a pipeline, as if it had been run by itself.
 
-    ``inside(result).explain()`` tells of it; ``figure``, ``save_page``, all matchers
+    ``inside(result).timeline()`` shows it; ``figure``, ``explain``, ``save_page``, all matchers
     and `compare` take it likewise. The steps are those of the grouping: the elements that reached
     it, in its windows, and the moves of its watermark and of its clock.
 

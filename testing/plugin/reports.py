@@ -37,7 +37,7 @@ class Failed:
     Args:
         test: The id of the test.
         groupings: Those that the failed assertion is about.
-        drawn: Whether the failure tells of them already.
+        drawn: Whether the failure shows them already.
         found: Whether hypothesis found the example, which is then worth a test of its own.
         number: The number of the failure among those of one test, from 1.
     """
@@ -64,12 +64,12 @@ class Failed:
         parts, commands = list[str](), list[str]()
         for at, asserted in enumerate(self.groupings, 1):
             if not self.drawn:
-                parts.append(f"of the last test stream that ran here, {asserted.story}")
+                parts.append(f"the last test stream that ran here, on a {asserted.timeline}")
             ending = f"-{at}" if len(self.groupings) > 1 else ""
             file = write_transcript(asserted, folder / f"{self.name}{ending}.json", self.test)
             if file is not None:
                 path = shlex.quote(str(seen_from(start, file)))
-                commands.append(f"beamlike replay {path} --explain")
+                commands.append(f"beamlike replay {path} --format timeline --explain")
             code = _code_of(asserted) if file is None or self.found else ""
             of = f" of {asserted.label!r}" if asserted.label else ""
             if code:
@@ -83,7 +83,7 @@ class Failed:
         return "".join(f"\n{part}\n" for part in parts).rstrip("\n")
 
     def save_page(self, folder: Path) -> Path:
-        """Write a page, or the panes as text if the run does not happen again.
+        """Write a page, or the text of the timeline if the run does not happen again.
 
         Raises:
             EnvironmentProblem: It cannot be written there.
@@ -98,8 +98,8 @@ class Failed:
             }
         except BeamlikeError as error:
             file = folder / f"{self.name}.txt"
-            stories = "\n\n".join(asserted.story for asserted in self.groupings)
-            text = f"{self.test}\n\n{stories}\n\nno page: {error}\n"
+            drawn = "\n\n".join(asserted.timeline for asserted in self.groupings)
+            text = f"{self.test}\n\n{drawn}\n\nno page: {error}\n"
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             return file
         return save_page(recordings, folder / f"{self.name}.html", self.test)

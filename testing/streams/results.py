@@ -167,7 +167,7 @@ class Results:
     def text_of(self, failure: Failure) -> str:
         """A failure with everything that came out."""
         if self.origin is None:
-            return failure_text(failure, self.run, self.strategy, groupings=self.groupings)
+            return failure_text(failure, self.run, self.strategy)
         if self.origin.dropped_by:
             labels = ", ".join(map(repr, self.origin.dropped_by))
             failure = attrs.evolve(failure, facts=(*failure.facts, ("dropped by", labels)))
@@ -256,6 +256,22 @@ class Results:
 
         return explain(self.recording, key, window)
 
+    def timeline(self, width: int = 100) -> str:
+        """The run as text: event time across, steps downwards, a block for each key.
+
+        Of a collection of a pipeline it is the grouping that made its panes, as `recording`.
+
+        Args:
+            width: Characters in a line, at least 60.
+
+        Raises:
+            TestStreamError: As `recording`.
+        """
+        from beamlike.viz.timeline import text_timeline
+
+        run, strategy, _ = self._drawn
+        return text_timeline(run, width, window_fn=strategy.window_fn if strategy else None)
+
     @property
     def _drawn(self) -> tuple[Run, WindowingStrategy | None, CombineFn | None]:
         """What is drawn; without an aggregate, only what came in and out."""
@@ -275,7 +291,7 @@ class Results:
 
         Raises:
             RecordingError: There is no such key, or nothing happened at all.
-            TestStreamError: As `recording`.
+            TestStreamError: As `timeline`.
             EnvironmentProblem: matplotlib is not installed.
         """
         from beamlike.viz.picture import figure_of

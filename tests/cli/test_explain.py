@@ -221,14 +221,15 @@ def test_a_scenario_that_fails_is_status_1_and_the_others_are_explained(
     assert captured.out.startswith("== minute: a minute of points\nFixedWindows(1m), ")
 
 
+@pytest.mark.parametrize("format", ["table", "timeline"])
 def test_replay_explains_below_what_it_shows(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, format: str
 ) -> None:
     file = written(tmp_path, a_scenario())
-    assert main(["replay", file]) == 0
+    assert main(["replay", file, "--format", format]) == 0
     shown, verdict = capsys.readouterr().out.split("\nnothing expected\n")
 
-    assert main(["replay", file, "--explain"]) == 0
+    assert main(["replay", file, "--format", format, "--explain"]) == 0
 
     assert capsys.readouterr().out == f"{shown}\n{EXPLAINED}\nnothing expected\n{verdict}"
 
@@ -236,7 +237,8 @@ def test_replay_explains_below_what_it_shows(
 def test_replay_has_no_words_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", SESSIONS, "--format", "json", "--explain"]) == 2
     assert capsys.readouterr().err == (
-        "beamlike: --explain is for people, and --format json is for programs; use --format table\n"
+        "beamlike: --explain is for people, and --format json is for programs; use --format "
+        "table or timeline\n"
     )
 
 
@@ -256,11 +258,11 @@ def test_the_help_says_what_is_explained_and_how_to_ask(
 
 @pytest.mark.nightly
 @pytest.mark.spark
-def test_replay_on_spark_shows_and_explains_as_in_memory(
+def test_replay_on_spark_draws_and_explains_as_in_memory(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, spark: object
 ) -> None:
     file = written(tmp_path, a_scenario())
-    arguments = ["replay", file, "--explain"]
+    arguments = ["replay", file, "--format", "timeline", "--explain"]
     assert main(arguments) == 0
     in_memory = capsys.readouterr().out
 

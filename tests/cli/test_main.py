@@ -23,7 +23,7 @@ def test_without_a_command_the_help_lists_them(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == nothing_said
     listed = [line.split()[0] for line in nothing_said.splitlines() if line.startswith("    ")]
     assert [name for name in listed if name in COMMANDS] == list(COMMANDS)
-    assert "  beamlike replay scenario.json --explain " in nothing_said
+    assert "  beamlike replay scenario.json --format timeline " in nothing_said
 
 
 def test_the_help_of_replay_explains_formats_and_exit_status(
@@ -46,7 +46,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         ("replya", "beamlike: COMMAND: invalid choice: 'replya' (choose from "),
         ("--quick", "beamlike: unrecognized arguments: --quick"),
         ("replay", "beamlike replay: the following arguments are required: FILE"),
-        ("replay --fromat json f", "beamlike: unrecognized arguments: --fromat"),
+        ("replay --fromat timeline f", "beamlike: unrecognized arguments: --fromat"),
         (
             "replay f --format tmieline",
             "beamlike replay: --format: invalid choice: 'tmieline' (choose from ",

@@ -254,6 +254,36 @@ called for the element 'one' at 00:00:00.001 (1 ms), window [00:00:00, 00:01:00)
     assert out.endswith("\n2 scenarios: 1 failed, 1 as expected\n")
 
 
+def test_the_timeline_draws_what_the_table_lists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", save(tmp_path, a_scenario()), "--format", "timeline"]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+== minute: a minute of points
+FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms; sum of each pane
+
+* element   o behind the watermark   x dropped   [--) window   | watermark
+
+'joe' key               00:00:00    00:00:10     00:00:20    00:00:30     00:00:40    00:00:50
+                        +-----------+------------+-----------+------------+-----------+------------+
+  0 + 1, 2              *
+      opened            [-------------------------------------------------------------------------)
+  1 watermark                                                                             00:01:00 |
+      ON_TIME #0 last   [-------------------------------------------------------------------------)|
+                        3 by expiry of the window
+  2 + 4                                                      x                                     |
+      dropped, expired  [------------------------------------x------------------------------------)|
+                        4 missed by 1ms
+
+as expected
+
+1 scenario: 1 as expected
+"""
+    )
+
+
 def test_json_is_one_document_for_all_files_and_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -315,14 +345,15 @@ def said_of(file: Path, problem: str) -> str:
     return f"beamlike: {problem}\n\nbeamlike: not run, it cannot be read: 1 scenario of {file}\n"
 
 
+@pytest.mark.parametrize("format", ["table", "timeline"])
 @pytest.mark.parametrize("whole", ["file", "folder"])
 def test_a_scenario_that_cannot_be_read_is_shown_and_the_others_are_played(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], whole: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str, whole: str
 ) -> None:
     file, problem = mixed(tmp_path)
     given = str(file if whole == "file" else tmp_path)
 
-    status = main(["replay", given])
+    status = main(["replay", given, "--format", format])
     out, err = capsys.readouterr()
 
     assert (status, err) == (2, said_of(file, problem))
@@ -371,7 +402,7 @@ def test_what_comes_out_otherwise_does_not_hide_what_cannot_be_read(
     assert capsys.readouterr().out.endswith("\n3 scenarios: 1 differs, 2 as expected\n")
 
 
-@pytest.mark.parametrize("format", ["table", "json"])
+@pytest.mark.parametrize("format", ["table", "timeline", "json"])
 def test_a_file_that_cannot_be_used_is_status_2_and_the_others_are_played(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str
 ) -> None:

@@ -55,6 +55,7 @@ def is_harmless(text: str) -> bool:
     "command",
     [
         ["replay", "--format", "table", "--explain"],
+        ["replay", "--format", "timeline"],
         ["replay", "--format", "json"],
         ["explain"],
         ["explain", "--key", "nobody"],

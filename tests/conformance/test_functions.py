@@ -93,7 +93,7 @@ def test_a_replay_names_the_function_and_what_it_brought_out(
     file = tmp_path / "one.json"
     file.write_text(json.dumps(ONE), encoding="utf-8")
 
-    assert main(["replay", str(file), "--host", "local", "--explain"]) == 0
+    assert main(["replay", str(file), "--host", "local", "--format", "timeline", "--explain"]) == 0
 
     said = capsys.readouterr().out
     assert "\nFixedWindows(10ms); given to count_per_key()\n" in said

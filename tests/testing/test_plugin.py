@@ -20,14 +20,16 @@ ONE = TestStream().add_elements_at_time("00:00:00", ("joe", 1)).advance_watermar
 
 """
 
-STORY = """\
-key 'joe'
-  step 0: an element arrives, before any watermark
-    - 1 at 00:00:00 opens [00:00:00, 00:01:00).
-    - Nothing comes out yet: [00:00:00, 00:01:00) waits for the watermark to reach 00:01:00.
-  step 1: the watermark moves to infinity
-    - [00:00:00, 00:01:00) emits its last pane, ON_TIME 0: [1], by expiry of the window: the
-      watermark has reached 00:01:00, and there is no allowed lateness."""
+TIMELINE = """\
+* element   o behind the watermark   x dropped   [--) window   | watermark
+
+'joe' key               00:00:00    00:00:10     00:00:20    00:00:30     00:00:40    00:00:50
+                        +-----------+------------+-----------+------------+-----------+------------+
+  0 + 1                 *
+      opened            [-------------------------------------------------------------------------)
+  1 watermark                                                                             infinity >
+      ON_TIME #0 last   [-------------------------------------------------------------------------)
+                        [1] by expiry of the window"""
 
 
 @pytest.fixture
@@ -96,11 +98,11 @@ everything that came out, 1 marked with >:
    step  key    window                timing   #  ns  place  timestamp     value
 >  1     'joe'  [00:00:00, 00:01:00)  ON_TIME  0  0   only   00:00:59.999  [1]
 
-what happened:
-{STORY}
+timeline:
+{TIMELINE}
 
 to replay it:
-beamlike replay {file} --explain"""
+beamlike replay {file} --format timeline --explain"""
     )
     assert Path(file).name == "test_orders.test_late.json"
     # And that is what it does.
@@ -109,7 +111,7 @@ beamlike replay {file} --explain"""
     assert main(shlex.split(command)[1:]) == 0
     said = capsys.readouterr().out
     assert said.startswith("== test_orders.test_late: test_orders.py::test_late\n")
-    assert STORY in said
+    assert TIMELINE in said
     assert said.endswith(
         "\nas recorded from the failed test test_orders.py::test_late; what the test expected is "
         "in its failure text\n\n1 scenario: 1 as recorded\n"
@@ -127,8 +129,8 @@ def test_plain():
     *_, command = text.splitlines()
     assert text.partition("\n\n")[2] == (
         f"""\
-of the last test stream that ran here, what happened:
-{STORY}
+the last test stream that ran here, on a timeline:
+{TIMELINE}
 
 to replay it:
 {command}"""
@@ -153,16 +155,18 @@ def test_counts():
     )
     *_, command = text.splitlines()
     assert (
-        text.partition("what happened in ")[2]
+        text.partition("timeline of ")[2]
         == f"""\
 'count_by_value/Combine', by its own steps:
-key 'foo'
-  step 0: an element arrives, before any watermark
-    - 'foo' at 00:00:00 opens [00:00:00, 00:01:00).
-    - Nothing comes out yet: [00:00:00, 00:01:00) waits for the watermark to reach 00:01:00.
-  step 1: the watermark moves to infinity
-    - [00:00:00, 00:01:00) emits its last pane, ON_TIME 0: 1, by expiry of the window: the watermark
-      has reached 00:01:00, and there is no allowed lateness.
+* element   o behind the watermark   x dropped   [--) window   | watermark
+
+'foo' key               00:00:00    00:00:10     00:00:20    00:00:30     00:00:40    00:00:50
+                        +-----------+------------+-----------+------------+-----------+------------+
+  0 + 'foo'             *
+      opened            [-------------------------------------------------------------------------)
+  1 watermark                                                                             infinity >
+      ON_TIME #0 last   [-------------------------------------------------------------------------)
+                        1 by expiry of the window
 
 to replay it:
 {command}"""
@@ -284,7 +288,7 @@ def test_an_example_that_hypothesis_found_can_be_pasted_into_a_test(
         .run(window=bl.FixedWindows("1m"))
     )"""
     )
-    assert re.fullmatch(r"beamlike replay \S+\.json --explain", rest)
+    assert re.fullmatch(r"beamlike replay \S+\.json --format timeline --explain", rest)
 
 
 def test_of_plain_asserts_in_a_group_no_one_knows_the_stream(run: Run) -> None:
@@ -349,7 +353,7 @@ def test_with_a_folder_each_failed_scenario_has_a_page(run: Run) -> None:
         f"page: {pages[0]}",
         "",
         "to replay it:",
-        "beamlike replay shown/pages/test_orders.test_late.json --explain",
+        "beamlike replay shown/pages/test_orders.test_late.json --format timeline --explain",
     ]
 
 
@@ -444,7 +448,7 @@ def test_moody():
 
     assert section_of(result, "beamlike timelines") == ["pages/test_orders.test_moody.txt"]
     text = (run.folder / "pages" / "test_orders.test_moody.txt").read_text(encoding="utf-8")
-    assert text.startswith("test_orders.py::test_moody\n\nwhat happened:\n  step  key")
+    assert text.startswith("test_orders.py::test_moody\n\ntimeline:\n* element ")
     assert "\n\nno page: " in text
 
 

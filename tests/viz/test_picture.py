@@ -25,6 +25,7 @@ from beamlike.testing import FinishedTestStream, Results, TestStream
 from beamlike.viz.picture import figure, figure_of
 from beamlike.viz.saving import draw
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
+from beamlike.viz.timeline import text_timeline
 
 EARLY, ON_TIME, LATE, DROPPED = LIGHT.early, LIGHT.ontime, LIGHT.late, LIGHT.lost
 HOUR = IntervalWindow("12:00:00", "13:00:00")
@@ -509,6 +510,14 @@ def test_a_run_in_which_nothing_happened_is_refused() -> None:
     assert str(refusal.value) == (
         "there is nothing to draw: no elements came, and nothing came out"
     )
+
+
+def test_results_have_their_timeline_too() -> None:
+    results = orders()
+    assert results.strategy is not None
+    window_fn = results.strategy.window_fn
+    assert results.timeline() == text_timeline(results.run, window_fn=window_fn)
+    assert max(map(len, results.timeline(width=80).splitlines())) == 80
 
 
 def test_a_collection_of_which_no_grouping_is_known_is_refused() -> None:

@@ -18,6 +18,7 @@ from beamlike.testing.streams.finished import FinishedTestStream
 from beamlike.viz.run_index import keys_of
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
 from beamlike.viz.staging import scenes_of
+from beamlike.viz.timeline import text_timeline
 
 MINUTE = 60_000
 FIVE = IntervalWindow("12:00:00", "12:05:00")
@@ -442,3 +443,4 @@ def test_nan_is_one_key_and_one_dropped_element_though_another_process_gave_it_b
         ("1", Fate.TAKEN),
     ]
     assert len(keys_of(run)) == 1
+    assert "dropped, expired" in text_timeline(run)
