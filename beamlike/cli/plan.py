@@ -17,7 +17,8 @@ are open at once, and how many groupings and joins are in a row.
 The estimate is a model of cost, made of times that python -m tests.growth
 measured on two cores of a server. --speed says how fast yours are beside them.
 Run your query with a tenth of its load, and set --speed so that the estimate
-says what you see. The model is within a factor of two of what was measured.
+says what you see: with one speed for each run the model is within a factor of
+two of what was measured.
 """
 
 EPILOG: Final = """\

@@ -16,7 +16,7 @@ PLANNED: Final = 0.15
 """Seconds in which the driver plans a micro-batch and notes it, without any grouping."""
 GROUPING: Final = 0.15
 """Seconds of the driver for each grouping: its plan, its counts, its stage."""
-TASK: Final = 0.045
+TASK: Final = 0.05
 """Seconds of a core for each task: its start, Python on both sides, and the commit of its state."""
 DISPATCHED: Final = 0.002
 """Seconds of the driver for each task, one after the other."""

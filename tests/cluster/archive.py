@@ -56,19 +56,21 @@ def packed(cache: Path) -> Packed:
     """
     plain = environment("cluster", [*_NEEDED, *_ON_CONNECT, *_PACKER], cache)
     home = cache / "cluster" / f"packed-{_digest(sorted((ROOT / 'beamlike').rglob('*.py')))}"
-    made = Packed(home / "environment.tar.gz", home / "unpacked", plain, home / "beamlike.zip")
+    packed_files = Packed(
+        home / "environment.tar.gz", home / "unpacked", plain, home / "beamlike.zip"
+    )
     if not (home / "complete").exists():
         for old in home.parent.glob("packed-*"):
             shutil.rmtree(old)
         home.mkdir()
-        _pack(made, home)
+        _pack(packed_files, home)
         (home / "complete").touch()
-    return made
+    return packed_files
 
 
-def _pack(made: Packed, home: Path) -> None:
+def _pack(packed_files: Packed, home: Path) -> None:
     source = checkout(ROOT, home / "checkout")
-    made_wheel = wheel(made.plain, source, home, home)
+    wheel_file = wheel(packed_files.plain, source, home, home)
     # The environment that is packed: that of the cache stays without beamlike.
     full = home / "full"
     venv.create(full, with_pip=True)
@@ -82,12 +84,14 @@ def _pack(made: Packed, home: Path) -> None:
     ]
     run([*pip, *map(str, (*_NEEDED, *_ON_CONNECT))], "pip for the archive", 1200)
     named = home / "beamlike-0.1.0-py3-none-any.whl"
-    shutil.copyfile(made_wheel, named)
+    shutil.copyfile(wheel_file, named)
     run([*pip, "--no-deps", named], "pip for beamlike", 300)
-    packer = [made.plain, "-m", "venv_pack"]
-    run([*packer, "-p", full, "-o", made.archive, "--compress-level", "1"], "venv-pack", 600)
-    made.unpacked.mkdir()
-    subprocess.run(["tar", "-xzf", made.archive, "-C", made.unpacked], check=True)
+    packer = [packed_files.plain, "-m", "venv_pack"]
+    run(
+        [*packer, "-p", full, "-o", packed_files.archive, "--compress-level", "1"], "venv-pack", 600
+    )
+    packed_files.unpacked.mkdir()
+    subprocess.run(["tar", "-xzf", packed_files.archive, "-C", packed_files.unpacked], check=True)
     for rest in (full, source):
         shutil.rmtree(rest)
 

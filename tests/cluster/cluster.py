@@ -94,7 +94,8 @@ class Cluster:
             "SPARK_LOCAL_IP": address,
             "SPARK_LOCAL_HOSTNAME": address,
             "SPARK_LOCAL_DIRS": str(local),
-            "SPARK_DAEMON_MEMORY": "256m",
+            # That of a server of Spark Connect, too.
+            "SPARK_DAEMON_MEMORY": "1g" if host == DRIVER else "256m",
             "SPARK_DAEMON_JAVA_OPTS": f"{_JAVA} {self._in_home}",
             "SPARK_SUBMIT_OPTS": self._in_home,
             "TMPDIR": str(self.home),
@@ -144,8 +145,8 @@ class Cluster:
         wait_until(lambda: self._registered(host) > before, f"{host} at the master")
 
     def _registered(self, host: str) -> int:
-        told = f"Registering worker {self.network.addresses[host]}:"
-        return self.log(MASTER, "master").count(told)
+        line = f"Registering worker {self.network.addresses[host]}:"
+        return self.log(MASTER, "master").count(line)
 
     def running(self, host: str, name: str) -> list[int]:
         """The processes on a host whose command has a name."""

@@ -29,12 +29,12 @@ def quotas(hosts: Sequence[str], cores: float) -> Iterator[Mapping[str, Path]]:
     is_first = first.is_dir()
     parent = first if is_first else _GROUPS
     groups = {host: parent / f"beamlike-{os.getpid()}-{host}" for host in hosts}
-    made: list[Path] = []
+    created: list[Path] = []
     try:
         for group in groups.values():
             try:
                 group.mkdir()
-                made.append(group)
+                created.append(group)
                 limit = int(_PERIOD * cores)
                 if is_first:
                     (group / "cpu.cfs_quota_us").write_text(str(limit))
@@ -44,7 +44,7 @@ def quotas(hosts: Sequence[str], cores: float) -> Iterator[Mapping[str, Path]]:
                 raise NotHere(f"control groups are not allowed: {failure}") from None
         yield groups
     finally:
-        for group in made:
+        for group in created:
             group.rmdir()
 
 

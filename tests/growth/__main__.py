@@ -24,7 +24,7 @@ from tests.benchmarks.measure import timed_run
 from tests.benchmarks.report import machine
 from tests.benchmarks.workers import descendants, status_bytes
 from tests.benchmarks.works import Contender
-from tests.growth import cores, streamed
+from tests.growth import cores, model, streamed
 from tests.growth.axes import AXES, Axis
 from tests.growth.report import Point, draw, section
 
@@ -140,6 +140,7 @@ def write(results: dict[str, object], out: Path) -> None:
     described = f"{results.get('machine', 'A machine')}; {results['on']}"
     text = _HEADING.format(machine=described)
     text += "\n".join(section(axis, points[axis.name]) for axis in AXES if axis.name in points)
+    text += "\n" + model.section(points)
     if "cores" in results:
         speeds = [cores.Speed(**{**it, "ms": tuple(it["ms"])}) for it in results["cores"]]  # type: ignore[attr-defined]
         text += "\n" + cores.section(speeds)

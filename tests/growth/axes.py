@@ -160,7 +160,7 @@ AXES: Final = (
     Axis(
         "tasks",
         "partitions of each shuffle, three groupings in a row, 20,000 events",
-        (2, 8, 32, 100, 200),
+        (2, 8, 32, 100),
         lambda at, scale: (
             in_a_row(3),
             _stream(_of(20_000, scale), _of(8_000, scale), batches=8),

@@ -22,8 +22,8 @@ class Point:
     Args:
         at: The figure that grows.
         ms: What each measured micro-batch took.
-        worker_mb: The peak of the largest Python worker.
-        jvm_mb: What Java holds in memory in the end, as Linux counts it.
+        worker_mb: The peak of the largest Python worker; 0: it was not measured.
+        jvm_mb: What Java holds in memory in the end, as Linux counts it; 0: the same.
     """
 
     at: int
@@ -64,7 +64,7 @@ def section(axis: Axis, points: Sequence[Point]) -> str:
     """A table of an axis, with a sentence on its line."""
     rows = [
         f"| {point.at:,} | {point.median:,.0f} | {min(point.ms):,} to {max(point.ms):,} "
-        f"| {point.worker_mb:,} | {point.jvm_mb:,} |"
+        f"| {_megabytes(point.worker_mb)} | {_megabytes(point.jvm_mb)} |"
         for point in points
     ]
     head = [
@@ -78,6 +78,10 @@ def section(axis: Axis, points: Sequence[Point]) -> str:
         f"off by {line.off:.0%} at most."
     )
     return "\n".join([f"## {axis.name.capitalize()}", "", *head, *rows, "", said, ""])
+
+
+def _megabytes(size: int) -> str:
+    return f"{size:,}" if size else ""
 
 
 def _short(ms: float) -> str:
@@ -124,6 +128,9 @@ def _panel(panel: Any, axis: Axis, points: Sequence[Point]) -> None:
     panel.set_title(axis.along, fontsize=10)
     panel.locator_params(axis="x", nbins=5)
     panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    if not any(point.worker_mb for point in points):
+        panel.tick_params(labelsize=8)
+        return
     memory = panel.twinx()
     memory.plot(
         xs,

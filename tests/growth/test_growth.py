@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from attrs import asdict
 
-from tests.growth import cores
+from tests.growth import cores, model
 from tests.growth.__main__ import write
 from tests.growth.axes import AXES
 from tests.growth.report import Point, section, straight
@@ -70,7 +70,7 @@ def test_what_was_measured_is_written_as_tables_and_as_a_picture(tmp_path: Path)
 
     text = (tmp_path / "LATEST.md").read_text(encoding="utf-8")
     headings = [line for line in text.splitlines() if line.startswith("## ")]
-    assert headings == [f"## {axis.name.capitalize()}" for axis in AXES]
+    assert headings == [*(f"## {axis.name.capitalize()}" for axis in AXES), "## The model"]
     assert "two cores; 2026-01-01" in text
     assert (tmp_path / "latest.png").read_bytes()[:4] == b"\x89PNG"
 
@@ -81,3 +81,21 @@ def test_sizes_grow_along_an_axis_and_late_micro_batches_are_measured(axis: obje
         _, shape = axis.case(at, 1.0)  # type: ignore[attr-defined]
         assert len(shape.measured) >= 4
         assert shape.measured[0] >= 4
+
+
+def test_the_model_of_cost_is_within_its_factor_of_what_was_measured() -> None:
+    kept = json.loads(Path(__file__).with_name("latest.json").read_text(encoding="utf-8"))
+    measured = {
+        axis: [Point(**{**point, "ms": tuple(point["ms"])}) for point in kept[axis]]
+        for axis in model.KNOWN
+        if axis in kept
+    }
+    assert {"events", "stages", "shards", "tasks"} <= set(measured)
+    for axis, points_of_axis in measured.items():
+        speed = model.speed_of(axis, points_of_axis)
+        for point in points_of_axis:
+            ratio = model.predicted_ms(axis, point.at, speed) / point.median
+            assert 1 / model.FACTOR <= ratio <= model.FACTOR, (axis, point, ratio)
+    assert model.section(measured) in (
+        Path(__file__).with_name("LATEST.md").read_text(encoding="utf-8")
+    )
