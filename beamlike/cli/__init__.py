@@ -2,10 +2,10 @@
 
 `run`, `replay`, `explain`, `state`, `capture`, `plan`, `drain`, `repartition`, `playground` and
 `demo` are the commands. `argument_types` reads what is typed. `reading` reads transcript files and
-folders, and shows how far long work is; `scenarios` runs what is in them, `replayed` judges what
-came out, `state_text`, `state_watermarks` and `state_json` show state, and `silence_spark` keeps
-Spark's log off the terminal. A module is imported only when its command is asked for, so that what
-one command needs (Spark, a plotting library) stays out of the way of the others.
+folders; `scenarios` runs what is in them, `replayed` judges what came out, `state_text`,
+`state_watermarks` and `state_json` show state, and `silence_spark` keeps Spark's log off the
+terminal. A module is imported only when its command is asked for, so that what one command needs
+(Spark, a plotting library) stays out of the way of the others.
 """
 
 import io
@@ -55,9 +55,6 @@ exit status:
   70    something is wrong in beamlike itself
   130   interrupted with Ctrl-C
   141   the reader of the output, head for one, left early
-
-On a terminal long work shows how far it is, on standard error. Elsewhere the
-output is plain. NO_COLOR=1 turns colours off.
 
 examples:
   beamlike run wordcount.py -- --output counts      a Beam script, as it is

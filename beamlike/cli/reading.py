@@ -2,9 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, TypeVar
 
 import attrs
 
@@ -62,7 +61,7 @@ def read_files(names: Sequence[str]) -> Reading:
         TranscriptError: A folder has no files; or there is no scenario that can be read.
     """
     files = [file for name in names for file in _files(name)]
-    return _all([_read(file) for file in counted(files, len(files), "reading")])
+    return _all([_read(file) for file in files])
 
 
 def _all(readings: Sequence[Reading]) -> Reading:
@@ -99,40 +98,3 @@ def _files(name: str) -> list[str]:
     if not found:
         raise TranscriptError(f"{name}: there is no *.json file in this folder")
     return found
-
-
-Item = TypeVar("Item")
-
-LONG: Final = 20
-"""Fewer items than these are done before anybody could read a bar."""
-
-
-def counted(
-    items: Iterable[Item], total: int, doing: str, *, prints: bool = False
-) -> Iterator[Item]:
-    """The items, one after the other, while a bar shows how many have come.
-
-    The bar is gone at the end. There is none where standard error is no terminal, where rich is
-    not installed, and where the work itself writes on the same terminal.
-
-    Args:
-        items: What is worked on.
-        total: How many there are.
-        doing: What is done, in a word or two.
-        prints: Whether something is written on standard output meanwhile.
-    """
-    if total < LONG or not sys.stderr.isatty() or (prints and sys.stdout.isatty()):
-        yield from items
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import track
-    except ImportError:
-        yield from items
-        return
-    # It keeps to NO_COLOR, and draws nothing on a terminal that cannot move its cursor.
-    console = Console(stderr=True)
-    if console.is_dumb_terminal:
-        yield from items
-        return
-    yield from track(items, doing, total, console=console, transient=True)

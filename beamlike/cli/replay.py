@@ -11,7 +11,7 @@ from shutil import get_terminal_size
 from typing import Any, Final
 
 from beamlike.cli.argument_types import REFUSED, as_path, place
-from beamlike.cli.reading import Reading, counted, read_files
+from beamlike.cli.reading import Reading, read_files
 from beamlike.cli.replayed import Replay, lines_of
 from beamlike.cli.scenarios import (
     Outcome,
@@ -156,16 +156,12 @@ def run(args: argparse.Namespace) -> int:
     scenarios = reading.scenarios
     if reading.problems:
         reading.show_problems()
-    # Tables come one by one, and show by themselves how far it is.
-    with_progress = partial(
-        counted, total=len(scenarios), doing="replaying", prints=args.format != "json"
-    )
     if args.host != "spark":
         run_one = in_memory if args.host == "memory" else in_local
-        return _show(show, reading, with_progress(map(run_one, scenarios)))
+        return _show(show, reading, map(run_one, scenarios))
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
-        return _show(show, reading, with_progress(on_spark(scenarios, spark)))
+        return _show(show, reading, on_spark(scenarios, spark))
 
 
 def _show(show: ShowAll, reading: Reading, outcomes: Iterable[Outcome]) -> int:

@@ -2,19 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from beamlike.cli.argument_types import as_path, place, whole_number
+from beamlike.cli.argument_types import place, whole_number
 from beamlike.cli.silence_spark import quiet_session
-from beamlike.errors import BeamlikeError, EnvironmentProblem, StateError
-from beamlike.model.fingerprint import how_many
+from beamlike.errors import BeamlikeError, StateError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from beamlike.inspect.state.report import SavedState
 
 _SHOWN: Final = 20
@@ -56,7 +50,6 @@ examples:
   beamlike state /data/checkpoints/orders --sort largest --limit 5
   beamlike state /data/checkpoints/orders --batch 1041 --sort deadline
   beamlike state /data/checkpoints/orders --json | jq '.windows[].key'
-  beamlike state /data/checkpoints/orders --stage per_hour --parquet open.parquet
 """
 
 _UNPICKLE: Final = (
@@ -107,13 +100,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="one JSON document instead of a table, for programs"
     )
     parser.add_argument(
-        "--parquet",
-        type=as_path,
-        metavar="FILE",
-        help="write the windows there too, with their accumulators if they are of one grouping; a "
-        "file that is there is replaced",
-    )
-    parser.add_argument(
         "--unpickle",
         action="store_true",
         help="show also what is saved as pickles. This runs code that is in them: only for "
@@ -129,12 +115,11 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         StateError: The checkpoint, or what was asked of it, is not there.
-        EnvironmentProblem: Spark cannot run here, or the Parquet file cannot be written.
+        EnvironmentProblem: Spark cannot run here.
     """
     from beamlike.inspect.state.checkpoint import check_folder
 
     check_folder(args.checkpoint)
-    _check_parquet(args.parquet)
     if args.unpickle:
         print(_UNPICKLE, file=sys.stderr)
     state = read_state(args.checkpoint, args.batch, "beamlike state")
@@ -155,9 +140,9 @@ def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":
     from beamlike.inspect.state.report import SavedState
 
     refused: BeamlikeError | None = None
-    with quiet_session(app) as spark, _Counting() as counting:
+    with quiet_session(app) as spark:
         try:
-            return SavedState.open(spark, checkpoint, batch, counting.show)
+            return SavedState.open(spark, checkpoint, batch)
         except StateError as error:
             refused = error  # what Spark has logged says no more than that
     raise refused
@@ -169,8 +154,6 @@ def _show(state: "SavedState", args: argparse.Namespace) -> int:
     from beamlike.inspect.state.choice import choose
 
     places = choose(state, stages=args.stage, keys=args.key, sort=args.sort)
-    if args.parquet is not None:
-        _write(state, places if args.limit is None else places.slice(0, args.limit), args)
     if args.json:
         for part in document(state, args.stage, places, args.limit, unpickle=args.unpickle):
             print(part)
@@ -190,78 +173,3 @@ def _show(state: "SavedState", args: argparse.Namespace) -> int:
     ):
         print(line)
     return 0
-
-
-def _check_parquet(path: Path | None) -> None:
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        problem = "is a folder" if path.is_dir() else f"has no folder {path.parent}"
-        raise EnvironmentProblem(f"--parquet {path} {problem}; name a file in a folder that exists")
-
-
-def _write(state: "SavedState", places: "pa.Array", args: argparse.Namespace) -> None:
-    """The windows as a file. What groupings have of their own only if there is one of them."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    named = [state.stage(name) for name in args.stage] or state.stages
-    if len(named) == 1:
-        first = 0
-        for stage in state.stages:
-            if stage is named[0]:
-                break
-            first += stage.windows.num_rows
-        table = named[0].windows.take(pa.array(places.to_numpy() - first))
-    else:
-        table = state.windows.take(places)
-        print(
-            "beamlike: the key columns and accumulators of several groupings have no common "
-            "columns and are left out; add --stage NAME for all of one",
-            file=sys.stderr,
-        )
-    try:
-        _replace(args.parquet, partial(pq.write_table, table))
-    except (OSError, pa.ArrowException) as error:
-        raise EnvironmentProblem(
-            f"--parquet {args.parquet} cannot be written: {error}; --json prints the same"
-        ) from error
-    written = how_many(table.num_rows, "window")
-    print(f"beamlike: {written} written to {args.parquet}", file=sys.stderr)
-
-
-def _replace(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file. One that is there stays as it is until the new one is whole."""
-    if path.exists() and not path.is_file():
-        write(path)  # a pipe, or what else cannot be replaced
-        return
-    path = path.resolve()
-    part = path.with_name(f".{path.name}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-class _Counting:
-    """A line on the terminal that shows how far reading has come; removed when it is done."""
-
-    def __init__(self) -> None:
-        self._is_seen = sys.stderr.isatty()
-        self._width = 0
-
-    def __enter__(self) -> "_Counting":
-        self._line("reading the checkpoint")
-        return self
-
-    def show(self, so_far: str) -> None:
-        """Show what has been read."""
-        self._line(so_far)
-
-    def _line(self, text: str) -> None:
-        if self._is_seen:
-            print(f"\r{text:<{self._width}}", end="", file=sys.stderr, flush=True)
-            self._width = len(text)
-
-    def __exit__(self, *failure: object) -> None:
-        if self._is_seen:
-            print(f"\r{'':<{self._width}}\r", end="", file=sys.stderr, flush=True)

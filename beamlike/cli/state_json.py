@@ -8,16 +8,17 @@ from typing import Any, Final
 import attrs
 import pyarrow as pa
 
-from beamlike.inspect.state.choice import SavedWindow, largest, oldest, windows_of
-from beamlike.inspect.state.functions import SavedFunction
-from beamlike.inspect.state.key_clocks import KeyOfState
-from beamlike.inspect.state.report import SavedState
-from beamlike.inspect.state.shard import SavedShard
-from beamlike.inspect.state.stage import SavedStage
+from beamlike.inspect.state.choice import SavedWindow, windows_of
+from beamlike.inspect.state.functions import SavedCell, SavedFunction
+from beamlike.inspect.state.report import SHARDS, SavedState
+from beamlike.inspect.state.stage import COMMON, TIME, SavedStage
 from beamlike.model.time import show_instant
 from beamlike.viz.trigger_words import spoken
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_INTERNAL: Final = frozenset(("operator", "finished", "values"))
+"""Columns of windows that say nothing to a reader."""
+_NODE: Final = ("path", "name", "finished", "ready", "waits_for")
 
 
 def document(
@@ -28,7 +29,7 @@ def document(
     *,
     unpickle: bool,
 ) -> Iterator[str]:
-    """Everything as one JSON document, in parts.
+    """The tables of shards and windows as one JSON document, in parts.
 
     Args:
         state: The state.
@@ -47,118 +48,64 @@ def document(
     }
     yield f'{_dumped(head)[:-1]}, "windows": ['
     some = places if limit is None else places.slice(0, limit)
-    for at, window in enumerate(windows_of(state, some, unpickle=unpickle)):
-        yield f"{',' if at else ''}{_dumped(_json_window(window))}"
+    for number, window in enumerate(windows_of(state, some, unpickle=unpickle)):
+        yield f"{',' if number else ''}{_dumped(_json_window(window))}"
     yield "]}"
 
 
+def _json_row(row: Mapping[str, Any], schema: pa.Schema) -> dict[str, Any]:
+    """A row of a table, its times in ms, with instants as text."""
+    return {
+        name: _iso(value) if schema.field(name).type == TIME else value
+        for name, value in row.items()
+        if name not in _INTERNAL
+    }
+
+
 def _json_stage(state: SavedState, stage: SavedStage) -> dict[str, Any]:
-    shards, windows = state.shards_of(stage), stage.windows
-    of_keys = {"key_watermarks": list(map(_json_key, stage.of_keys))} if stage.of_keys else {}
     return {
         "name": stage.name,
         "operator": stage.operator,
         "watermark": _iso(stage.watermark),
         "output_watermark": _iso(stage.output_watermark),
         "identity": dict(stage.identity),
-        "oldest": _json_which(oldest(windows)) if windows.num_rows else None,
-        "largest": _json_which(largest(windows)) if windows.num_rows else None,
-        "shards": [_json_shard(shard, it) for shard, it in zip(stage.shards, shards, strict=True)],
-        **of_keys,
-    }
-
-
-def _json_key(it: KeyOfState) -> dict[str, Any]:
-    instants = attrs.asdict(it.clock)
-    return {"key": it.key} | {name: _iso(at) for name, at in instants.items()}
-
-
-def _json_which(window: Mapping[str, Any]) -> dict[str, Any]:
-    span = _json_span(window["start"], window["end"])
-    return {"key": window["key"], "window": span, "bytes": window["bytes"]}
-
-
-def _json_shard(shard: SavedShard, it: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("shard", "partition", "windows", "keys", "bytes", "stored")
-    held = {
-        "until": _iso(it["held_until"]),
-        "key": it["held_key"],
-        "window": _json_span(it["held_start"], it["held_end"]),
-    }
-    return {
-        **{name: it[name] for name in names},
-        "watermark": _iso(shard.at.watermark),
-        "output_watermark": _iso(shard.output_watermark),
-        "clock": _iso(shard.at.clock),
-        "next_event": _iso(it["next_event"]),
-        "next_clock": _iso(it["next_clock"]),
-        "held_back_by": None if it["held_until"] is None else held,
-    }
-
-
-def _json_window(it: SavedWindow) -> dict[str, Any]:
-    facts = it.facts
-    names = ("timing", "index", "nonspeculative")
-    view = it.trigger
-    return {
-        "stage": it.stage.name,
-        "shard": facts["shard"],
-        "key": it.key,
-        "window": _json_span(facts["start"], facts["end"]),
-        **{name: facts[name] for name in ("closed", "new_elements", "size")},
-        "last_pane": {name: facts[name] for name in names} if facts["timing"] else None,
-        "standing": facts["standing"],
-        **{name: _iso(facts[name]) for name in ("hold", "due_event", "due_clock")},
-        "bytes": facts["bytes"],
-        "trigger": None
-        if view is None
-        else [
-            {
-                "path": node.path,
-                "name": node.name,
-                "finished": node.finished,
-                "ready": node.ready,
-                "waits_for": node.waits_for,
-            }
-            for node in spoken(view).walk()
+        "shards": [_json_row(row, SHARDS) for row in state.shards_of(stage)],
+        "key_watermarks": [
+            {"key": state_of_key.key}
+            | {name: _iso(instant) for name, instant in attrs.asdict(state_of_key.clock).items()}
+            for state_of_key in stage.of_keys
         ],
-        "holds": it.holds,
-        **({} if it.function is None else _json_function(it.function)),
+    }
+
+
+def _json_window(window: SavedWindow) -> dict[str, Any]:
+    view, function = window.trigger, window.function
+    nodes = () if view is None else spoken(view).walk()
+    return {
+        **_json_row(window.facts, COMMON),
+        "key": window.key,
+        "trigger": [{name: getattr(node, name) for name in _NODE} for node in nodes],
+        "holds": window.holds,
+        **({} if function is None else _json_function(function)),
     }
 
 
 def _json_function(function: SavedFunction) -> dict[str, Any]:
     """The states and timers of a window, and the elements that wait."""
     return {
-        "states": [
-            {
-                "name": it.name,
-                "kind": it.kind,
-                "value": [[_iso(at), value] for at, value in it.value]
-                if it.kind == "ordered list"
-                else it.value,
-                "items": it.items,
-                "bytes": it.bytes,
-            }
-            for it in function.cells
-        ],
+        "states": [attrs.asdict(cell) | {"value": _json_value(cell)} for cell in function.cells],
         "timers": [
-            {
-                "name": it.name,
-                "tag": it.tag,
-                "domain": it.domain,
-                "at": _iso(it.at),
-                "output": _iso(it.output),
-            }
-            for it in function.timers
+            attrs.asdict(timer) | {"at": _iso(timer.at), "output": _iso(timer.output)}
+            for timer in function.timers
         ],
-        "waiting": [_iso(at) for at in function.waiting],
+        "waiting": [_iso(instant) for instant in function.waiting],
     }
 
 
-def _json_span(start: int | None, end: int | None) -> dict[str, str | None] | None:
-    """A window; null for the global one."""
-    return None if start is None else {"start": _iso(start), "end": _iso(end)}
+def _json_value(cell: SavedCell) -> Any:
+    if cell.kind != "ordered list":
+        return cell.value
+    return [[_iso(instant), value] for instant, value in cell.value]
 
 
 def _iso(at: int | None) -> str | None:

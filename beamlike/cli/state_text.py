@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.cli.state_watermarks import escaped, inputs_of, instant, keys_of
-from beamlike.inspect.state.choice import SavedWindow, largest, oldest, windows_of
+from beamlike.inspect.state.choice import SavedWindow, windows_of
 from beamlike.inspect.state.functions import SavedCell, SavedFunction, SavedTimer
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.stage import SavedStage, milliseconds
@@ -88,13 +88,8 @@ def listing(
 
 
 def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
-    windows = stage.windows
     yield f"stage {escaped(stage.name)}, operator {stage.operator} of the query"
     lines = dict(_totals(state, stage))
-    if windows.num_rows:
-        lines["oldest"] = _which(oldest(windows))
-        most = largest(windows)
-        lines["largest"] = f"{_which(most)}, {most['bytes']:,} bytes"
     for what, value in stage.identity.items():
         if what not in _OF_NO_USE and value != _DEFAULTS.get(what):
             length = milliseconds(value)
@@ -176,10 +171,6 @@ def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:
 def _holder(shard: Mapping[str, Any]) -> str:
     start, end = shard["held_start"], shard["held_end"]
     return f"{_key(shard['held_key'])} {_span(start, end)}"
-
-
-def _which(window: Mapping[str, Any]) -> str:
-    return f"{_key(window['key'])} {_span(window['start'], window['end'])}"
 
 
 def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[Row]:

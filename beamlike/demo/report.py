@@ -59,9 +59,10 @@ def _changed(panes: Mapping[Group, Sequence[Flown]]) -> Iterator[str]:
         if pane.timing == "ON_TIME"
     ]
     yield f"{_hours(len(changes))} changed after the on-time pane"
-    if changes:
+    known = [change for change in changes if change[1].delay is not None]
+    if known:
         group, before, after = max(
-            changes, key=lambda change: abs((change[2].delay or 0.0) - (change[1].delay or 0.0))
+            known, key=lambda change: abs((change[2].delay or 0.0) - (change[1].delay or 0.0))
         )
         yield f"most: {show_group(group)}, on time {_value(before)},"
         yield f"in the end {_value(after)}"

@@ -37,7 +37,7 @@ from beamlike.dialects.folds import Fold
 from beamlike.dialects.kafka_driver import UNNAMED, CachingDriver, Driver
 from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, SessionStore
 from beamlike.dialects.kafka_suppress import BufferConfig, Suppressed
-from beamlike.dialects.kafka_table import KTable, open_store
+from beamlike.dialects.kafka_table import KTable
 from beamlike.dialects.kafka_windows import EmitStrategy, EmitStrategyLike, SessionWindows
 from beamlike.model.combine import Count
 from beamlike.model.options import option
@@ -58,7 +58,6 @@ __all__ = [
     "SessionWindows",
     "Suppressed",
     "group_by_key",
-    "open_store",
 ]
 
 _AGGREGATES = "a key, a value and an aggregate"

@@ -1,6 +1,6 @@
 """A table of Kafka's sessions: how its results come out, in memory and over a DataFrame.
 
-Source: Kafka Streams ``KTable``, ``KafkaStreams.store``.
+Source: Kafka Streams ``KTable``.
 """
 
 from collections.abc import Sequence
@@ -21,23 +21,16 @@ from beamlike.dialects.frames import (
     shown,
 )
 from beamlike.dialects.kafka_driver import CachingDriver, Driver, TableParts
-from beamlike.dialects.kafka_store import ReadOnlySessionStore, Session
 from beamlike.dialects.kafka_suppress import Suppressed
 from beamlike.dialects.kafka_windows import EmitStrategy
-from beamlike.errors import ColumnError, StateError, UnsupportedError, WindowingError
-from beamlike.extras import needs
+from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.combine.base import Around
 from beamlike.model.options import AccumulationMode, by_name
 from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
-    from os import PathLike
-
-    from pyspark.sql import DataFrame, SparkSession
-
-_TABLE = "windowed_by(...).count(), what the query was made from"
-_CHECKPOINT = "the folder of the query, its checkpointLocation"
+    from pyspark.sql import DataFrame
 
 
 @attrs.frozen
@@ -130,7 +123,7 @@ class KTable(TableParts):
         no tombstone where a session only got another value.
 
         Stream time is the greatest timestamp of all partitions, and moves at the end of a
-        micro-batch. The sessions that are open can be asked for with `open_store`. Times before
+        micro-batch. The sessions that are open are in `beamlike.open_state`. Times before
         1970, which records of Kafka cannot have, are times like others.
 
         Args:
@@ -221,63 +214,3 @@ class KTable(TableParts):
             )
         if self.streams == 1 and stream is not None:
             raise ColumnError(f"stream={stream!r} is for several streams, and the table is of one")
-
-
-@by_name("open_store", WindowingError, checkpoint=_CHECKPOINT, table=_TABLE)
-def open_store(
-    spark: "SparkSession",
-    checkpoint: "str | PathLike[str]",
-    table: KTable,
-    *,
-    batch: int | None = None,
-    unpickle: bool = False,
-) -> ReadOnlySessionStore:
-    """The sessions that a query keeps of a table, which may be running: those that are open.
-
-    A query removes a session as it closes, however long the retention of the store is. Keys are
-    as in the columns, a tuple of them if they are several. What functions of your own have
-    accumulated is saved as pickles.
-
-    Args:
-        spark: A session with the RocksDB state store, as `local_session` has.
-        checkpoint: The query's ``checkpointLocation``.
-        table: What the query was made from with `KTable.on_dataframe`. Its store has its name.
-        batch: After which micro-batch; the last one that was finished if None.
-        unpickle: Whether pickles are opened, which runs code that is in them: only for
-            checkpoints whose writers you trust.
-
-    Raises:
-        StateError: There is no such checkpoint, batch or store; its sessions are saved as pickles,
-            and ``unpickle`` is not set.
-        EnvironmentProblem: The session has another state store.
-
-    Source: Kafka Streams ``KafkaStreams.store``, ``QueryableStoreTypes.sessionStore``.
-    """
-    check_kind("table", table, KTable, _TABLE)
-    needs("open_store", "spark")
-    import cloudpickle
-    import pyarrow as pa
-
-    from beamlike.inspect.opening import open_state
-
-    name = table.materialized.name
-    stage = open_state(spark, checkpoint, batch=batch).stage(name)
-    keys = [f"key_{key}" for key in stage.key_columns]
-    pickled = any(column.endswith("_pickled") for column in stage.accumulator_columns)
-    if pickled and not unpickle:
-        raise StateError(
-            f"the sessions of {name!r} are saved as pickles, and opening one runs the code in it; "
-            "if you trust the author of the checkpoint, add unpickle=True"
-        )
-    sessions = list[Session]()
-    for row in stage.windows.to_pylist() if stage.accumulator_columns else ():
-        parts = tuple(row[key] for key in keys)
-        (saved,) = (row[column] for column in stage.accumulator_columns)
-        accumulator = cloudpickle.loads(saved) if pickled else saved
-        start, end = (
-            pa.scalar(row[bound], pa.timestamp("ms", "UTC")).value for bound in ("start", "end")
-        )
-        window = (start, end - table.windows.inactivity_gap - 1)
-        value = table.combine.extract(accumulator)
-        sessions.append(Session(parts[0] if len(parts) == 1 else parts, window, value))
-    return ReadOnlySessionStore(sessions, table.retention)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, Final
 
-from beamlike.machine.events import AdvanceWatermark, Drop, Fired, Merged, Pane, Suppressed
+from beamlike.machine.events import AdvanceWatermark, Drop, Fired, Merged, Pane
 from beamlike.machine.reference.running import TriggerView
 from beamlike.model.fingerprint import how_many
 from beamlike.model.panes import PaneInfo
@@ -16,8 +16,10 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, ScriptStep
+from beamlike.viz.narrative import Narrator
 from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.run_index import own_windows, take_drops
+from beamlike.viz.sentences import Sentence
 from beamlike.viz.table import lost_elements, shorten, show_window
 from beamlike.viz.trigger_words import OVER, spoken
 
@@ -25,9 +27,11 @@ _SHORT: Final = 200
 """Characters of a value in sentences and lists."""
 _LABEL: Final = 36
 """Characters of a value inside the figure."""
-_MOST_NAMED: Final = 12
-"""So many elements of one step are named one by one."""
-
+_TONES: Final = {
+    **{"arrived": "arrive", "homeless": "arrive", "dropped": "drop", "merged": "merge"},
+    **{"withdrawn": "retract", "passed": "pane unknown"},
+    **{"suppressed": "quiet", "forgotten": "quiet"},
+}
 _TIMING: Final = {"EARLY": "early", "ON_TIME": "on time", "LATE": "late"}
 
 Plain = dict[str, Any]
@@ -113,10 +117,6 @@ def _span(window: Window) -> list[int] | None:
 
 def _name(window: Window) -> str:
     return show_window(window) if isinstance(window, IntervalWindow) else "the global window"
-
-
-def _ordinal(info: PaneInfo) -> str:
-    return f"{_TIMING.get(info.timing.value, info.timing.value.lower())} #{info.index}"
 
 
 class _Stream:
@@ -272,36 +272,30 @@ class _Stream:
     def _moments(self) -> Iterator[Plain | None]:
         """What happened in each step and what was there after it; None for nothing new."""
         strategy, before = self.recording.strategy, list[int]()
-        for moment in self.moments:
-            said = list(self._said(moment))
+        for moment, sentences in self._told():
+            said = [
+                [_tone(sentence), sentence.text]
+                for sentence in sentences
+                if sentence.kind != "waiting"
+            ]
             views = [_view(view, strategy) for view in moment.windows.get(self.key, ())]
             windows = [self.views.setdefault(json.dumps(v), len(self.views)) for v in views]
             # With many keys, most steps are of no concern to most of them.
             yield {"said": said, "windows": windows} if said or windows != before else None
             before = windows
 
-    def _said(self, moment: Moment) -> Iterator[list[str]]:
-        elements = moment.elements
-        for element in elements[:_MOST_NAMED]:
-            at = show_instant(element.timestamp)
-            yield ["arrive", f"{shorten(element.value, _SHORT)} of {at} arrived."]
-        if len(elements) > _MOST_NAMED:
-            yield ["arrive", f"... and {how_many(len(elements) - _MOST_NAMED, 'more element')}."]
-        yield from (["drop", _refusal(drop)] for drop in self._dropped(moment))
-        for merge in self._merged(moment):
-            sources = ", ".join(map(_name, merge.sources))
-            yield ["merge", f"{sources} merged into {_name(merge.into)}."]
-        reasons = self._reasons(moment)
-        for pane in self._emitted(moment):
-            by = reasons.get((pane.window, pane.info), "")
-            yield _emission(pane, by) if self.recording.is_grouped else _passed(pane)
-        for traced in moment.trace:
-            if isinstance(traced.happening, Suppressed):
-                name, by = _name(traced.happening.window), traced.happening.by
-                yield ["quiet", f"{name} fired by {by}, had nothing new, no pane."]
-        for life in self.lives:
-            if (life["end"], life["fate"]) == (moment.step, "expired"):
-                yield ["quiet", f"{life['name']} expired. Nothing is remembered of it."]
+    def _told(self) -> Iterator[tuple[Moment, list[Sentence]]]:
+        """Each step with what happened in it, in words."""
+        if not self.recording.keys:  # only the clocks move
+            return iter([(moment, []) for moment in self.moments])
+        return Narrator(self.recording.of_key(self.key), advises=False).steps()
+
+
+def _tone(sentence: Sentence) -> str:
+    """How a sentence is set off: as what it is about."""
+    if sentence.kind == "fired":
+        return f"pane {sentence.timing.replace('_', '')}"
+    return _TONES[sentence.kind]
 
 
 def _lost(windows: Collection[Window], drops: Sequence[Drop]) -> tuple[str, str]:
@@ -314,21 +308,6 @@ def _lost(windows: Collection[Window], drops: Sequence[Drop]) -> tuple[str, str]
     return "some", f"dropped from {len(drops)} of {len(windows)} windows: "
 
 
-def _passed(pane: Pane) -> list[str]:
-    what = f"{shorten(pane.value, _SHORT)} of {show_instant(pane.timestamp)}"
-    return ["pane unknown", f"{what} came out at once, in {_name(pane.window)}."]
-
-
-def _emission(pane: Pane, by: str) -> list[str]:
-    window, value = _name(pane.window), shorten(pane.value, _SHORT)
-    if pane.retraction:
-        return ["retract", f"{window} withdrew its pane {_ordinal(pane.info)}: {value}."]
-    last = ", its last" if pane.info.is_last else ""
-    why = f" Fired by {by}." if by else ""
-    tone = pane.info.timing.value.lower().replace("_", "")
-    return [f"pane {tone}", f"{window} emitted pane {_ordinal(pane.info)}{last}: {value}.{why}"]
-
-
 def _why(drop: Drop) -> str:
     if drop.error is not None:
         return f"{drop.reason.value}, {' '.join(drop.error.split())}"
@@ -338,13 +317,6 @@ def _why(drop: Drop) -> str:
         f", nearly joined {_name(drop.nearest_session)}" if drop.nearest_session else ""
     )
     return f"{drop.reason.value}, missed by {show_duration(drop.missed_by)}{nearest_session}"
-
-
-def _refusal(drop: Drop) -> str:
-    what = lost_elements(drop, _SHORT)
-    at = "" if drop.timestamp is None else f" of {show_instant(drop.timestamp)}"
-    window = "" if drop.window is None else f" by {_name(drop.window)}"
-    return f"{what}{at} was dropped{window}: {_why(drop)}."
 
 
 def _view(view: WindowView, strategy: WindowingStrategy) -> Plain:

@@ -30,10 +30,16 @@ _SHOWN_VALUE: Final = 60
 
 
 class Narrator:
-    """Writes the narrative of a recording of one key."""
+    """Writes the narrative of a recording of one key.
 
-    def __init__(self, recording: Recording) -> None:
+    Args:
+        recording: Of one key.
+        advises: Whether it says what would have saved a drop, which is found by trying.
+    """
+
+    def __init__(self, recording: Recording, *, advises: bool = True) -> None:
         self._recording = recording
+        self._advises = advises
         self._strategy = recording.strategy
         (self.key,) = recording.keys
         self._rescue = Rescue(recording.run.script, recording.strategy)
@@ -61,7 +67,7 @@ class Narrator:
 
     def about(self, window: Window) -> KeyStory:
         """Only what concerns a window, and those that it grew from."""
-        sentences = [sentence for _, step in self._steps() for sentence in step]
+        sentences = [sentence for _, step in self.steps() for sentence in step]
         sentences += self._ending()
         lineage = {window}
         for sentence in reversed(sentences):
@@ -113,7 +119,7 @@ class Narrator:
         """All sentences, and one for each row of steps in which nothing was due."""
         quiet: list[Moment] = []
         began = False
-        for moment, sentences in self._steps():
+        for moment, sentences in self.steps():
             if sentences:
                 yield from self._quiet(quiet)
                 yield from sentences
@@ -139,7 +145,8 @@ class Narrator:
             text += f", because the clock is at {show_instant(at)} and has to pass it"
         yield Sentence(first, "quiet", (), text)
 
-    def _steps(self) -> Iterator[tuple[Moment, list[Sentence]]]:
+    def steps(self) -> Iterator[tuple[Moment, list[Sentence]]]:
+        """Each step with its sentences."""
         self._before, self._fresh = {}, {}
         self._showed, self._grew = set(), set()
         for moment in self._recording.moments:
@@ -287,7 +294,7 @@ class Narrator:
         else:
             why = f": {self._expired(moment, drop, name)}"
         live = [at for at, view in self._before.items() if not view.closed]
-        advice = self._rescue.advice(moment.step, drop, live)
+        advice = self._rescue.advice(moment.step, drop, live) if self._advises else ""
         verb = "is" if drop.count == 1 else "are"
         text = f"{what} {verb} dropped{why}. {advice}".rstrip()
         return Sentence(moment.step, "dropped", windows, text)
@@ -332,7 +339,7 @@ class Narrator:
             text += f" {because.closed_to(self._strategy)}"
         self._grew.discard(fired.window)
         self._showed.add(fired.window)
-        return Sentence(moment.step, "fired", (fired.window,), text)
+        return Sentence(moment.step, "fired", (fired.window,), text, info.timing.value.lower())
 
     def _withdrawn(self, moment: Moment, fired: Fired, old: Pane) -> Sentence:
         name = f"{old.info.timing.value} pane {old.info.index}"

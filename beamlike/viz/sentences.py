@@ -36,12 +36,14 @@ class Sentence:
             grouped), ``"quiet"`` (nothing was due), or ``"waiting"``.
         windows: The windows that it is about.
         text: In words, on one line.
+        timing: Of the pane that fired, as ``early``; "" if it is about none.
     """
 
     step: int | None
     kind: str
     windows: tuple[Window, ...]
     text: str = attrs.field(converter=_begun)
+    timing: str = ""
 
 
 @attrs.frozen

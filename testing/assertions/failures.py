@@ -1,4 +1,4 @@
-"""What a failed assertion says: what was wanted, everything that came out, and what was near."""
+"""What a failed assertion says: what was wanted, what came out, and why."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -29,14 +29,12 @@ class PaneAssertionError(AssertionError):
 class Failure:
     """Why a matcher is not content.
 
-    ``facts`` are labelled lines, ``marked`` the positions of the selected outputs, ``notes``
-    the panes that were not selected although they are near.
+    ``facts`` are labelled lines, ``marked`` the positions of the selected outputs.
     """
 
     headline: str
     facts: tuple[tuple[str, str], ...] = ()
     marked: tuple[int, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def failure_text(
@@ -70,8 +68,6 @@ def failure_text(
         "\n".join(_fact(label, text, label_width) for label, text in facts),
         f"everything that came out{selected}:\n" + pane_table(run.outputs, failure.marked),
     ]
-    if failure.notes:
-        sections.append("near, but not selected:\n" + "\n".join(f"  {n}" for n in failure.notes))
     if trace:
         sections.append("what came out on the way:\n" + trace)
     if not collection:

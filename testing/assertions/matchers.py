@@ -21,7 +21,7 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW, Window
 from beamlike.testing.assertions.failures import Failure
-from beamlike.testing.assertions.selection import Choice, Question, Selection, judge
+from beamlike.testing.assertions.selection import Choice, Selection, ValueMatcher, judge
 from beamlike.testing.spelling import read_window
 from beamlike.testing.streams.results import Matcher, Results
 
@@ -42,7 +42,7 @@ class _InPanes:
     name: str
     window: Window
     choice: Choice
-    question: Question
+    question: ValueMatcher
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
         scope = f"{self.name} {self.window}"
@@ -116,7 +116,7 @@ def in_combined_non_late_panes(*window_and_matcher: Any) -> Matcher:
     return _in_panes("in_combined_non_late_panes", Choice.NOT_LATE, window_and_matcher)
 
 
-def in_early_global_window_panes(matcher: Question) -> Matcher:
+def in_early_global_window_panes(matcher: ValueMatcher) -> Matcher:
     """Look at the EARLY panes of the global window.
 
     Of a pipeline's collection in other windows this never holds, whatever is asked.
@@ -126,7 +126,7 @@ def in_early_global_window_panes(matcher: Question) -> Matcher:
 
 def _in_panes(name: str, choice: Choice, window_and_matcher: tuple[Any, ...]) -> Matcher:
     question = window_and_matcher[-1] if window_and_matcher else None
-    if not isinstance(question, Question):
+    if not isinstance(question, ValueMatcher):
         named = getattr(question, "__name__", None)
         hint = f"; write {named}(...)" if named else ""
         raise TestStreamError(

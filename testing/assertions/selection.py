@@ -1,24 +1,21 @@
-"""Which panes a matcher looks at, what it finds there, and which panes came near."""
+"""Which panes a matcher looks at, and what it finds there."""
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
 import attrs
 
 from beamlike.machine.events import Pane
-from beamlike.model.fingerprint import on_one_line
 from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.time import show_duration, show_instant
-from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.time import show_instant
+from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
 from beamlike.testing.assertions.failures import Failure, some_lines
-from beamlike.testing.streams.results import NO_KEY, Results
+from beamlike.testing.streams.results import Results
 from beamlike.viz.table import shorten
 
-_MOST_NEAR: Final = 4
 _ELEMENT_WIDTH: Final = 200
-_NAME_WIDTH: Final = 40
 
 
 class Choice(Enum):
@@ -84,32 +81,6 @@ class Selection:
         """Whether anything in this run had to do with the window."""
         return any(output.effect.window == self.window for output in results.run.outputs)
 
-    def near(self, results: Results, missing: tuple[Any, ...], *, stamped: bool) -> tuple[str, ...]:
-        """The panes that could have been meant, nearest first, and why each was not selected.
-
-        Panes that hold a missing element come first, then those of the same window. Panes of
-        other windows are near only if there are none of these and nothing was selected.
-        """
-        ranked = []
-        for at, output in enumerate(results.run.outputs):
-            pane = output.effect
-            if self.window is None or at in self.positions or not isinstance(pane, Pane):
-                continue
-            distance, reasons = _distance(self.window, pane.window)
-            objection = self.choice.objection(pane.info)
-            reasons += [objection] if objection else []
-            element = results.element(output)
-            holds = any(
-                results.same_element(wanted[0] if stamped else wanted, element)
-                for wanted in missing
-            )
-            if self.outputs and distance and not holds:
-                continue
-            text = _join(reasons) + (", holds a missing element" if holds else "")
-            ranked.append((not holds, distance, len(reasons), at, f"{_name(output, pane)}: {text}"))
-        best = [entry for entry in ranked if not entry[0] or not entry[1]] or ranked
-        return tuple(text for *_, text in sorted(best)[:_MOST_NEAR])
-
 
 @attrs.frozen
 class Mismatch:
@@ -120,48 +91,40 @@ class Mismatch:
     remark: str = ""
 
 
-class Question(ABC):
-    """A question about a selection of elements: the inner part of a pane matcher."""
+@attrs.frozen(eq=False)
+class ValueMatcher:
+    """A question about elements: about everything that came out, or inside a pane matcher.
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The name of the matcher in a test."""
+    Args:
+        name: The name of the matcher in a test.
+        expected: What is asked for, in words.
+        verdict: What is wrong with the selected elements of some results, None if nothing is.
+        wants_nothing: Whether it is the very point that nothing is there.
+        asks_each: Whether it asks of elements one by one, so that of none there is only one answer.
+        stamped: Whether it needs timestamps, even of results without them.
+    """
 
-    @property
-    @abstractmethod
-    def expected(self) -> str:
-        """What is asked for, in words."""
+    name: str
+    expected: Callable[[], str] = attrs.field(repr=False)
+    verdict: Callable[[list[Any], Results], Mismatch | None] = attrs.field(repr=False)
+    wants_nothing: bool = False
+    asks_each: bool = False
+    stamped: bool = False
 
-    @property
-    def stamped(self) -> bool:
-        """Whether it needs timestamps, even of results without them."""
-        return False
-
-    @property
-    def wants_nothing(self) -> bool:
-        """Whether it is the very point that nothing is there."""
-        return False
-
-    @property
-    def asks_each(self) -> bool:
-        """Whether it asks of elements one by one, so that of none there is only one answer."""
-        return False
-
-    @abstractmethod
-    def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
-        """What is wrong with the selected elements, None if nothing is."""
+    def failure(self, results: Results, *, negated: bool) -> Failure | None:
+        """Why all panes together do not answer as wanted, None if they do."""
+        return judge(results, Selection.of(results), self, negated=negated)
 
 
 def judge(
-    results: Results, selection: Selection, question: Question, *, negated: bool
+    results: Results, selection: Selection, question: ValueMatcher, *, negated: bool
 ) -> Failure | None:
     """Ask a question about a selection; the failure if the answer is not the wanted one."""
     stamped = results.stamped or question.stamped
     selected = results.elements(selection.outputs, stamped=stamped)
     mismatch = question.verdict(selected, results)
     asked = f"{selection.scope} {question.name}".strip()
-    facts = [("expected", ("anything but " if negated else "") + question.expected)]
+    facts = [("expected", ("anything but " if negated else "") + question.expected())]
     if (mismatch is None) == negated:
         wrong = mismatch or Mismatch()
         if not negated:
@@ -175,8 +138,7 @@ def judge(
                 facts.append((label, some_lines(lines)))
         if wrong.remark:
             facts.append(("because", wrong.remark))
-        near = selection.near(results, wrong.missing, stamped=stamped) if not negated else ()
-        return Failure(headline, tuple(facts), selection.positions, near)
+        return Failure(headline, tuple(facts), selection.positions)
     if not selection.outputs:
         return _says_nothing(results, selection, question, facts, negated=negated)
     return None
@@ -185,7 +147,7 @@ def judge(
 def _says_nothing(
     results: Results,
     selection: Selection,
-    question: Question,
+    question: ValueMatcher,
     facts: list[tuple[str, str]],
     *,
     negated: bool,
@@ -210,8 +172,7 @@ def _says_nothing(
         seen = {output.effect.window for output in results.run.outputs}
         windows = sorted((window for window in seen if window is not None), key=_bounds)
         facts = [*facts, ("windows", some_lines(map(str, windows)) or "none")]
-    near = selection.near(results, (), stamped=results.stamped or question.stamped)
-    return Failure(f"{asked} says nothing: {why}", (*facts, ("to do", to_do)), (), near)
+    return Failure(f"{asked} says nothing: {why}", (*facts, ("to do", to_do)))
 
 
 def show_element(element: Any, *, stamped: bool) -> str:
@@ -220,33 +181,6 @@ def show_element(element: Any, *, stamped: bool) -> str:
         pair, timestamp = element
         return f"{shorten(pair, _ELEMENT_WIDTH)} at {show_instant(timestamp)}"
     return shorten(element, _ELEMENT_WIDTH)
-
-
-def _distance(wanted: Window, actual: Window) -> tuple[int, list[str]]:
-    """How far apart two windows lie (ms), and in what words."""
-    if wanted == actual:
-        return 0, ["same window"]
-    if not (isinstance(wanted, IntervalWindow) and isinstance(actual, IntervalWindow)):
-        return actual.end - actual.start, [f"window {actual}"]
-    gaps = (("starts", actual.start - wanted.start), ("ends", actual.end - wanted.end))
-    words = [
-        f"{verb} {show_duration(abs(gap))} {'later' if gap > 0 else 'earlier'}"
-        for verb, gap in gaps
-        if gap
-    ]
-    return sum(abs(gap) for _, gap in gaps), ["window " + " and ".join(words)]
-
-
-def _join(reasons: list[str]) -> str:
-    if reasons[:1] == ["same window"] and len(reasons) > 1:
-        return "same window, but " + ", ".join(reasons[1:])
-    return ", ".join(reasons)
-
-
-def _name(output: Output, pane: Pane) -> str:
-    info = pane.info
-    what = shorten(pane.value, _NAME_WIDTH) if output.key is NO_KEY else on_one_line(output.key)
-    return f"step {output.step}, {what} {pane.window} {info.timing.value} #{info.index}"
 
 
 def _bounds(window: Window) -> tuple[int, int]:

@@ -16,14 +16,13 @@ import attrs
 from beamlike.api.pipelines.dofn import Timestamped
 from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
-from beamlike.testing.assertions.failures import Failure, some_lines
-from beamlike.testing.assertions.selection import Mismatch, Question, Selection, judge, show_element
+from beamlike.testing.assertions.failures import some_lines
+from beamlike.testing.assertions.selection import Mismatch, ValueMatcher, show_element
 from beamlike.testing.streams.results import Results
 from beamlike.viz.table import shorten
 
 __all__ = [
     "BeEmpty",
-    "Contain",
     "ValueMatcher",
     "be_empty",
     "contain_in_any_order",
@@ -52,30 +51,14 @@ def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
     return tuple(elements)
 
 
-class ValueMatcher(Question):
-    """A question that can also be asked of everything that came out."""
-
-    def failure(self, results: Results, *, negated: bool) -> Failure | None:
-        """Why all panes together do not answer as wanted, None if they do."""
-        return judge(results, Selection.of(results), self, negated=negated)
-
-
-@attrs.frozen
-class Contain(ValueMatcher):
+def _contain(name: str, *wanted: Any, stamped: bool = False, others: bool = False) -> ValueMatcher:
     """These elements, and perhaps others; with their times (ms) if ``stamped``."""
 
-    name: str
-    wanted: tuple[Any, ...]
-    stamped: bool
-    others_allowed: bool = False
-    is_single: bool = False
-
-    @property
-    def expected(self) -> str:
-        lines = some_lines(show_element(w, stamped=self.stamped) for w in self.wanted)
-        if self.others_allowed:
+    def expected() -> str:
+        lines = some_lines(show_element(element, stamped=stamped) for element in wanted)
+        if others:
             return f"an element {lines}"
-        match len(self.wanted):
+        match len(wanted):
             case 0:
                 return "no elements"
             case 1:
@@ -83,142 +66,76 @@ class Contain(ValueMatcher):
             case count:
                 return f"exactly these {count} elements, in any order\n{lines}"
 
-    @property
-    def wants_nothing(self) -> bool:
-        return not self.wanted
-
-    @property
-    def asks_each(self) -> bool:
-        return self.others_allowed or self.is_single
-
-    def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
-        everything = [results.wanted(it, self.name, stamped=self.stamped) for it in self.wanted]
-        stamped = self.stamped or results.stamped
-        same = results.same_stamped if stamped else results.same_element
+    def verdict(selected: list[Any], results: Results) -> Mismatch | None:
+        same = results.same_stamped if stamped or results.stamped else results.same_element
         rest, missing = list(selected), []
-        for wanted in everything:
-            for at, actual in enumerate(rest):
-                if same(wanted, actual):
-                    del rest[at]
-                    break
+        for plain in wanted:
+            element = results.wanted(plain, name, stamped=stamped)
+            index = next((i for i, actual in enumerate(rest) if same(element, actual)), None)
+            if index is None:
+                missing.append(element)
             else:
-                missing.append(wanted)
-        unexpected = () if self.others_allowed else tuple(rest)
-        if not missing and not unexpected:
+                del rest[index]
+        unexpected = () if others else tuple(rest)
+        return Mismatch(tuple(missing), unexpected) if missing or unexpected else None
+
+    single = name.startswith("contain_single_value")
+    return ValueMatcher(name, expected, verdict, not wanted, others or single, stamped)
+
+
+def _size_is(size: int) -> Callable[[list[Any], Results], Mismatch | None]:
+    def verdict(selected: list[Any], results: Results) -> Mismatch | None:
+        if len(selected) == size:
             return None
-        return Mismatch(tuple(missing), unexpected)
+        unexpected = tuple(selected) if size == 0 else ()
+        return Mismatch(unexpected=unexpected, remark=f"{_count(len(selected))} selected")
+
+    return verdict
 
 
-@attrs.frozen
-class _HaveSize(ValueMatcher):
-    name: str
-    size: int
-
-    @property
-    def expected(self) -> str:
-        return _count(self.size)
-
-    @property
-    def wants_nothing(self) -> bool:
-        return self.size == 0
-
-    def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
-        if len(selected) == self.size:
-            return None
-        return Mismatch(
-            unexpected=tuple(selected) if self.size == 0 else (),
-            remark=f"{_count(len(selected))} selected",
-        )
-
-
-@attrs.frozen
-class BeEmpty(_HaveSize):
+@attrs.frozen(eq=False)
+class BeEmpty(ValueMatcher):
     """No elements. ``be_empty`` and ``be_empty()`` are the same."""
 
     def __call__(self) -> "BeEmpty":
         return self
 
 
-@attrs.frozen
-class _EqualMapOf(ValueMatcher):
-    name: str
-    wanted: Mapping[Any, Any] = attrs.field(eq=False)
-
-    @property
-    def expected(self) -> str:
-        return f"one element for each key, {shorten(dict(self.wanted), 200)}"
-
-    @property
-    def wants_nothing(self) -> bool:
-        return not self.wanted
-
-    def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
-        pairs = [element[0] for element in selected] if results.stamped else selected
-        for pair in pairs:
-            if not isinstance(pair, tuple) or len(pair) != 2:
-                raise TestStreamError(
-                    f"{self.name} needs a collection of (key, value) pairs, and got {pair!r}"
-                )
-        keys = [key for key, _ in pairs]
-        twice = sorted({repr(key) for key in keys if keys.count(key) > 1})
-        missing = [
-            p for p in self.wanted.items() if not any(results.same_element(p, s) for s in pairs)
-        ]
-        unexpected = [
-            shown
-            for shown, pair in zip(selected, pairs, strict=True)
-            if not any(results.same_element(wanted, pair) for wanted in self.wanted.items())
-        ]
-        if not missing and not unexpected and not twice:
-            return None
-        remark = f"several elements have the key {', '.join(twice)}" if twice else ""
-        return Mismatch(tuple(missing), tuple(unexpected), remark)
-
-
 Predicate = Callable[[Any], bool]
 
 
-@attrs.frozen
-class _Satisfy(ValueMatcher):
-    name: str
-    predicate: Predicate
-    what: str
+def _satisfy(
+    name: str, predicate: Predicate, what: str, wrong: Callable[[list[Any], Predicate], Any]
+) -> ValueMatcher:
+    """A question that a function of the user's answers.
 
-    @property
-    def expected(self) -> str:
-        return f"that {self.what} satisfies {_name_of(self.predicate)}"
+    Args:
+        what: What it is called with, in words.
+        wrong: Of selected elements and that function a remark, or a list of unfit elements, if it
+            does not hold.
+    """
 
-    @property
-    def asks_each(self) -> bool:
-        return self.name != "satisfy"
-
-    def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
-        match self.name:
-            case "satisfy":
-                if self._holds(selected):
-                    return None
-                return Mismatch(remark="it is False for" + _show_all(selected))
-            case "satisfy_single_value":
-                if len(selected) != 1:
-                    return Mismatch(remark=f"{_count(len(selected))} selected, not one")
-                if self._holds(selected[0]):
-                    return None
-                return Mismatch(remark="it is False for" + _show_all(selected))
-            case "exist":
-                if any(map(self._holds, selected)):
-                    return None
-                return Mismatch(remark="it is False for all of" + _show_all(selected))
-        unfit = tuple(element for element in selected if not self._holds(element))
-        return Mismatch(unexpected=unfit) if unfit else None
-
-    def _holds(self, subject: Any) -> bool:
-        answer: object = self.predicate(subject)
+    def holds(subject: Any) -> bool:
+        answer: object = predicate(subject)
         if answer is None:
             raise TestStreamError(
-                f"the predicate of {self.name}, {_name_of(self.predicate)}, returned None; "
+                f"the predicate of {name}, {_name_of(predicate)}, returned None; "
                 "it must return True or False"
             )
         return bool(answer)
+
+    def verdict(selected: list[Any], results: Results) -> Mismatch | None:
+        answer = wrong(selected, holds)
+        if not answer:
+            return None
+        if isinstance(answer, str):
+            return Mismatch(remark=answer)
+        return Mismatch(unexpected=tuple(answer))
+
+    def expected() -> str:
+        return f"that {what} satisfies {_name_of(predicate)}"
+
+    return ValueMatcher(name, expected, verdict, asks_each=name != "satisfy")
 
 
 def contain_in_any_order(elements: Iterable[Any]) -> ValueMatcher:
@@ -228,7 +145,7 @@ def contain_in_any_order(elements: Iterable[Any]) -> ValueMatcher:
         TestStreamError: There is no list of them.
     """
     name = "contain_in_any_order"
-    return Contain(name, tuple(map(_plain, several(elements, name))), stamped=False)
+    return _contain(name, *map(_plain, several(elements, name)))
 
 
 def contain_in_any_order_at_time(*expected: Any) -> ValueMatcher:
@@ -252,13 +169,13 @@ def contain_in_any_order_at_time(*expected: Any) -> ValueMatcher:
                 f'{name} needs [("00:00:59.999", ("foo", 1)), ...], or "00:00:59.999" and '
                 f'[("foo", 1), ...]; got {", ".join(map(repr, expected)) or "nothing"}'
             )
-    return Contain(name, tuple(stamped), stamped=True)
+    return _contain(name, *stamped, stamped=True)
 
 
 def contain_single_value(element: Any) -> ValueMatcher:
     """Exactly one element, over all keys, and it is this one."""
     name = "contain_single_value"
-    return Contain(name, (_plain(element),), stamped=False, is_single=True)
+    return _contain(name, _plain(element))
 
 
 def contain_single_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
@@ -268,13 +185,13 @@ def contain_single_value_at_time(time: InstantLike, element: Any) -> ValueMatche
         TimeError: The instant cannot be read.
     """
     name = "contain_single_value_at_time"
-    return Contain(name, (_stamped(time, element, name),), stamped=True, is_single=True)
+    return _contain(name, _stamped(time, element, name), stamped=True)
 
 
 def contain_value(element: Any) -> ValueMatcher:
     """At least one element is this one."""
     name = "contain_value"
-    return Contain(name, (_plain(element),), stamped=False, others_allowed=True)
+    return _contain(name, _plain(element), others=True)
 
 
 def contain_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
@@ -284,10 +201,10 @@ def contain_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
         TimeError: The instant cannot be read.
     """
     name = "contain_value_at_time"
-    return Contain(name, (_stamped(time, element, name),), stamped=True, others_allowed=True)
+    return _contain(name, _stamped(time, element, name), stamped=True, others=True)
 
 
-be_empty: Final = BeEmpty("be_empty", 0)
+be_empty: Final = BeEmpty("be_empty", lambda: "no elements", _size_is(0), wants_nothing=True)
 """No elements. ``be_empty`` and ``be_empty()`` are the same."""
 
 
@@ -299,7 +216,7 @@ def have_size(size: int) -> ValueMatcher:
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise TestStreamError(f"have_size needs a whole number, 0 or more, got {size!r}")
-    return _HaveSize("have_size", size)
+    return ValueMatcher("have_size", lambda: _count(size), _size_is(size), size == 0)
 
 
 def equal_map_of(mapping: Mapping[Any, Any]) -> ValueMatcher:
@@ -312,27 +229,70 @@ def equal_map_of(mapping: Mapping[Any, Any]) -> ValueMatcher:
         raise TestStreamError(
             f'equal_map_of needs a value for each key, such as {{"joe": 3}}, got {mapping!r}'
         )
-    return _EqualMapOf("equal_map_of", mapping)
+
+    def verdict(selected: list[Any], results: Results) -> Mismatch | None:
+        pairs = [element[0] for element in selected] if results.stamped else selected
+        for pair in pairs:
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise TestStreamError(
+                    f"equal_map_of needs a collection of (key, value) pairs, and got {pair!r}"
+                )
+        keys = [key for key, _ in pairs]
+        twice = sorted({repr(key) for key in keys if keys.count(key) > 1})
+        same, wanted = results.same_element, mapping.items()
+        missing = [entry for entry in wanted if not any(same(entry, pair) for pair in pairs)]
+        unexpected = [
+            shown
+            for shown, pair in zip(selected, pairs, strict=True)
+            if not any(same(entry, pair) for entry in wanted)
+        ]
+        if not missing and not unexpected and not twice:
+            return None
+        remark = f"several elements have the key {', '.join(twice)}" if twice else ""
+        return Mismatch(tuple(missing), tuple(unexpected), remark)
+
+    def expected() -> str:
+        return f"one element for each key, {shorten(dict(mapping), 200)}"
+
+    return ValueMatcher("equal_map_of", expected, verdict, not mapping)
 
 
 def satisfy(predicate: Callable[[list[Any]], bool]) -> ValueMatcher:
     """The predicate is True for the list of all selected elements."""
-    return _Satisfy("satisfy", predicate, "the list of elements")
+
+    def wrong(selected: list[Any], holds: Predicate) -> str:
+        return "" if holds(selected) else "it is False for" + _show_all(selected)
+
+    return _satisfy("satisfy", predicate, "the list of elements", wrong)
 
 
 def satisfy_single_value(predicate: Predicate) -> ValueMatcher:
     """There is exactly one element, and the predicate is True for it."""
-    return _Satisfy("satisfy_single_value", predicate, "the only element")
+
+    def wrong(selected: list[Any], holds: Predicate) -> str:
+        if len(selected) != 1:
+            return f"{_count(len(selected))} selected, not one"
+        return "" if holds(selected[0]) else "it is False for" + _show_all(selected)
+
+    return _satisfy("satisfy_single_value", predicate, "the only element", wrong)
 
 
 def for_all(predicate: Predicate) -> ValueMatcher:
     """The predicate is True for every element."""
-    return _Satisfy("for_all", predicate, "every element")
+
+    def wrong(selected: list[Any], holds: Predicate) -> list[Any]:
+        return [element for element in selected if not holds(element)]
+
+    return _satisfy("for_all", predicate, "every element", wrong)
 
 
 def exist(predicate: Predicate) -> ValueMatcher:
     """The predicate is True for at least one element."""
-    return _Satisfy("exist", predicate, "at least one element")
+
+    def wrong(selected: list[Any], holds: Predicate) -> str:
+        return "" if any(map(holds, selected)) else "it is False for all of" + _show_all(selected)
+
+    return _satisfy("exist", predicate, "at least one element", wrong)
 
 
 def _plain(element: Any) -> Any:

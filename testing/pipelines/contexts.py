@@ -3,7 +3,7 @@
 Source: Beam Python ``TestPipeline``, Scio ``PipelineTestUtils``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from unittest import SkipTest
@@ -47,7 +47,6 @@ class TestPipeline(Pipeline):
         blocking: False, which lets a run of Beam's go on behind the test, has no effect and is
             warned of, as ``timeout``: the pipeline runs to its end in `run`.
         additional_pipeline_args: More of the command line.
-        display_data: What ``pipeline.display_data()`` returns.
         timeout: How long Beam waits for the end, in milliseconds.
         host: Where it runs: ``"memory"``, ``"local"`` or ``"spark"``, as `Pipeline.run`. The
             default is the host that explains what it did when an assertion fails.
@@ -72,7 +71,6 @@ class TestPipeline(Pipeline):
         is_integration_test: bool = False,
         blocking: bool = True,
         additional_pipeline_args: Sequence[str] | None = None,
-        display_data: Mapping[str, Any] | None = None,
         timeout: int | None = None,
         *,
         host: Host | None = None,
@@ -85,7 +83,7 @@ class TestPipeline(Pipeline):
             runner, host = None, cast(Host, runner)
         command_line = [*(argv or ()), *(additional_pipeline_args or ())]
         chosen_options = options or PipelineOptions(command_line)
-        super().__init__(runner, chosen_options, display_data=display_data)
+        super().__init__(runner, chosen_options)
         for argument, value, default in (("blocking", blocking, True), ("timeout", timeout, None)):
             if value != default:
                 warn_of_hint("TestPipeline", argument, value, "run() returns when all has run")

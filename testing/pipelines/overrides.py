@@ -47,25 +47,24 @@ class TransformOverride:
         Raises:
             PipelineError: The name is no text, or there is neither a mapping nor a function.
         """
-        return TransformOverride(_name(name), Map(_Made(name, _function("of", makes), takes)))
+        return TransformOverride(_name(name), Map(_override("of", name, makes, takes)))
 
     @staticmethod
     def of_iter(name: str, makes: Makes, takes: type | None = None) -> "TransformOverride":
         """Any number of elements for each, as `of`; what is made is a list of them."""
-        made = _Made(name, _function("of_iter", makes), takes)
-        return TransformOverride(_name(name), FlatMap(made))
+        return TransformOverride(_name(name), FlatMap(_override("of_iter", name, makes, takes)))
 
     @staticmethod
     def of_kv(name: str, makes: Makes, takes: type | None = None) -> "TransformOverride":
         """A pair of each element and what is made of it, as `of`."""
-        made = _Paired(name, _function("of_kv", makes), takes)
-        return TransformOverride(_name(name), Map(made))
+        pair = _override("of_kv", name, makes, takes, lambda element, value: (element, value))
+        return TransformOverride(_name(name), Map(pair))
 
     @staticmethod
     def of_iter_kv(name: str, makes: Makes, takes: type | None = None) -> "TransformOverride":
         """Pairs of each element and everything that is made of it, as `of_iter`."""
-        made = _PairedWithEach(name, _function("of_iter_kv", makes), takes)
-        return TransformOverride(_name(name), FlatMap(made))
+        pairs = _override("of_iter_kv", name, makes, takes, _paired_with_each)
+        return TransformOverride(_name(name), FlatMap(pairs))
 
     @staticmethod
     def of_source(name: str, elements: Iterable[Any]) -> "TransformOverride":
@@ -94,60 +93,43 @@ class TransformOverride:
         return self.transform
 
 
-@attrs.frozen
-class _Made:
-    """What a mapping or a function has for an element."""
+def _override(
+    verb: str,
+    name: str,
+    makes: Makes,
+    takes: type | None,
+    shaped: Callable[[Any, Any], Any] = lambda _, value: value,
+) -> Callable[[Any], Any]:
+    """What a mapping or a function has for an element, as a function that is named for it."""
+    if not isinstance(makes, Mapping) and not callable(makes):
+        raise PipelineError(
+            f"TransformOverride.{verb} needs a mapping or a function, got {makes!r}; write "
+            f'TransformOverride.{verb}("name", lambda element: ...)'
+        )
 
-    name: str
-    makes: Makes
-    takes: type | None
-
-    @property
-    def __name__(self) -> str:
-        return f"override of {self.name}"
-
-    def __call__(self, element: Any) -> Any:
-        return self.made_of(element)
-
-    def made_of(self, element: Any) -> Any:
-        if self.takes is not None and not isinstance(element, self.takes):
-            raise TypeError(
-                f"the override of {self.name!r} takes {self.takes.__name__}, got {element!r}"
-            )
-        if not isinstance(self.makes, Mapping):
-            return self.makes(element)
+    def override(element: Any) -> Any:
+        if takes is not None and not isinstance(element, takes):
+            raise TypeError(f"the override of {name!r} takes {takes.__name__}, got {element!r}")
+        if not isinstance(makes, Mapping):
+            return shaped(element, makes(element))
         try:
-            return self.makes[element]
+            return shaped(element, makes[element])
         except KeyError:
-            known = ", ".join(map(repr, self.makes)) or "nothing"
+            known = ", ".join(map(repr, makes)) or "nothing"
             raise LookupError(
-                f"the override of {self.name!r} has nothing for {element!r}; it has something "
+                f"the override of {name!r} has nothing for {element!r}; it has something "
                 f"for: {known}"
             ) from None
 
-
-@attrs.frozen
-class _Paired(_Made):
-    def __call__(self, element: Any) -> Any:
-        return element, self.made_of(element)
+    override.__name__ = f"override of {name}"
+    return override
 
 
-@attrs.frozen
-class _PairedWithEach(_Made):
-    def __call__(self, element: Any) -> Any:
-        return [(element, each) for each in self.made_of(element)]
+def _paired_with_each(element: Any, values: Iterable[Any]) -> list[tuple[Any, Any]]:
+    return [(element, value) for value in values]
 
 
 def _name(name: object) -> str:
     if not isinstance(name, str) or not name:
         raise PipelineError(f"TransformOverride needs the name of a transform, got {name!r}")
     return name
-
-
-def _function(verb: str, makes: object) -> Makes:
-    if isinstance(makes, Mapping) or callable(makes):
-        return makes
-    raise PipelineError(
-        f"TransformOverride.{verb} needs a mapping or a function, got {makes!r}; write "
-        f'TransformOverride.{verb}("name", lambda element: ...)'
-    )

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from beamlike.dialects import akka, apex, flink, kafka
-from beamlike.dialects.kafka_store import Session
-from beamlike.errors import CombineError, StateError, UnsupportedError, WindowingError
+from beamlike.errors import CombineError, UnsupportedError, WindowingError
 from beamlike.model.combine import Collect, Sum
 
 pytestmark = pytest.mark.filterwarnings("error::beamlike.errors.UnwiseStrategyWarning")
@@ -18,7 +17,6 @@ Row = dict[str, Any]
 
 SMALL: dict[str, Any] = {"shards": 1, "buckets": 1}
 MINUTE = 60_000
-MIDNIGHT = 1_577_836_800_000
 
 VISITS = kafka.group_by_key().windowed_by(
     kafka.SessionWindows.of_inactivity_gap_and_grace("5 minutes", "1 minute")
@@ -215,9 +213,7 @@ def test_a_session_of_akka_that_must_not_overflow_stops_the_query(spark: Any) ->
 @pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.usefixtures("no_empty_batches")
-def test_a_table_of_kafka_is_a_changelog_and_its_sessions_can_be_asked_for(
-    spark: Any, feed: MakeFeed, tmp_path: Any
-) -> None:
+def test_a_table_of_kafka_is_a_changelog(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     events.start(
         PAGES.on_dataframe(
@@ -251,19 +247,6 @@ def test_a_table_of_kafka_is_a_changelog_and_its_sessions_can_be_asked_for(
         "ben dropped 00:00-00:00 at 00:00 expired_window",
     ]
     events.stop()
-
-    with pytest.raises(StateError, match="are saved as pickles"):
-        kafka.open_store(spark, tmp_path / "0" / "checkpoint", PAGES)
-    store = kafka.open_store(spark, tmp_path / "0" / "checkpoint", PAGES, unpickle=True)
-    begin, end, last = MIDNIGHT, MIDNIGHT + 5 * MINUTE, MIDNIGHT + 6 * MINUTE + 1
-    joe = Session("joe", (begin, end), ["a", "b", "c"])
-    ann = Session("ann", (last, last), ["home"])
-    assert store.all() == [joe, ann]
-    assert store.all(backward=True) == [ann, joe]
-    assert store.fetch("ben") == []
-    assert store.fetch_session("joe", begin, end) == ["a", "b", "c"]
-    assert store.find_sessions("joe", end, begin) == [joe]
-    assert store.find_sessions_ending(end + 1, last) == [ann]
 
 
 @pytest.mark.nightly

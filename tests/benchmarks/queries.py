@@ -27,6 +27,7 @@ __all__ = [
     "native_enriched",
     "native_fixed",
     "native_globally",
+    "native_joined",
     "native_lists",
     "native_sessions",
     "native_twice",
@@ -92,7 +93,23 @@ def with_items(df: DataFrame) -> DataFrame:
 
 
 def native_enriched() -> Query:
-    """A broadcast join with the names of items, and a function of Python over each row."""
+    """A dictionary that Spark broadcasts, and a function of Python that makes a row of each row."""
+
+    def query(df: DataFrame) -> DataFrame:
+        items = {number: item_name(number) for number in range(ITEMS)}
+        names = df.sparkSession.sparkContext.broadcast(items)
+
+        @F.udf("key string, name string, v long")
+        def with_name(key: str, item: int, v: int) -> tuple[str, str, int]:
+            return key, names.value[item].upper(), v
+
+        return with_items(df).select(with_name("key", "item", "v").alias("row")).select("row.*")
+
+    return query
+
+
+def native_joined() -> Query:
+    """A broadcast join with the names of items, and a function of Python for their column."""
 
     def query(df: DataFrame) -> DataFrame:
         spark = df.sparkSession

@@ -33,6 +33,7 @@ from tests.benchmarks.queries import (
     native_enriched,
     native_fixed,
     native_globally,
+    native_joined,
     native_lists,
     native_sessions,
     native_twice,
@@ -241,6 +242,12 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             _beamlike(pipeline_enriched, rows),
             _native(native_enriched(), rows),
             Bar(1.0, 1.0),
+        ),
+        Work(
+            "enrichment-join",
+            "the same against a join, and a function of the column of names alone",
+            _beamlike(pipeline_enriched, rows),
+            _native(native_joined(), rows),
         ),
         Work(
             "enrichment-stream",

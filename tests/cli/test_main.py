@@ -84,7 +84,6 @@ def test_what_is_not_understood_is_refused_in_two_lines(
         (["replay", "f", "--out", ""], "replay: --out"),
         (["explain", ""], "explain: FILE"),
         (["state", ""], "state: CHECKPOINT"),
-        (["state", "f", "--parquet", " "], "state: --parquet"),
         (["capture", "--key", "k", ""], "capture: CHECKPOINT"),
         (["capture", "f", "--key", "k", "--out", ""], "capture: --out"),
         (["drain", ""], "drain: CHECKPOINT"),

@@ -1,17 +1,12 @@
-"""`beamlike replay` of many files: folders, what is wrong with them, and how far it is."""
+"""`beamlike replay` of many files: folders, and what is wrong with them."""
 
 import json
-import os
-import pty
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from beamlike.cli import main
-from beamlike.cli.reading import LONG
 
 
 @pytest.fixture
@@ -108,77 +103,3 @@ def test_of_very_many_files_that_cannot_be_used_the_first_are_shown(
     said = capsys.readouterr().err
     assert [int(number) for number in re.findall(r"/(\d)\.json: lacks ", said)] == [0, 1, 2, 3, 4]
     assert said.endswith("\n\n... and 4 more files that cannot be used\n")
-
-
-# -- on a terminal ---------------------------------------------------------------------------
-
-
-def on_terminal(*arguments: str, **environment: str) -> tuple[str, str]:
-    """What the command writes on standard output, a file, and on standard error, a terminal."""
-    ours, theirs = pty.openpty()
-    fixed = {"TERM": "xterm-256color", "COLUMNS": "80", **environment}
-    with subprocess.Popen(
-        [sys.executable, "-m", "beamlike.cli", *arguments],
-        env={**os.environ, **fixed},
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-    ) as process:
-        os.close(theirs)
-        assert process.stdout is not None
-        out = process.stdout.read().decode()
-    said = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # Linux says so that nobody is at the other end
-            break
-        if not part:
-            break
-        said += part
-    os.close(ours)
-    return out, said.decode()
-
-
-COLOUR = re.compile(r"\x1b\[[\d;]*m")
-
-
-def test_long_work_shows_a_bar_on_a_terminal_and_nothing_elsewhere(
-    tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names = [f"{number:02}.json" for number in range(LONG)]
-    folder = write(tmp_path, scenario, *names)
-    arguments = ("replay", str(folder), "--format", "json")
-
-    out, said = on_terminal(*arguments)
-    assert main(arguments) == 0
-    assert tuple(capsys.readouterr()) == (out, "")
-    assert len(json.loads(out)["scenarios"]) == LONG
-    assert "reading" in said
-    assert "replaying" in said
-    assert "100%" in said
-    assert COLOUR.search(said)
-    # Nothing of it stays.
-    assert said.rstrip().endswith("\x1b[2K")
-
-
-def test_no_color_is_respected(tmp_path: Path, scenario: str) -> None:
-    names = [f"{number:02}.json" for number in range(LONG)]
-    folder = write(tmp_path, scenario, *names)
-
-    _, said = on_terminal("replay", str(folder), "--format", "json", NO_COLOR="1")
-
-    assert "replaying" in said
-    assert re.findall(r"\x1b\[[\d;]*3[0-8][\d;]*m", said) == []
-
-
-@pytest.mark.parametrize(
-    ("number", "terminal"), [(LONG - 1, "xterm-256color"), (LONG, "dumb")], ids=["short", "dumb"]
-)
-def test_short_work_and_a_plain_terminal_have_no_bar(
-    tmp_path: Path, scenario: str, number: int, terminal: str
-) -> None:
-    folder = write(tmp_path, scenario, *(f"{at:02}.json" for at in range(number)))
-
-    _, said = on_terminal("replay", str(folder), "--format", "json", TERM=terminal)
-
-    assert said == ""

@@ -1,17 +1,14 @@
 """What `beamlike state` shows of saved windows, without Spark: as text, and as a document."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 
 import beamlike as bl
-from beamlike.cli import main
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.inspect.state.choice import choose
@@ -141,34 +138,6 @@ def test_a_document_has_years_of_four_digits(instant: int, told: str) -> None:
     assert head["stages"][0]["watermark"] == told
 
 
-def test_a_document_names_the_oldest_and_the_largest_however_few_windows_it_lists() -> None:
-    strategy = bl.WindowingStrategy(bl.FixedWindows("1 minute"))
-    elements = (("a long key", Element(1, 60_000)), ("ann", Element(2, 0)), ("bob", Element(3, 0)))
-    _, store = run_in_shard(strategy, "count", [(Arrive(elements),)])
-    assert store.index is not None
-    shard = SavedShard.of(0, 0, {-1: store.index, **store.buckets})
-    state = attrs.evolve(saved("ann"), stages=(SavedStage("counts", 0, (shard,)),))
-
-    told = json.loads("".join(document(state, (), choose(state), 0, unpickle=False)))
-
-    (stage,) = told["stages"]
-    sizes = dict(zip(*(shard_column(state, name) for name in ("key", "bytes")), strict=True))
-    first = {"start": "1970-01-01T00:00:00.000Z", "end": "1970-01-01T00:01:00.000Z"}
-    second = {"start": "1970-01-01T00:01:00.000Z", "end": "1970-01-01T00:02:00.000Z"}
-    assert sizes["a long key"] > sizes["bob"]
-    assert told["windows"] == []
-    assert stage["oldest"] == {"key": "ann", "window": first, "bytes": sizes["ann"]}
-    assert stage["largest"] == {
-        "key": "a long key",
-        "window": second,
-        "bytes": sizes["a long key"],
-    }
-
-
-def shard_column(state: SavedState, name: str) -> list[Any]:
-    return list(state.windows[name].to_pylist())
-
-
 def test_dates_and_times_that_python_has_no_value_for_are_told_as_texts() -> None:
     (stage,) = saved("ann").stages
     (shard,) = stage.shards
@@ -188,37 +157,3 @@ def test_dates_and_times_that_python_has_no_value_for_are_told_as_texts() -> Non
     assert window["key"]["key"] == state.windows["key"].to_pylist()[0]
     assert [*window["holds"].values()] == [pc.cast(rows[held], pa.string())[0].as_py()]
     assert f"key {window['key']['key']}, [00:00:00, 00:01:00)" in lines_of(state, in_full=True)
-
-
-def test_a_file_of_parquet_stays_as_it_was_if_the_new_one_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "offsets").mkdir()
-    link, file = tmp_path / "open.parquet", tmp_path / "kept.parquet"
-    link.symlink_to(file)
-    good = saved("ann")
-    (stage,) = good.stages
-    (shard,) = stage.shards
-    held = next(name for name in shard.rows.column_names if name.startswith("acc"))
-    column = pa.array([(1, 2, 3)], pa.month_day_nano_interval())  # Parquet has no such type
-    rows = shard.rows.set_column(shard.rows.column_names.index(held), held, column)
-    bad = attrs.evolve(
-        good, stages=(attrs.evolve(stage, shards=(attrs.evolve(shard, rows=rows),)),)
-    )
-    told = []
-    for state in (good, bad):
-        monkeypatch.setattr("beamlike.cli.state.read_state", lambda *_, state=state: state)
-        told.append(
-            (main(["state", str(tmp_path), "--parquet", str(link)]), capsys.readouterr().err)
-        )
-
-    assert told[0] == (0, f"beamlike: 1 window written to {link}\n")
-    assert told[1][0] == 2
-    assert told[1][1].startswith(f"beamlike: --parquet {link} cannot be written: Unhandled type ")
-    assert told[1][1].endswith("; --json prints the same\n")
-    assert pq.read_table(file)["key"].to_pylist() == ["ann"]
-    assert sorted(it.name for it in tmp_path.iterdir()) == [
-        "kept.parquet",
-        "offsets",
-        "open.parquet",
-    ]

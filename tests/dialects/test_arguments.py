@@ -89,16 +89,6 @@ def of_kafka() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]
     )
     yield lambda: SESSIONS.count().driver().pipe_input("k", 1, 5, 1), WindowingError, "of 1 stream,"
     yield lambda: SESSIONS.count().driver().pipe_input([], 1, 5), WindowingError, "can be hashed"
-    opened: Any = kafka.open_store
-    said = "; give windowed_by(...).count(), what the query was made from"
-    yield lambda: opened(None, "folder"), WindowingError, f"open_store needs table{said}"
-    yield lambda: opened(None), WindowingError, "open_store needs checkpoint; give the folder of"
-    yield (
-        lambda: opened(None, "folder", "visits"),
-        WindowingError,
-        "table must be such as windowed_by(...).count(), what the query was made from, got "
-        "'visits'",
-    )
     yield (
         lambda: one.on_dataframe(frame, keys="k"),
         WindowingError,

@@ -175,14 +175,6 @@ RUNS: Final[dict[str, Differs]] = {
     "beam.Filter.with_outputs.allow_unknown_tags": Differs(
         odd_and_even, partial(odd_and_even, allow_unknown_tags=True)
     ),
-    "beam.Pipeline.display_data": Differs(
-        lambda: beam.Pipeline().display_data(),
-        lambda: beam.Pipeline(display_data={"a": 1}).display_data(),
-    ),
-    "testing.TestPipeline.display_data": Differs(
-        lambda: TestPipeline().display_data(),
-        lambda: TestPipeline(display_data={"a": 1}).display_data(),
-    ),
     "testing.TestPipeline.overrides": Differs(
         doubled, partial(doubled, overrides=[TransformOverride.of("Double", lambda number: 7)])
     ),

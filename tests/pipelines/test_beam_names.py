@@ -256,12 +256,17 @@ METHODS: dict[str, Callable[[], Any]] = {
     "WriteToText(max_bytes_per_shard=...)": (
         lambda: beam.io.WriteToText("out", max_bytes_per_shard=9)
     ),
+    "WriteToText(triggering_frequency=...)": (
+        lambda: beam.io.WriteToText("out", triggering_frequency=60)
+    ),
     "WriteToText(shard_name_template=...)": (
         lambda: beam.io.WriteToText("out", shard_name_template="-SS")
     ),
     "PTransform.with_resource_hints": lambda: beam.Map(str).with_resource_hints(min_ram="1 GB"),
     "PCollection.apply": lambda: (beam.Pipeline() | beam.Create([1])).apply(beam.Map(str)),
     "Pipeline.apply": lambda: beam.Pipeline().apply(beam.Create([1])),
+    "MetricsFilter.with_names": lambda: beam.MetricsFilter().with_names(["seen"]),
+    "Pipeline.display_data": lambda: beam.Pipeline().display_data(),
     "Pipeline.visit": lambda: beam.Pipeline().visit(None),
     "with_exception_handling(timeout=...)": (
         lambda: beam.Map(int).with_exception_handling(timeout=1)

@@ -84,9 +84,8 @@ def test_metrics_are_found_by_themselves() -> None:
         numbers | beam.Map(lambda _: counter.inc())
         numbers | "Other" >> beam.Map(lambda _: beam.Metrics.counter("other", "seen").inc())
     assert pipeline.result is not None
-    (found,) = pipeline.result.metrics().query(beam.MetricsFilter().with_metric(counter))[
-        "counters"
-    ]
+    wanted = beam.MetricsFilter().with_name("seen").with_namespace(Model)
+    (found,) = pipeline.result.metrics().query(wanted)["counters"]
     assert (found.result, found.key.metric.namespace) == (2, beam.Metrics.get_namespace(Model))
     assert beam.MetricResults.matches(None, found.key)
     assert not beam.MetricResults.matches(beam.MetricsFilter().with_name("other"), found.key)

@@ -120,11 +120,6 @@ def test_all_failures_are_reported_together_each_with_its_line() -> None:
        5     'foo'  [00:00:00, 00:01:00)  DROPPED         expired  00:00:50      'foo' (missed by \
 30s 1ms)
 
-    near, but not selected:
-      step 1, 'foo' [00:00:00, 00:01:00) EARLY #0: same window, but timing EARLY
-      step 2, 'foo' [00:00:00, 00:01:00) ON_TIME #1: same window, but timing ON_TIME
-      step 2, 'bar' [00:00:00, 00:01:00) ON_TIME #0: same window, but timing ON_TIME
-
 2) test_harness_failures.py:{line + 8}
     expect(words).not_to(in_on_time_pane(*FIRST, contain_value("foo")))
 
@@ -172,23 +167,6 @@ does not hold: no pane was selected
          3 of 'Create'
          0 of 'None'"""
     assert text.partition("\n\n    contain_single_value ")[2] == expected
-
-
-def test_elements_that_are_no_pairs_are_named_themselves_when_they_are_near() -> None:
-    pipeline = TestPipeline()
-    words = word_counts(pipeline) | "Shouted" >> Map(lambda pair: pair[0] * 10)
-    expect(words).to(in_late_pane(*FIRST, contain_value("foo" * 10)))
-
-    text, _, _ = failure_of(pipeline).partition("\n\ntimeline of ")
-    near = text.partition("near, but not selected:\n")[2]
-
-    foo, bar, window = "foo" * 10, "bar" * 10, "[00:00:00, 00:01:00)"
-    same = "same window, but timing"
-    assert [line.strip() for line in near.splitlines()] == [
-        f"step 1, {foo!r} {window} EARLY #0: {same} EARLY, holds a missing element",
-        f"step 2, {foo!r} {window} ON_TIME #1: {same} ON_TIME, holds a missing element",
-        f"step 2, {bar!r} {window} ON_TIME #0: {same} ON_TIME",
-    ]
 
 
 def test_the_whole_output_is_reported_as_code() -> None:

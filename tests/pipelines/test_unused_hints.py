@@ -88,11 +88,3 @@ def test_what_happens_when_a_source_is_idle_is_refused_where_it_never_is() -> No
         'idle="advance" says what happens after idle_after, which is missing; add '
         'idle_after="5 minutes", or as long as no row may mean nothing'
     )
-
-
-def test_a_pipeline_keeps_what_is_to_be_displayed_of_it() -> None:
-    shown = {"team": "blue"}
-    pipelines = [beam.Pipeline(display_data=shown), TestPipeline(display_data=shown)]
-    shown["team"] = "red"
-    assert [pipeline.display_data() for pipeline in pipelines] == [{"team": "blue"}] * 2
-    assert beam.Pipeline().display_data() == {}

@@ -55,39 +55,6 @@ key 'joe'
     )
 
 
-def test_the_late_activity_is_dropped_and_the_not_quite_late_one_starts_a_session() -> None:
-    assert of_blog("blog_session.json", "blog_session_07_late_dropped") == text(
-        """
-Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms
-
-key 'joe'
-  step 0: an element arrives, before any watermark
-    - 'open app' at 00:00:00 opens [00:00:00, 00:10:00).
-    - Nothing comes out yet: [00:00:00, 00:10:00) waits for the watermark to reach 00:10:00.
-  step 1: an element arrives, before any watermark
-    - 'show product' at 00:01:30 stretches the session [00:00:00, 00:10:00) to [00:00:00, 00:11:30):
-      1m 30s after its last element, less than the gap of 10m.
-    - Nothing comes out yet: [00:00:00, 00:11:30) waits for the watermark to reach 00:11:30.
-  step 2: the watermark moves to 00:13:00
-    - [00:00:00, 00:11:30) emits its last pane, ON_TIME 0: ['open app', 'show product'], by expiry
-      of the window: the watermark has reached 00:11:30, and there is no allowed lateness.
-  step 3: an element arrives, the watermark at 00:13:00
-    - 'add to cart' at 00:03:00 is dropped: its window [00:03:00, 00:13:00) expired when the
-      watermark reached 00:13:00. 1ms more of allowed lateness would have saved it.
-  step 4: an element arrives, the watermark at 00:13:00
-    - 'checkout' at 00:09:30 opens [00:09:30, 00:19:30).
-    - Nothing comes out yet: [00:09:30, 00:19:30) waits for the watermark to reach 00:19:30.
-  step 5: an element arrives, the watermark at 00:13:00
-    - 'close app' at 00:13:10 stretches the session [00:09:30, 00:19:30) to [00:09:30, 00:23:10):
-      3m 40s after its last element, less than the gap of 10m.
-    - Nothing comes out yet: [00:09:30, 00:23:10) waits for the watermark to reach 00:23:10.
-  step 6: the watermark moves to infinity
-    - [00:09:30, 00:23:10) emits its last pane, ON_TIME 0: ['checkout', 'close app'], by expiry of
-      the window: the watermark has reached 00:23:10, and there is no allowed lateness.
-"""
-    )
-
-
 def test_an_element_is_dropped_although_a_live_session_would_take_it_in() -> None:
     assert of_blog("blog_session.json", "blog_session_07c_late_bridge_dropped") == text(
         """
@@ -228,44 +195,6 @@ key 'joe'
   step 15: the watermark moves to infinity
     - [00:00:00, 00:17:00) expires without a pane: nothing came since its last pane
       (closing_behavior="fire_if_non_empty").
-"""
-    )
-
-
-def test_a_late_word_in_a_fixed_window() -> None:
-    assert of_blog("blog_fixed.json", "blog_fixed_06_late_dropped") == text(
-        """
-FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms
-
-key 'foo'
-  step 0: an element arrives, before any watermark
-    - 'foo' at 00:00:00 opens [00:00:00, 00:01:00).
-    - Nothing comes out yet: [00:00:00, 00:01:00) waits for the watermark to reach 00:01:00.
-  step 2: the watermark moves to 00:01:00
-    - [00:00:00, 00:01:00) emits its last pane, ON_TIME 0: 1, by expiry of the window: the watermark
-      has reached 00:01:00, and there is no allowed lateness.
-  step 3: an element arrives, the watermark at 00:01:00
-    - 'foo' at 00:00:40 is dropped: its window [00:00:00, 00:01:00) expired when the watermark
-      reached 00:01:00. 1ms more of allowed lateness would have saved it.
-  step 4: the watermark moves to infinity; nothing is due
-
-key 'bar'
-  step 0: an element arrives, before any watermark
-    - 'bar' at 00:00:00 opens [00:00:00, 00:01:00).
-    - Nothing comes out yet: [00:00:00, 00:01:00) waits for the watermark to reach 00:01:00.
-  step 2: the watermark moves to 00:01:00
-    - [00:00:00, 00:01:00) emits its last pane, ON_TIME 0: 1, by expiry of the window: the watermark
-      has reached 00:01:00, and there is no allowed lateness.
-  step 4: the watermark moves to infinity; nothing is due
-
-key 'baz'
-  step 1: 2 elements arrive, before any watermark
-    - 'baz' at 00:00:30 and 'baz' at 00:00:30 open [00:00:00, 00:01:00).
-    - Nothing comes out yet: [00:00:00, 00:01:00) waits for the watermark to reach 00:01:00.
-  step 2: the watermark moves to 00:01:00
-    - [00:00:00, 00:01:00) emits its last pane, ON_TIME 0: 2, by expiry of the window: the watermark
-      has reached 00:01:00, and there is no allowed lateness.
-  step 4: the watermark moves to infinity; nothing is due
 """
     )
 

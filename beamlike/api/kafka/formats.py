@@ -2,6 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -101,7 +102,9 @@ class Text(Format):
 
     def shown(self, raw: "Column") -> "Column":
         """See `Format.shown`."""
-        return raw.cast("string")
+        from pyspark.sql import functions as F
+
+        return F.make_valid_utf8(raw.cast("string"))
 
 
 @attrs.frozen
@@ -201,8 +204,11 @@ TEXT: Final = Text()
 JSON: Final = Json()
 
 
-def analysed(rows: "DataFrame") -> "DataFrame":
+def analysed(make: "Callable[[], DataFrame]") -> "DataFrame":
     """Rows whose columns Spark has looked at, so that it says here what it lacks.
+
+    Args:
+        make: Makes them.
 
     Raises:
         EnvironmentProblem: It lacks the module of Avro.
@@ -212,6 +218,7 @@ def analysed(rows: "DataFrame") -> "DataFrame":
     from pyspark.errors import PySparkException
 
     try:
+        rows = make()
         _ = rows.schema
     except PySparkException as error:
         words = str(error)

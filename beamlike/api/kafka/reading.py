@@ -202,9 +202,8 @@ def _decoded(
     read_columns = [key_column.alias("key"), value.shown(raw_value).alias("value")]
     read_columns += [F.col(name) for name in _RECORD[2:]]
     fields = [value_column.alias(_FIELDS)] if value.is_record else []
-    known = analysed(
-        rows.select(*read_columns, part.alias(_PART), problem.alias(_PROBLEM), *fields)
-    )
+    columns = [*read_columns, part.alias(_PART), problem.alias(_PROBLEM), *fields]
+    known = analysed(lambda: rows.select(*columns))
     names = known.select(f"{_FIELDS}.*").columns if fields else []
     named = {name: _free(name, names) for name in (*_RECORD, _PART)}
     shown = [F.col(_FIELDS).getField(name).alias(name) for name in names]

@@ -117,7 +117,7 @@ def write(
     records = _Records(
         _columns_of(frame, key, dead_letters), value, topic, dead_letters, expired, largest
     )
-    rows = analysed(records.of(frame))
+    rows = analysed(lambda: records.of(frame))
     writer: Any = rows.writeStream if frame.isStreaming else rows.write.mode("append")
     return writer.format(connector.FORMAT).options(**options)
 

@@ -72,6 +72,6 @@ class GroupIntoBatches(PTransform[Any, Any]):
             )
         self.clock = clock
 
-    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
-        check_collection(given, self)
-        return given | "Batches" >> ParDo(BufferedBatches(self.size, self.wait, clock=self.clock))
+    def expand(self, pairs: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
+        check_collection(pairs, self)
+        return pairs | "Batches" >> ParDo(BufferedBatches(self.size, self.wait, clock=self.clock))

@@ -3,11 +3,12 @@
 Source: Beam Python ``metrics.metric.Metrics``, ``MetricsFilter``, ``MetricResults``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import attrs
 
+from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.errors import PipelineError
 from beamlike.runtime.graph.metrics import DistributionData, MetricKey, MetricName, Recorder, record
 
@@ -119,38 +120,26 @@ class MetricsFilter:
     labels of those around it.
     """
 
+    with_names: ClassVar[Any] = OfBeamsSDK("MetricsFilter.with_names")
+    with_namespaces: ClassVar[Any] = OfBeamsSDK("MetricsFilter.with_namespaces")
+    with_steps: ClassVar[Any] = OfBeamsSDK("MetricsFilter.with_steps")
+
     names: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
     steps: frozenset[str] = frozenset()
 
     def with_name(self, name: str) -> "MetricsFilter":
         """Those with this name too."""
-        return self.with_names([name])
-
-    def with_names(self, names: Iterable[str]) -> "MetricsFilter":
-        """Those with one of these names too."""
-        return attrs.evolve(self, names=self.names | _texts("names", names))
-
-    def with_metric(self, metric: "Counter | Distribution | Gauge") -> "MetricsFilter":
-        """Those with the name and the namespace of this one too."""
-        return self.with_name(metric.name.name).with_namespace(metric.name.namespace)
+        return attrs.evolve(self, names=self.names | {name})
 
     def with_namespace(self, namespace: str | type) -> "MetricsFilter":
         """Those with this namespace too."""
-        return self.with_namespaces([namespace])
-
-    def with_namespaces(self, namespaces: Iterable[str | type]) -> "MetricsFilter":
-        """Those with one of these namespaces too."""
-        given = (_name(namespace, "any").namespace for namespace in namespaces)
-        return attrs.evolve(self, namespaces=self.namespaces | frozenset(given))
+        known = self.namespaces | {_name(namespace, "any").namespace}
+        return attrs.evolve(self, namespaces=known)
 
     def with_step(self, step: str) -> "MetricsFilter":
         """Those of this step too."""
-        return self.with_steps([step])
-
-    def with_steps(self, steps: Iterable[str]) -> "MetricsFilter":
-        """Those of one of these steps too."""
-        return attrs.evolve(self, steps=self.steps | _texts("steps", steps))
+        return attrs.evolve(self, steps=self.steps | {step})
 
     def matches(self, key: MetricKey) -> bool:
         """Whether a metric is asked for."""
@@ -159,12 +148,6 @@ class MetricsFilter:
             and (not self.namespaces or key.metric.namespace in self.namespaces)
             and (not self.steps or any(f"/{it}/" in f"/{key.step}/" for it in self.steps))
         )
-
-
-def _texts(what: str, given: Iterable[str]) -> frozenset[str]:
-    if isinstance(given, str):
-        raise PipelineError(f"{what} must be a list of texts, got {given!r}; write [{given!r}]")
-    return frozenset(given)
 
 
 @attrs.frozen

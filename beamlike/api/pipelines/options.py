@@ -95,10 +95,12 @@ class PipelineOptions:
             drop_default: Without those that were not set.
         """
         parser = _parser(*PipelineOptions.__subclasses__(), type(self))
-        found = vars(parser.parse_known_args(list(self._flags))[0])
-        found |= {name: value for name, value in self._values.items() if name in found}
-        plain = vars(parser.parse_known_args([])[0]) if drop_default else {}
-        return {k: it for k, it in found.items() if not (k in plain and plain[k] == it)}
+        values = vars(parser.parse_known_args(list(self._flags))[0])
+        values |= {name: value for name, value in self._values.items() if name in values}
+        if not drop_default:
+            return values
+        defaults = vars(parser.parse_known_args([])[0])
+        return {name: value for name, value in values.items() if defaults[name] != value}
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._declared})

@@ -58,7 +58,6 @@ class Pipeline(Start):
             ``"SparkRunner"`` host ``"spark"``. None: what the options say, or this process.
         options: For the code that builds it.
         argv: A command line, if there are no options.
-        display_data: What ``pipeline.display_data()`` returns.
 
     Attributes:
         runner: What runs it, as an object of Beam's.
@@ -68,6 +67,7 @@ class Pipeline(Start):
     """
 
     apply: ClassVar[Any] = OfBeamsSDK("Pipeline.apply")
+    display_data: ClassVar[Any] = OfBeamsSDK("Pipeline.display_data")
     visit: ClassVar[Any] = OfBeamsSDK("Pipeline.visit")
 
     keeps_outputs = False
@@ -78,14 +78,12 @@ class Pipeline(Start):
         runner: "str | PipelineRunner | None" = None,
         options: PipelineOptions | None = None,
         argv: Sequence[str] | None = None,
-        display_data: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(options, PipelineOptions | None):
             raise PipelineError(
                 f"options must be PipelineOptions, got {options!r}; write "
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
-        self._display_data = dict(display_data or {})
         self.options = PipelineOptions(argv or []) if options is None else options
         chosen = self.options.view_as(StandardOptions).runner if runner is None else runner
         self._host: Host = host_of(chosen) or "local"
@@ -101,10 +99,6 @@ class Pipeline(Start):
         self.writes_itself = False  # functions of it write, and not only sinks
         self.tree = TransformTree()
         self._collections: type[PCollection[Any]] = PCollection
-
-    def display_data(self) -> dict[str, Any]:
-        """What the pipeline was made with to be shown. Source: Beam ``HasDisplayData``."""
-        return dict(self._display_data)
 
     def __or__(self, transform: "Applied[Pipeline, Out]") -> Out:
         """Apply a transform that starts from nothing, such as ``Create``."""

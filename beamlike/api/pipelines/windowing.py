@@ -4,7 +4,7 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.hints.declared import declared_type
@@ -63,8 +63,6 @@ class WindowInto(PTransform[Any, Any]):
     Source: Beam Python ``WindowInto``; ``closing_behavior`` and ``on_time_behavior`` are Java's.
     """
 
-    _minds_times: ClassVar[bool] = True
-
     def __init__(
         self,
         window_fn: WindowFn | None = None,
@@ -109,8 +107,7 @@ class WindowInto(PTransform[Any, Any]):
             raise PipelineError(f"{label!r}: {error}") from error
         if window_fn is None:
             return rewindowed(given, windowing)
-        if self._minds_times:
-            warn_of_times(given.edge, window_fn, label)
+        warn_of_times(given.edge, window_fn, label)
         node = WindowNode(label, (given.edge,), window_fn)
         return pipeline.add(node, windowing, given.is_bounded)
 

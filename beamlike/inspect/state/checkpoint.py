@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,12 @@ from beamlike.errors import StateError
 from beamlike.hosts.spark.session import check_state_store
 from beamlike.inspect.state.shard import INDEX, SavedShard
 from beamlike.inspect.state.stage import SavedStage
-from beamlike.model.fingerprint import how_many
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _BLOBS = "blobs"
 """The state variable of a grouping; see `beamlike.hosts.spark.deferred.blobs_of`."""
-
-Progress = Callable[[str], None]
-"""Called with what has been read so far, in words."""
 
 
 @attrs.frozen
@@ -88,7 +84,7 @@ class Checkpoint:
             )
         return cls(path, last if batch is None else batch, (first, last), ours, spark)
 
-    def stages(self, progress: Progress | None = None) -> tuple[SavedStage, ...]:
+    def stages(self) -> tuple[SavedStage, ...]:
         """Read everything.
 
         Raises:
@@ -100,13 +96,6 @@ class Checkpoint:
             shards: dict[int | None, list[SavedShard]] = defaultdict(list)
             for node, shard in self._shards(operator):
                 shards[node].append(shard)
-                if progress is not None:
-                    done = sum(map(len, shards.values()))
-                    windows = sum(it.rows.num_rows for of in shards.values() for it in of)
-                    progress(
-                        f"operator {operator}: {how_many(done, 'shard')}, "
-                        f"{how_many(windows, 'window')}"
-                    )
             stages += [
                 _stage(operator, node, of_node)
                 for node, of_node in sorted(shards.items(), key=lambda it: it[0] or 0)

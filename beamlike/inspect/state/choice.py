@@ -184,23 +184,6 @@ def ages(table: pa.Table) -> pa.Table:
     return table
 
 
-def oldest(windows: pa.Table) -> dict[str, Any]:
-    """Of some windows of a grouping, at least one, that which begins first; times in ms."""
-    return _first_of(windows, "start", "ascending")
-
-
-def largest(windows: pa.Table) -> dict[str, Any]:
-    """Likewise the one with the most bytes."""
-    return _first_of(windows, "bytes", "descending")
-
-
-def _first_of(windows: pa.Table, by: str, order: str) -> dict[str, Any]:
-    rows = times_in_ms(windows.select(["key", "start", "end", "bytes"]))
-    sort = [(by, order), ("start", "ascending"), ("end", "ascending"), ("key", "ascending")]
-    first = pc.sort_indices(ages(rows), sort_keys=sort)[0].as_py()
-    return rows.slice(first, 1).to_pylist()[0]  # type: ignore[no-any-return]
-
-
 def _waits(state: SavedState) -> Any:
     """How long each window waits (ms) until the watermark or the clock changes something."""
     parts = [np.zeros(0, np.int64)]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.checkpoint import Checkpoint, Progress
+from beamlike.inspect.state.checkpoint import Checkpoint
 from beamlike.inspect.state.functions import SavedFunction
 from beamlike.inspect.state.keys import count_keys
 from beamlike.inspect.state.stage import COMMON, TIME, SavedStage, times_in_ms
@@ -18,7 +18,7 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SHARDS = pa.schema(
+SHARDS: Final = pa.schema(
     [
         ("stage", pa.string()),
         ("operator", pa.int32()),
@@ -133,16 +133,10 @@ class SavedState:
     _spark: "SparkSession" = attrs.field(repr=False)
 
     @classmethod
-    def open(
-        cls,
-        spark: "SparkSession",
-        path: str,
-        batch: int | None = None,
-        progress: Progress | None = None,
-    ) -> "SavedState":
+    def open(cls, spark: "SparkSession", path: str, batch: int | None = None) -> "SavedState":
         """Read a checkpoint; see `beamlike.open_state`."""
         found = Checkpoint.open(spark, path, batch)
-        return cls(found.path, found.batch, found.batches, found.stages(progress), spark)
+        return cls(found.path, found.batch, found.batches, found.stages(), spark)
 
     def stage(self, name: str) -> SavedStage:
         """A grouping by its name.
@@ -238,7 +232,7 @@ class SavedState:
         ====================  =========  ====================================================
         """
         rows = (row for stage in self.stages for row in _shard_rows(stage))
-        return _table(_SHARDS, ([row[name] for name in _SHARDS.names] for row in rows))
+        return _table(SHARDS, ([row[name] for name in SHARDS.names] for row in rows))
 
     def shards_of(self, stage: SavedStage) -> list[dict[str, Any]]:
         """The rows of `shards` of a grouping, in its order, times in ms."""

@@ -232,7 +232,7 @@ def check_same_windows(label: str, first: Strategy, second: Strategy) -> None:
     """
     are_objects = first.windows.carries_object or second.windows.carries_object
     if are_objects and first.windows != second.windows:
-        names = (type(it.beam.windowfn).__name__ for it in (first, second))
+        names = (type(strategy.beam.windowfn).__name__ for strategy in (first, second))
         raise UnsupportedError(
             f"{label!r} flattens collections in the windows of {' and of '.join(names)}, which "
             "are of different classes; put both into the windows of one function before"

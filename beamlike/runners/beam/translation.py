@@ -5,6 +5,7 @@ functions with states are nodes of their own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import attrs
@@ -168,8 +169,8 @@ class Translation(Collections):
         label = transform.unique_name
         form = self._form(collection, label)
         inputs = [transform.inputs[tag] for tag in sorted(transform.inputs)]
-        for source in inputs:
-            check_same_windows(label, *(self.strategy(it, label) for it in (inputs[0], source)))
+        for pair in pairwise(self.strategy(source, label) for source in inputs):
+            check_same_windows(label, *pair)
         sources = tuple(self._edge(source, label) for source in inputs)
         node = FlattenNode(label, sources) if sources else ended(label)
         self._comes_from(collection, Edge(self._add(node)), form)

@@ -58,8 +58,8 @@ def main(folder: str, out: str, totals: str, checkpoint: str, *, drains: bool) -
 
     def writing(into: str) -> Any:
         def write(frame: Any, number: int) -> None:
-            found = [[*row] for row in frame.collect()]
-            Path(into, f"{number}.json").write_text(json.dumps(found), encoding="utf-8")
+            values = [[*row] for row in frame.collect()]
+            Path(into, f"{number}.json").write_text(json.dumps(values), encoding="utf-8")
 
         return write
 

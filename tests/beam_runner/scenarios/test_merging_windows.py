@@ -22,19 +22,19 @@ from tests.beam_runner.scenarios.visits import (
     TwentySeconds,
     Visit,
     Visits,
-    at,
+    click_of,
 )
 
 EARLY_AND_LATE = trigger.AfterWatermark(early=trigger.AfterCount(1), late=trigger.AfterCount(1))
 
 
 CLICKS = (
-    at(1, "phone:a"),
-    at(1, "tablet:b"),
-    at(9, "phone:c"),
-    at(30, "phone:d"),
-    at(5, "phone:e", "bob"),
-    at(12, "phone:f"),
+    click_of(1, "phone:a"),
+    click_of(1, "tablet:b"),
+    click_of(9, "phone:c"),
+    click_of(30, "phone:d"),
+    click_of(5, "phone:e", "bob"),
+    click_of(12, "phone:f"),
 )
 
 
@@ -77,7 +77,7 @@ class Longest(beam.CombineFn):
         return accumulator
 
     def merge_accumulators(self, accumulators: Any) -> list[str]:
-        return [text for each in accumulators for text in each]
+        return [text for accumulator in accumulators for text in accumulator]
 
     def extract_output(self, accumulator: list[str]) -> str:
         return max(accumulator, default="nothing")
@@ -172,15 +172,15 @@ def clicks_in_time_and_late() -> Any:
     """Clicks that join visits, of which one has ended; one that is late, one that is too late."""
     return (
         TestStream()
-        .add_elements([at(1, "phone:a")])
-        .add_elements([at(20, "phone:b")])
+        .add_elements([click_of(1, "phone:a")])
+        .add_elements([click_of(20, "phone:b")])
         .advance_watermark_to(12)
-        .add_elements([at(10, "phone:c")])  # joins the visit that has ended
-        .add_elements([at(11, "phone:d")])  # joins that and the one of b
+        .add_elements([click_of(10, "phone:c")])  # joins the visit that has ended
+        .add_elements([click_of(11, "phone:d")])  # joins that and the one of b
         .advance_watermark_to(100)
-        .add_elements([at(29, "phone:e")])  # within the allowed lateness
+        .add_elements([click_of(29, "phone:e")])  # within the allowed lateness
         .advance_watermark_to(1_000)
-        .add_elements([at(28, "phone:f")])  # beyond it
+        .add_elements([click_of(28, "phone:f")])  # beyond it
         .advance_watermark_to_infinity()
     )
 
@@ -209,8 +209,8 @@ def test_panes_of_visits_that_discard(host: str) -> None:
     expecting(
         host,
         TestStream()
-        .add_elements([at(1, "phone:a")])
-        .add_elements([at(5, "phone:b")])
+        .add_elements([click_of(1, "phone:a")])
+        .add_elements([click_of(5, "phone:b")])
         .advance_watermark_to(50)
         .advance_watermark_to_infinity(),
         trigger.AccumulationMode.DISCARDING,
@@ -239,7 +239,7 @@ def random_stream(seed: int) -> TestStream:
                 users = [random.choice(("ann", "bob")) for _ in times]
                 stream.add_elements(
                     [
-                        at(time, f"phone:{number}", user)
+                        click_of(time, f"phone:{number}", user)
                         for number, (time, user) in enumerate(zip(times, users, strict=True))
                     ]
                 )
@@ -270,9 +270,9 @@ def pane_shown(
     return name, (pair[0], sorted(pair[1]), float(began), float(w.end), float(t), place)
 
 
-def are_equal(found: list[Any]) -> None:
+def are_equal(panes: list[Any]) -> None:
     """Assert that both branches have the same panes, and some."""
-    sessions, visits = ([pane for name, pane in found if name == it] for it in ("s", "v"))
+    sessions, visits = ([pane for name, pane in panes if name == branch] for branch in ("s", "v"))
     assert sessions
     equal_to(sessions)(visits)
 
@@ -306,7 +306,9 @@ def test_windows_that_merge_may_have_no_length(host: str) -> None:
     with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
         grouped = (
             p
-            | beam.Create([at(1.25, "phone:a"), at(1.5, "phone:b"), at(2, "phone:c")])
+            | beam.Create(
+                [click_of(1.25, "phone:a"), click_of(1.5, "phone:b"), click_of(2, "phone:c")]
+            )
             | beam.Map(lambda element: element)
             | beam.WindowInto(Moments())
             | beam.GroupByKey()
@@ -324,9 +326,9 @@ def counts_that_retract(host: str, window_fn: Any) -> Any:
     p = beam.Pipeline(runner=BeamlikeRunner(host))
     stream = (
         TestStream()
-        .add_elements([at(1, "phone:a")])
-        .add_elements([at(16, "phone:b")])
-        .add_elements([at(8, "phone:c")])
+        .add_elements([click_of(1, "phone:a")])
+        .add_elements([click_of(16, "phone:b")])
+        .add_elements([click_of(8, "phone:c")])
         .advance_watermark_to_infinity()
     )
     counts = (
@@ -395,7 +397,7 @@ def test_values_with_a_coder_are_grouped_in_such_windows(host: str, window_fn: A
     with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
         names = (
             p
-            | beam.Create([at(1, "phone:a"), at(2, "phone:b")])
+            | beam.Create([click_of(1, "phone:a"), click_of(2, "phone:b")])
             | beam.Map(lambda element: element).with_output_types(tuple[str, str])
             | beam.WindowInto(window_fn)
             | as_pages.with_output_types(tuple[str, Page])

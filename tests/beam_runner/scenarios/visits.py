@@ -10,7 +10,7 @@ GAP = 10
 """How long a visit goes on after a click (s)."""
 
 
-def at(seconds: float, click: str, user: str = "ann") -> window.TimestampedValue:
+def click_of(seconds: float, click: str, user: str = "ann") -> window.TimestampedValue:
     return window.TimestampedValue((user, click), seconds)
 
 
@@ -65,8 +65,8 @@ class Visits(window.WindowFn):
             by_device.setdefault(visit.device, []).append(visit)
         for device, visits in by_device.items():
             together: list[Visit] = []
-            for visit in sorted(visits, key=lambda it: (it.began, it.end)):
-                if together and visit.began >= max(it.end for it in together):
+            for visit in sorted(visits, key=lambda visit: (visit.began, visit.end)):
+                if together and visit.began >= max(before.end for before in together):
                     self._merge(merge_context, device, together)
                     together = []
                 together.append(visit)
@@ -74,7 +74,8 @@ class Visits(window.WindowFn):
 
     def _merge(self, merge_context: Any, device: str, visits: list[Visit]) -> None:
         if len(visits) > 1:
-            end, parts = max(it.end for it in visits), sum(it.parts for it in visits)
+            end = max(visit.end for visit in visits)
+            parts = sum(visit.parts for visit in visits)
             merge_context.merge(visits, Visit(visits[0].began, end, device, parts))
 
     def get_window_coder(self) -> VisitCoder:
@@ -86,7 +87,7 @@ class LikeSessions(Visits):
 
     def _merge(self, merge_context: Any, device: str, visits: list[Visit]) -> None:
         if len(visits) > 1:
-            end = max(it.end for it in visits)
+            end = max(visit.end for visit in visits)
             merge_context.merge(visits, Visit(visits[0].began, end, device, 1))
 
 
@@ -102,7 +103,7 @@ class Moments(Visits):
         for visit in merge_context.windows:
             by_second.setdefault((visit.device, visit.began.micros // 1_000_000), []).append(visit)
         for (device, _), visits in by_second.items():
-            self._merge(merge_context, device, sorted(visits, key=lambda it: it.began))
+            self._merge(merge_context, device, sorted(visits, key=lambda visit: visit.began))
 
 
 class TwentySeconds(window.NonMergingWindowFn):

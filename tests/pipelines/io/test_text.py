@@ -140,7 +140,6 @@ def test_nothing_is_an_empty_file_if_nothing_else_is_said(
         nothing = p | beam.Create([])
         _ = nothing | "Default" >> WriteToText(f"{tmp_path}/one", header="h")
         _ = nothing | "Shards" >> WriteToText(f"{tmp_path}/two", num_shards=2)
-        _ = nothing | "Skipped" >> WriteToText(f"{tmp_path}/none", skip_if_empty=True)
     assert files_in(tmp_path) == {
         "one-00000-of-00001": "h\n",
         "two-00000-of-00002": "",
@@ -230,18 +229,13 @@ def test_a_later_pane_of_a_window_does_not_replace_what_was_written(
     }
 
 
-def test_a_stream_without_windows_needs_a_frequency(tmp_path: Path) -> None:
-    with pytest.raises(
-        PipelineError,
-        match="To write a GlobalWindow unbounded PCollection, triggering_frequency must be set",
-    ):
+def test_a_stream_without_windows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PipelineError) as refused:
         beam.Pipeline() | a_stream() | WriteToText(f"{tmp_path}/out")
-    with TestPipeline() as p:
-        _ = p | a_stream() | WriteToText(f"{tmp_path}/out", triggering_frequency=10)
-    assert files_in(tmp_path) == {
-        "out-[0.0, 10.0)-00000-of-00001": "a\nb\nc\n",
-        "out-[10.0, 20.0)-00000-of-00001": "d\n",
-    }
+    assert str(refused.value) == (
+        "To write a GlobalWindow unbounded PCollection, put it into windows with WindowInto(...) "
+        "before: each pane becomes files of its own"
+    )
 
 
 @HOSTS

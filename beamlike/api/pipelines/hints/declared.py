@@ -156,10 +156,10 @@ def annotations_of(function: Any) -> IOTypeHints:
 
 def _first_parameter(parameters: Iterable[inspect.Parameter]) -> str | None:
     """The parameter that an element is given to."""
-    for it in parameters:
-        by_place = it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD)
-        if by_place and not getattr(type(it.default), "is_asked_for", False):
-            return it.name
+    for parameter in parameters:
+        by_place = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        if by_place and not getattr(type(parameter.default), "is_asked_for", False):
+            return parameter.name
     return None
 
 

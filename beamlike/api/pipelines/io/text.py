@@ -34,6 +34,9 @@ __all__ = ["ReadAllFromText", "ReadFromText", "ReadFromTextWithFilename", "Write
 
 _UTF8: Final = StrUtf8Coder()
 _OF_BEAMS_SDK: Final = ("delimiter", "escapechar")
+_NOT_WRITTEN: Final = (
+    *("max_records_per_shard", "max_bytes_per_shard", "skip_if_empty", "triggering_frequency"),
+)
 """Arguments that only Beam's own SDK takes."""
 
 
@@ -187,14 +190,11 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         compression_type: How the files are compressed; by default as the end of the name says.
         header: The first line of each file.
         footer: The last line of each file.
-        skip_if_empty: Whether there is no file if there is no element.
-        triggering_frequency: The size of the windows that a stream is written by, seconds; None:
-            its own.
 
     Raises:
         PipelineError: An argument cannot be used; or a stream has no windows.
-        UnsupportedError: It is one of Beam's own SDK: another template, ``max_records_per_shard``
-            or ``max_bytes_per_shard``.
+        UnsupportedError: It is one of Beam's own SDK: another template, ``max_records_per_shard``,
+            ``max_bytes_per_shard``, ``skip_if_empty`` or ``triggering_frequency``.
     """
 
     def __init__(
@@ -208,20 +208,15 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
         compression_type: Compression = CompressionTypes.AUTO,
         header: Any = None,
         footer: Any = None,
-        *,
-        skip_if_empty: bool = False,
-        triggering_frequency: float | None = None,
         **others: Any,
     ) -> None:
-        sizes = ("max_records_per_shard", "max_bytes_per_shard")
-        super().__init__(**without_beams_own("WriteToText", others, *sizes))
+        super().__init__(**without_beams_own("WriteToText", others, *_NOT_WRITTEN))
         if shard_name_template:
             raise needs_beams_sdk("WriteToText(shard_name_template=...)")
         check_path(file_path_prefix, "file_path_prefix")
         check_path(file_name_suffix, "file_name_suffix")
         check_compression(compression_type)
         check_number(num_shards, "num_shards")
-        self._frequency = triggering_frequency
         self._shards = Shards(
             ShardNames(file_path_prefix, file_name_suffix, shard_name_template is None),
             _as_bytes if coder is None else coder.encode,
@@ -230,12 +225,11 @@ class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
             None if footer is None else _as_bytes(footer),
             compression_type,
             max(1, num_shards) if shard_name_template is None else 1,
-            skip_if_empty,
         )
 
     def expand(self, pcoll: PCollection[Any]) -> Any:
         check_collection(pcoll, self)
-        return write_files(pcoll, self._shards, self._frequency)
+        return write_files(pcoll, self._shards)
 
 
 def _as_bytes(value: Any) -> bytes:

@@ -27,14 +27,14 @@ from beamlike.api.pipelines.io.files import (
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.python.functions import DoFn
-from beamlike.api.pipelines.python.window_fns import FixedWindows, GlobalWindows
+from beamlike.api.pipelines.python.window_fns import GlobalWindows
 from beamlike.api.pipelines.python.windowing import WindowInto
 from beamlike.api.pipelines.python.windows import BoundedWindow
 from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import PipelineError
 from beamlike.model import windowfns
 from beamlike.model.options import AccumulationMode
-from beamlike.model.triggers import AfterWatermark, DefaultTrigger
+from beamlike.model.triggers import DefaultTrigger
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -85,7 +85,6 @@ class Shards:
         footer: The last line; None: there is none.
         compression: How they are compressed.
         number: How many there are.
-        skip_if_empty: Whether there is no file if there is no element.
         folder: The hidden folder that they are written into.
     """
 
@@ -96,7 +95,6 @@ class Shards:
     footer: bytes | None
     compression: Compression
     number: int
-    skip_if_empty: bool
     folder: str = ""
 
     def in_new_folder(self) -> "Shards":
@@ -149,14 +147,13 @@ class Shards:
         return targets
 
 
-def write_files(pcoll: PCollection[Any], shards: Shards, frequency: float | None) -> Any:
+def write_files(pcoll: PCollection[Any], shards: Shards) -> Any:
     """Write a collection; the paths of the files come out.
 
     Args:
         pcoll: The collection. If it ends, everything is written and then gets its names; else each
             pane does.
         shards: The files.
-        frequency: The size of the windows that a stream is written by, seconds; None: its own.
 
     Raises:
         PipelineError: A stream has no windows.
@@ -167,13 +164,7 @@ def write_files(pcoll: PCollection[Any], shards: Shards, frequency: float | None
     pcoll.pipeline.on_finish.append(lambda: remove(folder))
     if pcoll.is_bounded:
         return _write_all(pcoll, shards)
-    return _write_panes(pcoll, shards, frequency)
-
-
-class _ByFrequency(WindowInto):
-    """How often a stream is written. When the elements were is not asked."""
-
-    _minds_times = False
+    return _write_panes(pcoll, shards)
 
 
 class _InOneWindow(WindowInto):
@@ -189,14 +180,6 @@ class _InOneWindow(WindowInto):
 
 class _Nothing:
     """Stands in each shard, so that one of no elements is written too."""
-
-
-@attrs.frozen
-class _Written:
-    """The file of a shard."""
-
-    path: str
-    is_empty: bool
 
 
 def _write_all(pcoll: PCollection[Any], shards: Shards) -> PCollection[Any]:
@@ -225,35 +208,22 @@ class _NumberInTurn(DoFn[Any, Any]):
         self._next = (self._next + 1) % self._shards
 
 
-def _write_shard(numbered: tuple[int, Iterable[Any]], shards: Shards) -> tuple[None, _Written]:
+def _write_shard(numbered: tuple[int, Iterable[Any]], shards: Shards) -> tuple[None, str]:
     shard, elements = numbered
     values = [value for value in elements if not isinstance(value, _Nothing)]
-    return None, _Written(shards.write(values, shard), not values)
+    return None, shards.write(values, shard)
 
 
-def _publish_all(grouped: tuple[None, Iterable[_Written]], shards: Shards) -> list[str]:
+def _publish_all(grouped: tuple[None, Iterable[str]], shards: Shards) -> list[str]:
     """Name what was written."""
-    written = list(grouped[1])
-    if all(file.is_empty for file in written) and shards.skip_if_empty:
-        return []
-    return shards.publish(file.path for file in written)
+    return shards.publish(grouped[1])
 
 
-def _write_panes(
-    pcoll: PCollection[Any], shards: Shards, frequency: float | None
-) -> PCollection[Any]:
-    if frequency:
-        pcoll = pcoll | "ApplyFixedWindows" >> _ByFrequency(
-            FixedWindows(frequency),
-            trigger=AfterWatermark(),
-            accumulation_mode=AccumulationMode.DISCARDING,
-            allowed_lateness=0,
-        )
-    elif isinstance(pcoll.windowing.window_fn, windowfns.GlobalWindows):
+def _write_panes(pcoll: PCollection[Any], shards: Shards) -> PCollection[Any]:
+    if isinstance(pcoll.windowing.window_fn, windowfns.GlobalWindows):
         raise PipelineError(
-            "To write a GlobalWindow unbounded PCollection, triggering_frequency must be set and "
-            "be greater than 0; write triggering_frequency=60, or put it into windows with "
-            "WindowInto(...) before"
+            "To write a GlobalWindow unbounded PCollection, put it into windows with "
+            "WindowInto(...) before: each pane becomes files of its own"
         )
     return (
         pcoll

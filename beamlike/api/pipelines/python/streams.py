@@ -73,10 +73,10 @@ class TestStream(PTransform[Pipeline, Any]):
             timestamp = moment(event_timestamp, "add_elements event_timestamp")
         timed = [_timed(element, timestamp) for element in elements]
         _check(
-            all(it.timestamp < MAX_TIMESTAMP for it in timed),
+            all(element.timestamp < MAX_TIMESTAMP for element in timed),
             "Element timestamp must be before timestamp.MAX_TIMESTAMP.",
         )
-        arrived = tuple((None, Element(it.value, it.millis)) for it in timed)
+        arrived = tuple((None, Element(element.value, element.millis)) for element in timed)
         self._steps.append((tag, Arrive(arrived)))
         return self
 
@@ -115,10 +115,10 @@ class TestStream(PTransform[Pipeline, Any]):
         self._steps.append((None, AdvanceClock(self._clock_ms)))
         return self
 
-    def expand(self, given: Pipeline) -> Any:
+    def expand(self, pipeline: Pipeline) -> Any:
         """The output, or the outputs by name if there are some."""
         tags = sorted(self.output_tags or {None}, key=lambda tag: tag or "")
-        outputs = {tag: self._output(given, tag, tags) for tag in tags}
+        outputs = {tag: self._output(pipeline, tag, tags) for tag in tags}
         return outputs[None] if tags == [None] else outputs
 
     def _output(

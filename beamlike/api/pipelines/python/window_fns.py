@@ -122,8 +122,8 @@ class _InSeconds(type(windowfns.FixedWindows)):  # type: ignore[misc]
     def __call__(cls, *args: Any, **kwargs: Any) -> windowfns.WindowFn:
         if cls.__module__ != __name__:
             raise needs_beams_sdk(f"a class below {cls.__mro__[1].__name__}")
-        made: windowfns.WindowFn = cls._of(*args, **kwargs)
-        return made
+        window_fn: windowfns.WindowFn = cls._of(*args, **kwargs)
+        return window_fn
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1])
