@@ -102,11 +102,12 @@ class Cluster:
         }
         if "JAVA_HOME" in os.environ:
             variables["JAVA_HOME"] = os.environ["JAVA_HOME"]
-        if host in self.groups:
+        command = self.network.inside(host, command)
+        if host in self.groups:  # from outside: a namespace has a /sys of its own
             command = limited_to(self.groups[host], command)
         with (folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
-                self.network.inside(host, command),
+                command,
                 cwd=folder,
                 env=variables,
                 stdout=log,

@@ -1,4 +1,4 @@
-"""The model of cost beside clusters of one, two and three executors with half a core each."""
+"""The model of cost beside clusters of one, two and three executors with a part of a core each."""
 
 import json
 import statistics
@@ -18,12 +18,12 @@ __all__ = ["FACTOR", "Measured", "fitted_speed", "measured", "predicted", "shown
 JOB: Final = Path(__file__).with_name("scaling_job.py")
 EVENTS: Final = 60_000
 GROUPINGS: Final = (2,)
-CORES: Final = 0.5
+CORES: Final = 0.7
 """Of a core for each host."""
 FACTOR: Final = 2.0
 """The model is within it, up or down, with the speed that the first of the figures shows."""
-_BATCHES: Final = 7
-_WARM: Final = 3
+_BATCHES: Final = 5
+_WARM: Final = 2
 
 
 @attrs.frozen

@@ -355,7 +355,7 @@ def _fill(path: Path) -> None:
 
 
 def one_two_three(place: Place) -> str:
-    """The model of cost beside one, two and three executors with half a core each."""
+    """The model of cost beside one, two and three executors with seven tenths of a core each."""
     hosts = [DRIVER, *WORKERS]
     with (
         quotas(hosts, scaling.CORES) as groups,
