@@ -91,7 +91,7 @@ def needs_of(stream: Stream) -> tuple[Machines, Cost]:
         if costs[-1][1].seconds <= stream.every * _BUSY:
             return costs[-1]
     least = min(cost.seconds for _, cost in costs)
-    return next(it for it in costs if it[1].seconds <= least * _NEARLY)
+    return next(pair for pair in costs if pair[1].seconds <= least * _NEARLY)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -129,7 +129,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--hottest",
-        type=_number(0, 1),
+        type=_Number(0, 1),
         default=load.hottest,
         metavar="X",
         help="the part of all events that the most frequent key has (0)",
@@ -150,7 +150,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--commit",
-        type=_number(0, 60),
+        type=_Number(0, 60),
         default=machines.commit,
         metavar="SECONDS",
         help=f"until a file of the checkpoint is there ({machines.commit:g}, as on a disk; 0.05 "
@@ -158,27 +158,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--speed",
-        type=_number(0.01, 100),
+        type=_Number(0.01, 100),
         default=machines.speed,
         metavar="X",
         help=f"of a core, beside those of the benchmarks ({machines.speed:g})",
     )
 
 
-class _number:
+@attrs.frozen
+class _Number:
     """A number between two others, for argparse."""
 
-    def __init__(self, least: float, most: float) -> None:
-        self._least, self._most = least, most
+    least: float
+    most: float
 
     def __call__(self, text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not self._least <= value <= self._most:
+        if not self.least <= value <= self.most:
             raise argparse.ArgumentTypeError(
-                f"must be a number from {self._least:g} to {self._most:g}, got {text!r}"
+                f"must be a number from {self.least:g} to {self.most:g}, got {text!r}"
             )
         return value
 
