@@ -1,5 +1,6 @@
 """Beam's combine functions, its own shape of them, and what there is where nothing was."""
 
+import gc
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike import IntervalWindow
-from beamlike.errors import BeamlikeError, PipelineError, TransformError, UnsupportedError
+from beamlike.errors import BeamlikeError, PipelineError, TransformError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.testing import TestStream, check_combine_fn
 
@@ -127,16 +128,81 @@ class Strict(Average):
         return accumulator[0] / accumulator[1]
 
 
+CALLS: list[str] = []
+
+
 class Opened(Average):
-    """A function that opens something before it is used."""
+    """A function that opens something before it is used, and closes it afterwards."""
+
+    opened = False
+
+    def setup(self, *args: Any, **kwargs: Any) -> None:
+        self.opened = True
+        CALLS.append(f"setup {args}")
+
+    def add_input(self, mutable_accumulator: Any, element: float, *args: Any) -> Any:  # type: ignore[override]
+        assert self.opened
+        return super().add_input(mutable_accumulator, element, *args)
+
+    def teardown(self, *args: Any, **kwargs: Any) -> None:
+        self.opened = False
+        CALLS.append(f"teardown {args}")
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+@pytest.mark.parametrize("transform", [beam.CombinePerKey, beam.CombineGlobally])
+def test_a_copy_of_a_function_is_set_up_before_it_is_used_and_torn_down(transform: Any, host: str):
+    CALLS.clear()
+    pipeline = beam.Pipeline()
+    pairs = [("a", 1.0), ("a", 3.0)] if transform is beam.CombinePerKey else [1.0, 3.0]
+    _ = pipeline | beam.Create(pairs) | transform(Opened(), 7)
+    pipeline.run(host=host)
+    del pipeline, _
+    gc.collect()
+    assert CALLS
+    assert sorted(CALLS) == ["setup (7,)"] * (len(CALLS) // 2) + ["teardown (7,)"] * (
+        len(CALLS) // 2
+    )
+    assert CALLS[0] == "setup (7,)"
+
+
+class OpenedAlone:
+    """The shape of a combine function, with a ``setup`` and none of the other methods of Beam's."""
+
+    opened = False
 
     def setup(self) -> None:
-        raise AssertionError("nothing calls it here")
+        self.opened = True
+
+    def create_accumulator(self) -> int:
+        return 0
+
+    def add_input(self, accumulator: int, element: int) -> int:
+        assert self.opened
+        return accumulator + element
+
+    def merge_accumulators(self, accumulators: Iterable[int]) -> int:
+        return sum(accumulators)
+
+    def extract_output(self, accumulator: int) -> int:
+        return accumulator
 
 
-def test_a_function_with_a_life_is_for_beams_own_sdk():
-    with pytest.raises(UnsupportedError, match=r"^CombineFn.setup is for Beam's own SDK; install"):
-        beam.CombinePerKey(Opened())
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_a_function_of_that_shape_may_have_a_setup_alone(host: Any):
+    pipeline = beam.Pipeline()
+    total = pipeline | beam.Create([1, 2]) | beam.CombineGlobally(OpenedAlone())
+    result = pipeline.run(host=host)
+    assert [came.element.value for came in result.out_of(total.edge)] == [3]
+
+
+@pytest.mark.parametrize("transform", [beam.CombineGlobally, beam.CombineValues])
+def test_a_function_of_all_values_is_a_combine_function(transform: Any):
+    largest = beam.CombineFn.from_callable(max)
+    elements = [("a", [3, 5])] if transform is beam.CombineValues else [3, 5]
+    assert of(transform(largest), *elements) == [5 if elements == [3, 5] else ("a", 5)]
+    with pytest.raises(PipelineError, match="^a combine function or a function is needed, got 7$"):
+        beam.CombineFn.from_callable(7)  # type: ignore[arg-type]
 
 
 class Shares(beam.CombineFn[float, float]):

@@ -247,7 +247,6 @@ METHODS: dict[str, Callable[[], Any]] = {
     "DoFn.unbounded_per_element": lambda: beam.DoFn.unbounded_per_element(),
     "Sample.Any": lambda: beam.combiners.Sample.Any(3),  # type: ignore[operator]
     "Top.LargestPerKey": lambda: beam.combiners.Top.LargestPerKey(3),  # type: ignore[operator]
-    "CombineFn.from_callable": lambda: beam.CombineFn.from_callable(sum),
     "CombineGlobally.as_singleton_view": lambda: beam.CombineGlobally(sum).as_singleton_view(),
     "PipelineOptions.from_dictionary": lambda: beam.PipelineOptions.from_dictionary({}),
     "PipelineRunner.run": lambda: beam.runners.DirectRunner().run(beam.Create([1])),

@@ -3,13 +3,13 @@
 Source: Beam Python ``core.CombineFn`` and ``CallableWrapperCombineFn``.
 """
 
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Any, ClassVar, Final, Generic
+from typing import Any, Final, Generic
 
 import attrs
 
-from beamlike.api.pipelines.beams_own import OfBeamsSDK, needs_beams_sdk
 from beamlike.api.pipelines.hints.declared import WithTypeHints
 from beamlike.api.pipelines.variables import In, R
 from beamlike.errors import PipelineError, PipelineTypeError
@@ -28,7 +28,20 @@ class CombineFn(WithTypeHints, Generic[In, R]):
     Accumulators may be changed in place, as in Beam: each method is given a copy of its own.
     """
 
-    from_callable: ClassVar[Any] = OfBeamsSDK("CombineFn.from_callable")
+    def setup(self, *args: Any, **kwargs: Any) -> None:
+        """Before a copy of the function is first used. It is given what the other methods are.
+
+        A process may make several copies, each with its setup: each step on Spark has one.
+        """
+
+    @staticmethod
+    def from_callable(fn: Callable[[list[Any]], Any]) -> "CombineFn[Any, Any]":
+        """A plain function of all values, as a combine function.
+
+        Raises:
+            PipelineTypeError: It cannot be called.
+        """
+        return _FromCallable(fn)
 
     def default_label(self) -> str:
         """What the default name of a transform calls this function.
@@ -70,6 +83,36 @@ class CombineFn(WithTypeHints, Generic[In, R]):
     @abstractmethod
     def extract_output(self, accumulator: Any, *args: Any, **kwargs: Any) -> R:
         """The value of an accumulator."""
+
+    def teardown(self, *args: Any, **kwargs: Any) -> None:
+        """Once a copy whose `setup` was called is not needed any more, at the latest when its
+        process ends; not if that is killed."""
+
+
+class _FromCallable(CombineFn[Any, Any]):
+    """A plain function of all values, in steps."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        if not callable(fn):
+            raise PipelineTypeError(f"a combine function or a function is needed, got {fn!r}")
+        self.fn = fn
+
+    def create_accumulator(self, *args: Any, **kwargs: Any) -> list[Any]:
+        return []
+
+    def add_input(
+        self, mutable_accumulator: list[Any], element: Any, *args: Any, **kwargs: Any
+    ) -> list[Any]:
+        mutable_accumulator.append(element)
+        return mutable_accumulator
+
+    def merge_accumulators(
+        self, accumulators: Iterable[list[Any]], *args: Any, **kwargs: Any
+    ) -> list[Any]:
+        return [element for accumulator in accumulators for element in accumulator]
+
+    def extract_output(self, accumulator: list[Any], *args: Any, **kwargs: Any) -> Any:
+        return self.fn(accumulator, *args, **kwargs)
 
 
 _WHOLE: Final = frozenset({int, bool})
@@ -162,7 +205,6 @@ def combine_fn(
 
     Raises:
         PipelineError: It is neither, or has arguments that it cannot be given.
-        UnsupportedError: It has a ``setup`` or a ``teardown``, which only Beam's own SDK calls.
     """
     kwargs = {} if kwargs is None else kwargs
     if isinstance(given, type) and not _is_plain(given):
@@ -176,14 +218,60 @@ def combine_fn(
             )
         return given
     if in_steps(given):
-        for cls in type(given).__mro__:
-            lives = [name for name in ("setup", "teardown") if name in vars(cls)]
-            if lives and cls.__name__ != "CombineFn":  # one of Beam's own SDK has both, and empty
-                raise needs_beams_sdk(f"CombineFn.{lives[0]}")
-        return Stepwise(given, args, kwargs)
+        steps = _WithLife(given, args, kwargs) if _has_life(given) else given
+        return Stepwise(steps, args, kwargs)
     if callable(given):
         return _OfAll(fn=given, args=args, kwargs=kwargs)
     raise PipelineTypeError(f"{owner} needs a combine function or a function, got {given!r}")
+
+
+def _has_life(given: Any) -> bool:
+    """Whether a function has a ``setup`` or a ``teardown`` of its own."""
+    methods = (getattr(type(given), name, None) for name in ("setup", "teardown"))
+    return any(it not in (None, CombineFn.setup, CombineFn.teardown) for it in methods)
+
+
+class _WithLife:
+    """A function whose ``setup`` is called before its first other method, in each copy.
+
+    It need not be below `CombineFn`, and so may lack the methods that not all shapes have.
+    """
+
+    def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        self._fn, self._args, self._kwargs = fn, args, kwargs
+        self._begun = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_begun": False}
+
+    def __repr__(self) -> str:
+        return stable_repr(self._fn)
+
+    def _ready(self) -> Any:
+        if not self._begun:
+            setup, teardown = (getattr(self._fn, name, None) for name in ("setup", "teardown"))
+            if setup is not None:
+                setup(*self._args, **self._kwargs)
+            self._begun = True
+            if teardown is not None:
+                weakref.finalize(self, teardown, *self._args, **self._kwargs)
+        return self._fn
+
+    def create_accumulator(self, *args: Any, **kwargs: Any) -> Any:
+        return self._ready().create_accumulator(*args, **kwargs)
+
+    def add_input(self, accumulator: Any, element: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._ready().add_input(accumulator, element, *args, **kwargs)
+
+    def merge_accumulators(self, accumulators: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        return self._ready().merge_accumulators(accumulators, *args, **kwargs)
+
+    def compact(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
+        compact = getattr(self._ready(), "compact", None)
+        return accumulator if compact is None else compact(accumulator, *args, **kwargs)
+
+    def extract_output(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._ready().extract_output(accumulator, *args, **kwargs)
 
 
 def _is_plain(given: type) -> bool:
