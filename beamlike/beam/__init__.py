@@ -90,7 +90,7 @@ from beamlike.api.pipelines.python.windows import (
     WindowedValue,
 )
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
-from beamlike.api.pipelines.rows import Row
+from beamlike.api.pipelines.rows import GroupBy, Row, Select
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.waiting import WaitOn
@@ -172,6 +172,7 @@ __all__ = [
     "Gauge",
     "GlobalWindow",
     "GlobalWindows",
+    "GroupBy",
     "GroupByKey",
     "GroupIntoBatches",
     "Impulse",
@@ -203,6 +204,7 @@ __all__ = [
     "Repeatedly",
     "Reshuffle",
     "Row",
+    "Select",
     "Sessions",
     "SetupOptions",
     "SlidingWindows",

@@ -201,7 +201,7 @@ def test_a_function_of_all_values_is_a_combine_function(transform: Any):
     largest = beam.CombineFn.from_callable(max)
     elements = [("a", [3, 5])] if transform is beam.CombineValues else [3, 5]
     assert of(transform(largest), *elements) == [5 if elements == [3, 5] else ("a", 5)]
-    with pytest.raises(PipelineError, match="^a combine function or a function is needed, got 7$"):
+    with pytest.raises(PipelineError, match=r"^a combine function or a function is needed, got 7$"):
         beam.CombineFn.from_callable(7)  # type: ignore[arg-type]
 
 

@@ -63,8 +63,8 @@ def test_values_with_a_coder_of_their_own_are_grouped_by_their_fields_and_as_key
     paid = [Purchase("A", 1.5), Purchase("B", 2.5, "ann"), Purchase("A", 4.0)]
     with TestPipeline() as pipeline:
         purchases = pipeline | beam.Create(paid).with_output_types(Purchase)
-        sums = purchases | beam.Map(lambda it: (it.bank, it.amount)) | beam.CombinePerKey(sum)
-        assert_that(sums, equal_to([("A", 5.5), ("B", 2.5)]), label="sums")
+        sums = purchases | beam.GroupBy("bank").aggregate_field("amount", sum, "total")
+        assert_that(sums | beam.Map(tuple), equal_to([("A", 5.5), ("B", 2.5)]), label="sums")
         counts = (purchases, purchases) | beam.Flatten() | beam.combiners.Count.PerElement()
         assert_that(counts, equal_to([(it, 2) for it in paid]), label="counts")
 

@@ -159,8 +159,6 @@ OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
     ),
     "transforms.util.Reify": lambda: beam.Reify.Window(),
     "transforms.util.ToString": lambda: beam.ToString.Element(),
-    "transforms.core.GroupBy": lambda: beam.GroupBy("user"),
-    "transforms.core.Select": lambda: beam.Select("user"),
     "transforms.trigger.DataLossReason": lambda: beam.trigger.DataLossReason.MAY_FINISH,
     "transforms.core.Windowing": lambda: beam.transforms.core.Windowing(beam.GlobalWindows()),
     "transforms.error_handling.ErrorHandler": (
@@ -410,5 +408,7 @@ def test_names_and_filters_from_the_transform_catalogue():
         ("spring", {"first": ["strawberry", "carrot"], "again": []}),
         ("winter", {"first": ["leek"], "again": ["leek"]}),
     ]
-    longest = plants | beam.Values() | beam.combiners.Top.Of(1, key=len)
+    by_length = plants | beam.Values() | beam.GroupBy(len)
+    assert values(by_length) == [(10, ["strawberry"]), (6, ["carrot"]), (4, ["leek"])]
+    longest = plants | "V" >> beam.Values() | beam.combiners.Top.Of(1, key=len)
     assert values(longest) == [["strawberry"]]

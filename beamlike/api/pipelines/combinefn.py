@@ -208,9 +208,11 @@ def combine_fn(
     """
     kwargs = {} if kwargs is None else kwargs
     if isinstance(given, type) and not _is_plain(given):
-        raise PipelineTypeError(
-            f"{owner} needs a combine function; write {owner}({given.__name__}())"
-        )
+        if owner != "aggregate_field":  # which takes the class, too, as Beam does
+            raise PipelineTypeError(
+                f"{owner} needs a combine function; write {owner}({given.__name__}())"
+            )
+        given = given()
     if isinstance(given, model.CombineFn):
         if args or kwargs:
             raise PipelineError(

@@ -1,12 +1,28 @@
-"""Elements with named fields.
+"""Elements with named fields, and grouping by them.
 
-Source: Beam Python ``pvalue.Row``.
+Source: Beam Python ``pvalue.Row``, ``core.Select`` and ``core.GroupBy``.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
 
-__all__ = ["Row"]
+from beamlike.api.pipelines.combinefn import combine_fn as checked_combine_fn
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.elements import Map
+from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.pardo import ParDo
+from beamlike.api.pipelines.pipeline import PCollection
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import T
+from beamlike.errors import PipelineError
+from beamlike.model.combine import CombineFn, Together
+from beamlike.model.fingerprint import stable_repr
+
+__all__ = ["GroupBy", "Row", "Select"]
+
+Field = str | Callable[[Any], Any]
+"""The name of an attribute, or a function of the element."""
 
 
 class Row:
@@ -59,3 +75,197 @@ class Row:
 
 def _row(fields: Mapping[str, Any]) -> Row:
     return Row(**fields)
+
+
+class _Read:
+    """A field as a function."""
+
+    def __init__(self, field: Field, owner: str) -> None:
+        if not isinstance(field, str) and not callable(field):
+            raise PipelineError(
+                f"{owner} needs names of fields or functions of the element, got {field!r}"
+            )
+        self.field = field
+
+    def __call__(self, element: Any) -> Any:
+        return getattr(element, self.field) if isinstance(self.field, str) else self.field(element)
+
+
+def _named(
+    owner: str, fields: tuple[Field, ...], named: Mapping[str, Field], unnamed: str
+) -> dict[str, _Read]:
+    reads = {
+        field if isinstance(field, str) else unnamed.format(number): _Read(field, owner)
+        for number, field in enumerate(fields)
+    }
+    return reads | {name: _Read(field, owner) for name, field in named.items()}
+
+
+class Select(PTransform[Any, Any]):
+    """Each element as a `Row` of some of its fields: ``Select("user", double=lambda r: 2 * r.n)``.
+
+    Source: Beam ``Select``.
+    """
+
+    def __init__(self, *fields: Field, **named: Field) -> None:
+        self.fields = _named("Select", fields, named, "arg{:02}")
+
+    def default_label(self) -> str:
+        return f"Select({', '.join(self.fields)})"
+
+    def expand(self, given: PCollection[Any]) -> PCollection[Row]:
+        return given | "ToRows" >> Map(_ToRow(self.fields))
+
+
+class _ToRow:
+    def __init__(self, fields: Mapping[str, _Read]) -> None:
+        self.fields = fields
+
+    def __call__(self, element: Any) -> Row:
+        return Row(**{name: read(element) for name, read in self.fields.items()})
+
+
+class GroupBy(PTransform[Any, Any]):
+    """Elements grouped by some of their fields: pairs of a key and the elements that have it.
+
+    The key is what one function says, or a named tuple of several fields, or of named ones; of no
+    fields at all it is empty, and all elements are one group.
+
+    Args:
+        fields: Names of attributes, or functions of the element. In rows a function is called
+            ``key``; of several fields, ``key`` and its position.
+        named: Such fields, under names.
+
+    Source: Beam ``GroupBy``.
+    """
+
+    def __init__(self, *fields: Field, **named: Field) -> None:
+        super().__init__()
+        alone = len(fields) == 1 and not named
+        reads = _named("GroupBy", fields, named, "key" if alone else "key{}")
+        self.keys: dict[str, _Read] = reads
+        self.key: Callable[[Any], Any] = next(iter(reads.values())) if alone else _ToKey(reads)
+
+    def force_tuple_keys(self, value: bool = True) -> Self:
+        """A copy, where the key is a named tuple of one field, too."""
+        copy = self._copy()
+        copy.key = _ToKey(self.keys) if value else next(iter(self.keys.values()))
+        return copy
+
+    def default_label(self) -> str:
+        return f"GroupBy({', '.join(self.keys)})"
+
+    def expand(self, given: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
+        named = isinstance(self.key, _ToKey)
+        # Grouped by plain tuples, because the classes of named ones cannot be imported.
+        key = _ToTuple(self.key.fields) if isinstance(self.key, _ToKey) else self.key
+        groups = given | "Keyed" >> ParDo[Any, Any](_WithKey(key)) | "GroupByKey" >> GroupByKey()
+        return groups | "Named" >> Map(_Named(tuple(self.keys))) if named else groups
+
+    def aggregate_field(self, field: Field, combine_fn: Any, dest: str) -> "Aggregated":
+        """Named tuples of the fields of the key and of something made of a field, for each key.
+
+        Args:
+            field: What is combined: the name of an attribute, or a function of the element.
+            combine_fn: A combine function, its class, or a plain function of all values.
+            dest: What the result is called.
+        """
+        return Aggregated(self, {}).aggregate_field(field, combine_fn, dest)
+
+
+class _ToTuple:
+    def __init__(self, fields: Mapping[str, _Read]) -> None:
+        self.fields = list(fields.values())
+
+    def __call__(self, element: Any) -> tuple[Any, ...]:
+        return tuple(read(element) for read in self.fields)
+
+
+class _Named:
+    """Gives the parts of the key of a group their names."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+    def __call__(self, group: tuple[tuple[Any, ...], Any]) -> tuple[Any, Any]:
+        return _key(self.names, group[0]), group[1]
+
+
+class _ToKey:
+    def __init__(self, fields: Mapping[str, _Read]) -> None:
+        self.fields = dict(fields)
+
+    def __call__(self, element: Any) -> Any:
+        return _key(tuple(self.fields), [read(element) for read in self.fields.values()])
+
+
+def _key(names: tuple[str, ...], values: Iterable[Any], title: str = "Key") -> Any:
+    """A named tuple."""
+    kind = _KINDS.get((names, title))
+    if kind is None:
+        kind = _KINDS[names, title] = _kind(names, title)
+    return kind(*values)
+
+
+_KINDS: dict[tuple[tuple[str, ...], str], Any] = {}
+
+
+def _kind(names: tuple[str, ...], title: str) -> Any:
+    def reduced(self: Any) -> tuple[Any, ...]:
+        return _key, (names, list(self), title)
+
+    plain = namedtuple(title, names)  # type: ignore[misc]
+    # Pickled by its names: the class is made as it is needed, in every process.
+    return type(title, (plain,), {"__slots__": (), "__reduce__": reduced})
+
+
+class _WithKey(DoFn[Any, Any]):
+    def __init__(self, key: Callable[[Any], Any]) -> None:
+        self.key = key
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
+        yield self.key(element), element
+
+
+class Aggregated(PTransform[Any, Any]):
+    """`GroupBy` with fields made of the elements of each key. Source: Beam ``GroupBy``."""
+
+    def __init__(self, by: GroupBy, parts: Mapping[str, tuple[_Read, CombineFn]]) -> None:
+        self.by, self.parts = by, dict(parts)
+
+    def default_label(self) -> str:
+        return f"{self.by.default_label()}.aggregate({', '.join(self.parts)})"
+
+    def aggregate_field(self, field: Field, combine_fn: Any, dest: str) -> Self:
+        """A copy with one more field, as `GroupBy.aggregate_field`."""
+        if dest in self.parts or dest in self.by.keys:
+            raise PipelineError(
+                f"GroupBy has a field {dest!r} already; give the aggregate of {stable_repr(field)} "
+                "another name"
+            )
+        part = _Read(field, "aggregate_field"), checked_combine_fn(combine_fn, "aggregate_field")
+        return type(self)(self.by, {**self.parts, dest: part})
+
+    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
+        reads = [read for read, _ in self.parts.values()]
+        fns = {name: (fn, place) for place, (name, (_, fn)) in enumerate(self.parts.items())}
+        keyed = given | "Keyed" >> Map(_Inputs(self.by.keys, reads))
+        combined = keyed | "Combine" >> CombinePerKey[Any](Together(fns))
+        return combined | "ToTuples" >> Map(_Result([*self.by.keys, *self.parts]))
+
+
+class _Inputs:
+    def __init__(self, keys: Mapping[str, _Read], reads: list[_Read]) -> None:
+        self.keys, self.reads = list(keys.values()), reads
+
+    def __call__(self, element: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        key = tuple(read(element) for read in self.keys)
+        return key, tuple(read(element) for read in self.reads)
+
+
+class _Result:
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def __call__(self, pair: tuple[tuple[Any, ...], tuple[Any, ...]]) -> Any:
+        return _key(tuple(self.names), (*pair[0], *pair[1]), "Result")

@@ -29,6 +29,8 @@ from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
+from beamlike.api.pipelines.rows import GroupBy as GroupBy
+from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
 from beamlike.api.pipelines.waiting import WaitOn as WaitOn

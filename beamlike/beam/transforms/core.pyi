@@ -32,6 +32,8 @@ from beamlike.api.pipelines.python.windowing import TimestampCombiner as Timesta
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
+from beamlike.api.pipelines.rows import GroupBy as GroupBy
+from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import StateSpec as StateSpec
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
