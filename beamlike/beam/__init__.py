@@ -13,8 +13,8 @@ A number that is a time or a duration counts seconds, as in Beam Python, in what
 what comes out: windows, lateness, triggers, `TimestampedValue`, `WithTimestamps`,
 `allowed_timestamp_skew`, what `FromDataFrame` and ``Pipeline.run`` wait for. Texts such as
 ``"10 minutes"`` and ``"00:01:30"``, ``timedelta`` and ``datetime`` do as well. What functions are
-given (``DoFn.TimestampParam``, the bounds of windows) is a `Timestamp`, exact to the millisecond:
-what is finer is rounded down where it enters a pipeline.
+given (``DoFn.TimestampParam``, the bounds of windows, what `Reify` shows) is a `Timestamp`, exact
+to the millisecond: what is finer is rounded down where it enters a pipeline.
 
 ``beamlike`` itself, ``beamlike.scio`` and ``beamlike.testing`` count milliseconds. Their windows,
 triggers and elements with a time may stand in a pipeline here, because each knows its unit. A test
@@ -60,6 +60,7 @@ from beamlike.api.pipelines.pairs import (
     Partition,
     PartitionFn,
     Reshuffle,
+    ToString,
     Values,
     WithKeys,
 )
@@ -68,7 +69,7 @@ from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.panes import PaneInfo
-from beamlike.api.pipelines.python.times import ApplyPerKey, WithTimestamps
+from beamlike.api.pipelines.python.times import ApplyPerKey, Reify, WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.python.window_fns import (
     FixedWindows,
@@ -91,10 +92,10 @@ from beamlike.api.pipelines.python.windows import (
 )
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.rows import GroupBy, Row, Select
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.waiting import WaitOn
-from beamlike.api.pipelines.windowing import Flatten, Remerge
+from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
 from beamlike.beam import version
 from beamlike.beam.alias import install_as
 from beamlike.beam.tree import grow
@@ -168,6 +169,7 @@ __all__ = [
     "FlatMap",
     "FlatMapTuple",
     "Flatten",
+    "FlattenWith",
     "FromDataFrame",
     "Gauge",
     "GlobalWindow",
@@ -199,6 +201,7 @@ __all__ = [
     "PipelineOptions",
     "PipelineResult",
     "PipelineState",
+    "Reify",
     "Remerge",
     "RemoveDuplicates",
     "Repeatedly",
@@ -214,6 +217,7 @@ __all__ = [
     "TimestampCombiner",
     "TimestampedValue",
     "Timing",
+    "ToString",
     "Values",
     "WaitOn",
     "WindowFn",
@@ -228,6 +232,7 @@ __all__ = [
     "io",
     "metrics",
     "options",
+    "ptransform_fn",
     "pvalue",
     "testing",
     "to_data_frame",

@@ -30,7 +30,7 @@ HERE: Final[Mapping[str, str]] = {
     "error": "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
     "TransformError=beamlike.errors:PipelineError",
     "pipeline": f"{_P}.pipeline",
-    "pvalue": f"PCollection={_P}.pipeline:PCollection {_P}.dofn {_P}.rows {_P}.views "
+    "pvalue": f"{_P}.pvalues PCollection={_P}.pipeline:PCollection {_P}.dofn {_P}.rows {_P}.views "
     f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
     "runners.direct.direct_runner": f"{_P}.runners",
     "runners.interactive.interactive_runner": f"{_P}.runners",

@@ -5,6 +5,9 @@ from beamlike.api.pipelines.outputs import DoOutputs as _DoOutputsTuple
 from beamlike.api.pipelines.pardo import ParDo as ParDo
 from beamlike.api.pipelines.pipeline import PCollection as PCollection
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
+from beamlike.api.pipelines.pvalues import PBegin as PBegin
+from beamlike.api.pipelines.pvalues import PDone as PDone
+from beamlike.api.pipelines.pvalues import PValue as PValue
 from beamlike.api.pipelines.rows import Row as Row
 from beamlike.api.pipelines.views import AsDict as AsDict
 from beamlike.api.pipelines.views import AsIter as AsIter

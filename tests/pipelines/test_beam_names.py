@@ -91,6 +91,7 @@ IMPORTS = {
     "from beamlike.beam.transforms.core import ParDo": "ParDo",
     "from beamlike.beam.transforms.core import WindowInto": "WindowInto",
     "from beamlike.beam.transforms.periodicsequence import PeriodicImpulse": "PeriodicImpulse",
+    "from beamlike.beam.transforms.ptransform import ptransform_fn": "ptransform_fn",
     "from beamlike.beam.transforms.sql import SqlTransform": "SqlTransform",
     "from beamlike.beam.transforms.trigger import AccumulationMode": "AccumulationMode",
     "from beamlike.beam.transforms.trigger import AfterWatermark": "AfterWatermark",
@@ -150,15 +151,10 @@ def test_what_is_not_here_fails_when_it_is_used():
 OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
     "coders.coders.TupleCoder": lambda: beam.coders.TupleCoder(()),
     "transforms.combiners.TupleCombineFn": lambda: beam.combiners.TupleCombineFn(sum, max),
-    "pvalue.PDone": lambda: beam.pvalue.PDone(beam.Pipeline()),
-    "transforms.core.FlattenWith": lambda: beam.FlattenWith(),
-    "transforms.ptransform.ptransform_fn": lambda: beam.ptransform_fn(len),
     "testing.test_stream.WatermarkEvent": lambda: beam.testing.test_stream.WatermarkEvent(5),
     "transforms.periodicsequence.PeriodicImpulse": (
         lambda: beam.transforms.periodicsequence.PeriodicImpulse(0, 9)
     ),
-    "transforms.util.Reify": lambda: beam.Reify.Window(),
-    "transforms.util.ToString": lambda: beam.ToString.Element(),
     "transforms.trigger.DataLossReason": lambda: beam.trigger.DataLossReason.MAY_FINISH,
     "transforms.core.Windowing": lambda: beam.transforms.core.Windowing(beam.GlobalWindows()),
     "transforms.error_handling.ErrorHandler": (
@@ -259,11 +255,11 @@ METHODS: dict[str, Callable[[], Any]] = {
     "WriteToText(shard_name_template=...)": (
         lambda: beam.io.WriteToText("out", shard_name_template="-SS")
     ),
-    "PTransform.with_resource_hints": lambda: beam.Map(str).with_resource_hints(min_ram="1 GB"),
-    "PCollection.apply": lambda: (beam.Pipeline() | beam.Create([1])).apply(beam.Map(str)),
-    "Pipeline.apply": lambda: beam.Pipeline().apply(beam.Create([1])),
     "MetricsFilter.with_names": lambda: beam.MetricsFilter().with_names(["seen"]),
     "Pipeline.display_data": lambda: beam.Pipeline().display_data(),
+    "ptransform_fn of a function with type_hints": (
+        lambda: beam.ptransform_fn(lambda pcoll, type_hints: pcoll)
+    ),
     "Pipeline.visit": lambda: beam.Pipeline().visit(None),
     "with_exception_handling(timeout=...)": (
         lambda: beam.Map(int).with_exception_handling(timeout=1)

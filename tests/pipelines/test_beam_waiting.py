@@ -83,3 +83,15 @@ def test_waiting_needs_collections():
 
 def test_an_impulse_is_one_element():
     assert values(beam.Pipeline() | beam.Impulse()) == [b""]
+
+
+def test_elements_as_texts():
+    for elements, transform, texts in (
+        ([1, None], beam.ToString.Element(), ["1", "None"]),
+        ([("a", 1)], beam.ToString.Kvs(), ["a,1"]),
+        ([[1, 2, 3]], beam.ToString.Iterables("; "), ["1; 2; 3"]),
+    ):
+        pipeline = beam.Pipeline()
+        lines = pipeline | beam.Create(elements) | transform
+        came = pipeline.run().out_of(lines.edge)
+        assert [it.element.value for it in came] == texts

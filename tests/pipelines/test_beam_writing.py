@@ -18,27 +18,39 @@ class Numbers(beam.PTransform[Any, Any]):
     """A source as Beam's guide writes it."""
 
     def expand(self, pbegin: Any) -> Any:
+        assert isinstance(pbegin, beam.pvalue.PBegin)
         return pbegin.pipeline | beam.Create([1, 2])
 
 
 class Store(beam.PTransform[Any, Any]):
-    """A sink of one's own."""
+    """A sink as Beam's guide writes it."""
 
     def __init__(self, to: list[int]) -> None:
         super().__init__()
         self.to = to
 
-    def expand(self, pcoll: Any) -> None:
+    def expand(self, pcoll: Any) -> Any:
+        assert isinstance(pcoll, beam.pvalue.PValue)
         pcoll | beam.Map(self.to.append)
+        return beam.pvalue.PDone(pcoll.pipeline)
 
 
 def test_a_source_starts_with_the_pipeline_and_a_sink_ends_it() -> None:
     stored: list[int] = []
     with beam.Pipeline() as pipeline:
-        nothing = pipeline | Numbers() | Store(stored)
-    assert (stored, nothing) == ([1, 2], None)
-    with pytest.raises(TypeError, match="of a transform that has no output"):
-        nothing | "Again" >> beam.Map(str)
+        done = pipeline | Numbers() | Store(stored)
+    assert stored == [1, 2]
+    assert isinstance(done, beam.pvalue.PDone)
+    assert done.pipeline is pipeline
+    assert isinstance(done, beam.pvalue.PValue)
+    assert not isinstance(done, beam.pvalue.PBegin)
+    with pytest.raises(TypeError, match="which is no collection"):
+        done | "Again" >> beam.Map(str)
+
+
+def test_a_pipeline_may_be_named_as_its_start() -> None:
+    pipeline = beam.Pipeline()
+    assert beam.pvalue.PBegin(pipeline) is pipeline
 
 
 class Model:

@@ -1,6 +1,5 @@
 """How a graph runs: names, bundles, watermarks, several sources, and one collection read twice."""
 
-import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -54,14 +53,10 @@ def test_parts_of_a_composite_are_named_below_it_and_may_repeat_names_of_others(
     assert values(once) == [1]
 
 
-def test_a_composite_has_the_name_that_it_gives_itself():
-    class Times(beam.PTransform[Any, Any]):
-        def __init__(self, by: int) -> None:
-            super().__init__()
-            self.by = by
-
-        def expand(self, pcoll: beam.PCollection[int]) -> beam.PCollection[int]:
-            return pcoll | beam.Map(operator.mul, self.by)
+def test_a_function_of_a_collection_is_a_transform_of_its_name():
+    @beam.ptransform_fn
+    def Times(pcoll: beam.PCollection[int], by: int) -> beam.PCollection[int]:
+        return pcoll | beam.Map(lambda n: n * by)
 
     class Labelled(beam.PTransform[Any, Any]):
         def __init__(self) -> None:
@@ -74,7 +69,7 @@ def test_a_composite_has_the_name_that_it_gives_itself():
     assert values(times) == [6]
     names = [node.label for node in times.pipeline.nodes[1:]]
     assert [name.partition("/Map")[0] for name in names] == [
-        "Its own name/Times",
+        "Its own name/Times(2)",
         "Its own name/Thrice",
     ]
 
@@ -134,6 +129,15 @@ def test_what_is_no_transform_or_has_nothing_to_read_is_refused():
 
 def test_an_empty_name_is_none_at_all():
     assert ("" >> beam.Map(str)).label == "Map(str)"
+
+
+def test_a_transform_is_applied_by_a_call_too():
+    pipeline = beam.Pipeline()
+    numbers = pipeline.apply(beam.Create([1]), label="Numbers")
+    texts = numbers.apply(beam.Map(str), label="Texts")
+    again = pipeline.apply(beam.Map(str), numbers)
+    assert pipeline.applied_labels == {"Numbers", "Texts", "Map(str)"}
+    assert (values(texts), values(again)) == (["1"], ["1"])
 
 
 def test_a_flatten_of_nothing_is_empty_where_it_has_a_pipeline():
@@ -312,6 +316,7 @@ def test_each_window_of_an_element_is_judged_for_lateness_by_itself():
 def test_a_collection_that_is_flattened_with_itself_comes_twice():
     pairs = beam.Pipeline() | beam.Create([("a", 1), ("b", 2)])
     assert values((pairs, pairs) | beam.Flatten()) == [("a", 1), ("b", 2), ("a", 1), ("b", 2)]
+    assert values(pairs | beam.FlattenWith(pairs) | beam.CombinePerKey(sum)) == [("a", 2), ("b", 4)]
 
 
 def test_many_read_one_collection_and_it_runs_once():

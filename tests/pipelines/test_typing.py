@@ -86,6 +86,7 @@ SHOWN = {
     'words | "Long" >> beam.Filter(lambda word: len(word) > 3)': "str",
     'words | "Odd" >> beam.Filter(lambda word, at=beam.DoFn.TimestampParam: at % 2)': "str",
     "words | beam.Filter(length)": "str",
+    'words.apply(beam.WithKeys("k"), label="Any")': "tuple[str, str]",
     "words | minutes": "str",
     "words | beam.WithTimestamps(lambda word: 0)": "str",
     "(words, words) | beam.Flatten()": "str",
@@ -109,6 +110,7 @@ SHOWN = {
     # Batches, texts, and what passes by.
     "pairs | beam.GroupIntoBatches(2)": "tuple[int, list[str]]",
     "words | beam.WaitOn(numbers)": "str",
+    "numbers | beam.ToString.Element()": "str",
     "pipeline | beam.Impulse()": "bytes",
     'pipeline | "Counts" >> beam.Create({"a": 1})': "tuple[str, int]",
     'pipeline | "Nothing" >> beam.Create([])': "Any",

@@ -42,6 +42,14 @@ def warned(build: Callable[[], Any]) -> list[str]:
             ],
         ),
         (
+            lambda: beam.Map(str).with_resource_hints(min_ram="1 GB", cpu_count=2),
+            [
+                f"with_resource_hints: {hint} has no effect: a host decides what its workers have; "
+                "leave it out"
+                for hint in ("min_ram='1 GB'", "cpu_count=2")
+            ],
+        ),
+        (
             lambda: beam.runners.DirectRunner(bundle_repeat=3),
             [
                 "DirectRunner: bundle_repeat=3 has no effect: a runner only says where a pipeline "

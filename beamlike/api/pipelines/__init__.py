@@ -3,8 +3,9 @@
 Read in this order: `given` (what transforms are applied to), `transform` (what a transform is),
 `transform_tree` (transforms in others: names and types), `keeping` (which outputs a run keeps),
 `pipeline` (a pipeline and its collections), `running` (where it runs), `checks` (of what is given),
-`options` (a command line, for the code that builds one), `runners`, `beams_own` (what only Beam's
-SDK has), `result` (what a run raises and returns) and `metrics` (what it reports), `variables`
+`pvalues` (the classes that programs name for these), `options` (a command line, for the code that
+builds one), `runners`, `beams_own` (what only Beam's SDK has), `result` (what a run raises and
+returns) and `metrics` (what it reports), `variables`
 (what type checkers infer), `hints` (what transforms take and make). Then how elements are worked
 on: `params` (what functions ask for), `dofn` (functions over elements), `calling` (plain functions
 as such), `column_functions` (those that take a column), `doing` (how they are called), `views`

@@ -25,6 +25,7 @@ __all__ = [
     "Partition",
     "PartitionFn",
     "Reshuffle",
+    "ToString",
     "Values",
     "WithKeys",
 ]
@@ -243,3 +244,28 @@ class Reshuffle(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         return given
+
+
+class ToString:
+    """Elements as texts."""
+
+    @staticmethod
+    def Element() -> Map[Any, str]:
+        """Each element as a text."""
+        return "ElementToString" >> Map(str)
+
+    @staticmethod
+    def Iterables(delimiter: str | None = None) -> Map[Iterable[Any], str]:
+        """The items of each element as texts, with something between them: a comma."""
+        return "IterablesToString" >> Map(_Joined("," if delimiter is None else delimiter))
+
+    Kvs = Iterables
+    """The key and the value of each pair as texts, with something between them: a comma."""
+
+
+class _Joined:
+    def __init__(self, delimiter: str) -> None:
+        self.delimiter = delimiter
+
+    def __call__(self, items: Iterable[Any]) -> str:
+        return self.delimiter.join(map(str, items))

@@ -66,7 +66,6 @@ class Pipeline(Start):
         PipelineError: There is no such runner here, or the options are none.
     """
 
-    apply: ClassVar[Any] = OfBeamsSDK("Pipeline.apply")
     display_data: ClassVar[Any] = OfBeamsSDK("Pipeline.display_data")
     visit: ClassVar[Any] = OfBeamsSDK("Pipeline.visit")
 
@@ -103,6 +102,21 @@ class Pipeline(Start):
     def __or__(self, transform: "Applied[Pipeline, Out]") -> Out:
         """Apply a transform that starts from nothing, such as ``Create``."""
         return cast(Out, apply(cast(PTransform[Any, Any], transform), self))
+
+    def apply(
+        self, transform: PTransform[Any, Any], pvalueish: Any = None, label: str | None = None
+    ) -> Any:
+        """Apply a transform to what it reads, under its name.
+
+        Args:
+            transform: The transform.
+            pvalueish: What it reads: a collection, several, or None for the pipeline.
+            label: A name, in place of that of the transform.
+
+        Raises:
+            PipelineError: The name is taken, or the transform cannot be applied.
+        """
+        return apply(label >> transform if label else transform, pvalueish or self)
 
     def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
         """What a transform makes; `apply` has found that it is one.
@@ -287,8 +301,6 @@ class PCollection(Elements, Generic[T_co]):
         declared_type: The same, only of what its user declares.
     """
 
-    apply: ClassVar[Any] = OfBeamsSDK("PCollection.apply")
-
     def __init__(
         self, pipeline: "Pipeline", edge: Edge, windowing: WindowingStrategy, is_bounded: bool
     ) -> None:
@@ -314,6 +326,10 @@ class PCollection(Elements, Generic[T_co]):
             PipelineError: It is no transform, or its name is taken.
         """
         return apply(transform, self)
+
+    def apply(self, transform: "Applied[PCollection[T_co], Out]", label: str = "") -> Out:
+        """Apply a transform, under its name or another one: ``|`` and ``>>`` as a call."""
+        return cast(Out, self.pipeline.apply(cast(PTransform[Any, Any], transform), self, label))
 
     if not TYPE_CHECKING:  # a type checker knows that there is neither
 

@@ -1,18 +1,23 @@
 """What a transform is: a step of a pipeline, with a name."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
-from beamlike.api.pipelines.beams_own import OfBeamsSDK, needs_beams_sdk
+from beamlike.api.arguments import warn_of_hint
+from beamlike.api.pipelines.beams_own import needs_beams_sdk
 from beamlike.api.pipelines.given import collections_in
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints
 from beamlike.api.pipelines.hints.wanted import check_elements
 from beamlike.errors import MissingMethodError, PipelineError
 from beamlike.model.fingerprint import stable_repr
 
-__all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda"]
+__all__ = ["Applied", "KeepsElements", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
+
+_LONGEST: Final = 19
+"""The most letters of an argument in a label. Source: Beam Python ``ptransform_fn``."""
 
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
@@ -80,8 +85,6 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
 
     # Subclasses of users do not always call `__init__`.
     _label: str | None = None
-
-    with_resource_hints: ClassVar[Any] = OfBeamsSDK("PTransform.with_resource_hints")
 
     takes: ClassVar[Any] = None
     """The type of the elements that all transforms of a class take."""
@@ -152,6 +155,13 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
             raise needs_beams_sdk(f"[...] | {self.label}")
         return PTransform.applied(self, given)
 
+    def with_resource_hints(self, **hints: Any) -> Self:
+        """This transform. In Beam it says what a worker should have, which hosts decide here: each
+        hint is warned of."""
+        for name, value in hints.items():
+            warn_of_hint("with_resource_hints", name, value, "a host decides what its workers have")
+        return self
+
     def default_type_hints(self) -> IOTypeHints | None:
         """What holds if nothing is declared: what its class says."""
         return IOTypeHints(self.takes)
@@ -188,3 +198,38 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         return copy
+
+
+class _OfFunction(PTransform[Any, Any]):
+    def __init__(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        super().__init__()
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+
+    def default_label(self) -> str:
+        name = function_label(self.fn)
+        if not self.args:
+            return name
+        first = self.args[0]
+        text = function_label(first) if callable(first) else str(first)
+        return f"{name}({text if len(text) <= _LONGEST else f'{text[:10]}...{text[-6:]}'})"
+
+    def expand(self, given: Any) -> Any:
+        return self.fn(given, *self.args, **self.kwargs)
+
+
+def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]:
+    """A decorator: a function of a collection and more becomes a transform of the more.
+
+    Raises:
+        UnsupportedError: It has a parameter ``type_hints``, which Beam's own SDK gives.
+    """
+    if "type_hints" in inspect.signature(fn).parameters:
+        raise needs_beams_sdk("ptransform_fn of a function with type_hints")
+
+    @wraps(fn)
+    def made(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
+        return _OfFunction(fn, args, kwargs)
+
+    return made

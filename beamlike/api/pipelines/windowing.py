@@ -42,7 +42,7 @@ from beamlike.model.windowfns import WindowFn
 if TYPE_CHECKING:
     from beamlike.api.pipelines.pipeline import Pipeline
 
-__all__ = ["Flatten", "Remerge", "WindowInto"]
+__all__ = ["Flatten", "FlattenWith", "Remerge", "WindowInto"]
 
 
 class WindowInto(PTransform[Any, Any]):
@@ -220,3 +220,33 @@ def _named(collections: list[PCollection[Any]]) -> dict[str, WindowingStrategy]:
         name = repr(it)
         named[f"{name}, input {number}," if name in named else name] = it.windowing
     return named
+
+
+class FlattenWith(PTransform[Any, Any]):
+    """The elements of a collection and of others as one, in the midst of a chain.
+
+    Args:
+        others: The others, or transforms that start from nothing and make them.
+
+    Raises:
+        PipelineTypeError: One is neither.
+
+    Source: Beam Python ``FlattenWith``.
+    """
+
+    keeps_type = True
+
+    def __init__(self, *others: PCollection[Any] | PTransform[Any, Any]) -> None:
+        super().__init__()
+        for other in others:
+            if not isinstance(other, PCollection | PTransform):
+                raise PipelineTypeError(
+                    f"FlattenWith takes collections and transforms that start from nothing, got "
+                    f"{other!r}"
+                )
+        self.others = others
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        pipeline = given.pipeline
+        others = [pipeline | it if isinstance(it, PTransform) else it for it in self.others]
+        return (given, *others) | "Flatten" >> Flatten()

@@ -10,6 +10,7 @@ from beamlike.api.pipelines.python.panes import PANE_INFO_UNKNOWN as PANE_INFO_U
 from beamlike.api.pipelines.python.panes import PaneInfo as PaneInfo
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.transform import PTransform as PTransform
+from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam.transforms import window as window
 from beamlike.testing.pipelines.beam import assert_that as assert_that

@@ -38,6 +38,7 @@ from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import StateSpec as StateSpec
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
 from beamlike.api.pipelines.windowing import Flatten as Flatten
+from beamlike.api.pipelines.windowing import FlattenWith as FlattenWith
 from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints

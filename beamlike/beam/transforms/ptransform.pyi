@@ -6,6 +6,7 @@ from beamlike.api.pipelines.hints.declared import get_type_hints as get_type_hin
 from beamlike.api.pipelines.outputs import DoOutputs as _DoOutputsTuple
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.transform import PTransform as PTransform
+from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.beam import coders as coders
 from beamlike.beam import error as error
 from beamlike.beam import pvalue as pvalue

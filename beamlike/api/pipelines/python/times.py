@@ -1,24 +1,25 @@
 """Transforms that give elements their event time, and those that show it.
 
-Source: Beam Java ``WithTimestamps``.
+Source: Beam Java ``WithTimestamps``; Beam Python ``util.Reify``.
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 from beamlike.api.pipelines import stateful, times
+from beamlike.api.pipelines.elements import FlatMap
+from beamlike.api.pipelines.pipeline import PCollection
+from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
-from beamlike.api.pipelines.transform import function_label
-from beamlike.api.pipelines.variables import R
+from beamlike.api.pipelines.python.windows import BoundedWindow, TimestampedValue
+from beamlike.api.pipelines.transform import PTransform, function_label
+from beamlike.api.pipelines.variables import K, R, T
 from beamlike.model.fingerprint import stable_repr
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["WithTimestamps"]
+__all__ = ["Reify", "WithTimestamps"]
 
 
 class WithTimestamps(times.WithTimestamps):
@@ -44,6 +45,70 @@ class WithTimestamps(times.WithTimestamps):
     @staticmethod
     def read(at: Any) -> Timestamp:
         return moment(at, "timestamp")
+
+
+class Reify:
+    """Transforms that make event time and windows a part of the elements.
+
+    As in Beam Python, what is a `TimestampedValue` itself comes out as the element in it, at that
+    time: `Timestamp` changes nothing that the next function sees.
+
+    Source: Beam Python ``Reify``.
+    """
+
+    class Timestamp(PTransform[Any, Any]):
+        """Each element as a `TimestampedValue`."""
+
+        def expand(self, given: PCollection[T]) -> PCollection[T]:
+            shown: PCollection[Any] = given | "AddTimestampInfo" >> FlatMap(_with_timestamp)
+            return shown
+
+    class TimestampInValue(PTransform[Any, Any]):
+        """Each pair of key and value with a `TimestampedValue` in place of the value."""
+
+        def expand(
+            self, given: PCollection[tuple[K, T]]
+        ) -> PCollection[tuple[K, TimestampedValue[T]]]:
+            shown: PCollection[Any] = given | "AddTimestampInfo" >> FlatMap(_with_timestamp_inside)
+            return shown
+
+    class Window(PTransform[Any, Any]):
+        """Each element with its event time and its window, once for each window."""
+
+        def expand(self, given: PCollection[T]) -> PCollection[tuple[T, Any, BoundedWindow]]:
+            shown: PCollection[Any] = given | "AddWindowInfo" >> FlatMap(_with_window)
+            return shown
+
+    class WindowInValue(PTransform[Any, Any]):
+        """Each pair with its value, event time and window in place of the value."""
+
+        def expand(
+            self, given: PCollection[tuple[K, T]]
+        ) -> PCollection[tuple[K, tuple[T, Any, BoundedWindow]]]:
+            shown: PCollection[Any] = given | "AddWindowInfo" >> FlatMap(_with_window_inside)
+            return shown
+
+
+def _with_timestamp(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
+    yield TimestampedValue(element, timestamp)
+
+
+def _with_timestamp_inside(element: Any, timestamp: Any = DoFn.TimestampParam) -> Iterable[Any]:
+    key, value = element
+    yield key, TimestampedValue(value, timestamp)
+
+
+def _with_window(
+    element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
+) -> Iterable[Any]:
+    yield element, timestamp, window
+
+
+def _with_window_inside(
+    element: Any, timestamp: Any = DoFn.TimestampParam, window: Any = DoFn.WindowParam
+) -> Iterable[Any]:
+    key, value = element
+    yield key, (value, timestamp, window)
 
 
 class ApplyPerKey(stateful.ApplyPerKey[R]):
