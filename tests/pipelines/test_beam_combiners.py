@@ -62,6 +62,8 @@ def test_each_combiner_by_key():
     assert of(combiners.Max.PerKey(), *PAIRS) == [("a", 3), ("b", 2)]
     assert of(combiners.Top.PerKey(1), *PAIRS) == [("a", [3]), ("b", [2])]
     assert of(combiners.Top.PerKey(1, reverse=True), *PAIRS) == [("a", [1]), ("b", [2])]
+    assert of(combiners.Top.LargestPerKey(2), *PAIRS) == [("a", [3, 1]), ("b", [2])]
+    assert of(combiners.Top.SmallestPerKey(2), *PAIRS) == [("a", [1, 3]), ("b", [2])]
     assert of(combiners.Sample.FixedSizePerKey(9), ("a", 1)) == [("a", [1])]
     timed = [beam.TimestampedValue(("a", n), f"00:00:0{n}") for n in (2, 3, 1)]
     assert of(combiners.Latest.PerKey(), *timed) == [("a", 3)]
@@ -318,6 +320,19 @@ def test_how_many_workers_share_the_work_changes_nothing():
 def test_a_default_can_be_asked_for_again():
     assert of(beam.CombineGlobally(sum).without_defaults().with_defaults()) == [0]
     assert of(combiners.Count.Globally().with_defaults(False)) == []
+
+
+def test_combine_functions_for_each_place_of_a_tuple():
+    largest_and_mean = combiners.TupleCombineFn(max, combiners.MeanCombineFn())
+    assert of(beam.CombineGlobally(largest_and_mean), (1, 2), (5, 4)) == [(5, 3.0)]
+    assert of(beam.CombinePerKey(largest_and_mean), ("k", (1, 2))) == [("k", (1, 2.0))]
+    both = beam.CombineGlobally(largest_and_mean.with_common_input())
+    assert of(both, 1, 2, 6) == [(6, 3.0)]
+    same = combiners.SingleInputTupleCombineFn(sum, Average())
+    assert of(beam.CombineGlobally(same), 1, 2, 6) == [(9, 3.0)]
+    check_combine_fn(same, [1, 2, 6])
+    with pytest.raises(PipelineError, match="TupleCombineFn needs a combine function or a func"):
+        combiners.TupleCombineFn(5)
 
 
 def test_a_combine_function_in_beams_shape_keeps_the_laws_although_it_changes_accumulators():

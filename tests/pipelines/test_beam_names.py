@@ -150,7 +150,6 @@ def test_what_is_not_here_fails_when_it_is_used():
 
 OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
     "coders.coders.TupleCoder": lambda: beam.coders.TupleCoder(()),
-    "transforms.combiners.TupleCombineFn": lambda: beam.combiners.TupleCombineFn(sum, max),
     "testing.test_stream.WatermarkEvent": lambda: beam.testing.test_stream.WatermarkEvent(5),
     "transforms.periodicsequence.PeriodicImpulse": (
         lambda: beam.transforms.periodicsequence.PeriodicImpulse(0, 9)
@@ -239,8 +238,6 @@ METHODS: dict[str, Callable[[], Any]] = {
     "DoFn.RestrictionParam": lambda: beam.DoFn.RestrictionParam(),
     "DoFn.WatermarkEstimatorParam": lambda: beam.DoFn.WatermarkEstimatorParam(),
     "DoFn.unbounded_per_element": lambda: beam.DoFn.unbounded_per_element(),
-    "Sample.Any": lambda: beam.combiners.Sample.Any(3),  # type: ignore[operator]
-    "Top.LargestPerKey": lambda: beam.combiners.Top.LargestPerKey(3),  # type: ignore[operator]
     "CombineGlobally.as_singleton_view": lambda: beam.CombineGlobally(sum).as_singleton_view(),
     "PipelineOptions.from_dictionary": lambda: beam.PipelineOptions.from_dictionary({}),
     "PipelineRunner.run": lambda: beam.runners.DirectRunner().run(beam.Create([1])),

@@ -8,39 +8,45 @@ Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Ja
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.combine_fns import (
     CountCombineFn,
+    LatestCombineFn,
     MeanCombineFn,
     SampleCombineFn,
+    SingleInputTupleCombineFn,
     ToDictCombineFn,
     ToListCombineFn,
     TopCombineFn,
     ToSetCombineFn,
+    TupleCombineFn,
 )
 from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
-from beamlike.api.pipelines.elements import Map
+from beamlike.api.pipelines.elements import Filter, FlatMap, Map
 from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
+from beamlike.errors import PipelineError
 from beamlike.model import combine
 from beamlike.model.combine import CombineFn
+from beamlike.model.options import whole_number
 
 __all__ = [
     "Count",
     "CountCombineFn",
     "Latest",
+    "LatestCombineFn",
     "Max",
     "Mean",
     "MeanCombineFn",
     "Min",
     "Sample",
     "SampleCombineFn",
+    "SingleInputTupleCombineFn",
     "Sum",
     "ToDict",
     "ToDictCombineFn",
@@ -50,6 +56,7 @@ __all__ = [
     "ToSetCombineFn",
     "Top",
     "TopCombineFn",
+    "TupleCombineFn",
 ]
 
 
@@ -198,8 +205,6 @@ class Sample:
     The same elements give the same sample, see `beamlike.combine_fns.Sample`.
     """
 
-    Any: ClassVar[object] = OfBeamsSDK("Sample.Any")
-
     class FixedSizeGlobally(_ListOf):
         """``n`` of each window."""
 
@@ -212,12 +217,25 @@ class Sample:
         def __init__(self, n: int, seed: int = 0) -> None:
             self.fn = SampleCombineFn(n, seed)
 
+    class Any(PTransform[PCollection[T], PCollection[T]]):
+        """Any ``n`` elements of each window, as they are, and all if there are fewer."""
+
+        def __init__(self, n: int) -> None:
+            super().__init__()
+            self.n = whole_number(n, 0, "Sample.Any n", PipelineError)
+
+        def default_label(self) -> str:
+            return f"Any({self.n})"
+
+        def expand(self, given: PCollection[T]) -> PCollection[T]:
+            if not self.n:
+                return given | "None" >> Filter[Any](_never)
+            sample = CombineGlobally[list[T]](combine.Sample(self.n)).without_defaults()
+            return given | "Sample" >> sample | "Each" >> FlatMap()
+
 
 class Top:
     """The greatest or the least elements, as lists."""
-
-    LargestPerKey: ClassVar[object] = OfBeamsSDK("Top.LargestPerKey")
-    SmallestPerKey: ClassVar[object] = OfBeamsSDK("Top.SmallestPerKey")
 
     class Of(_ListOf):
         """The ``n`` greatest of each window, the greatest first.
@@ -259,6 +277,18 @@ class Top:
             super().__init__(n, key, reverse=True)
             self.has_defaults = has_defaults
 
+    class LargestPerKey(PerKey):
+        """The ``n`` greatest of each key, the greatest first."""
+
+        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
+            super().__init__(n, key)
+
+    class SmallestPerKey(PerKey):
+        """The ``n`` least of each key, the least first."""
+
+        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
+            super().__init__(n, key, reverse=True)
+
 
 class ToList(_ListOf):
     """All elements of a window as a list, in no particular order."""
@@ -283,3 +313,7 @@ class ToSet(_Global):
 
     def expand(self, given: PCollection[T]) -> PCollection[set[T]]:
         return self._combined(given)
+
+
+def _never(_element: object) -> bool:
+    return False
