@@ -18,6 +18,7 @@ HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_fns",
     "coders.typecoders": f"{_P}.coders",
+    "io.external.generate_sequence": f"GenerateSequence={_IO}.sequences:GenerateSequence",
     "io.filesystem": f"CompressionTypes={_IO}.files:CompressionTypes "
     f"BeamIOError={_IO}.errors:BeamIOError",
     "io.kafka": f"{_IO}.kafka",
@@ -49,6 +50,8 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.core": f"{_P}.elements {_P}.pardo {_P}.groups {_P}.cogroups {_P}.python.functions "
     f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
     f"WindowInto={_P}.python.windowing:WindowInto",
+    "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
+    f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "

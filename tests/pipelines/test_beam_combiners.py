@@ -322,6 +322,14 @@ def test_a_default_can_be_asked_for_again():
     assert of(combiners.Count.Globally().with_defaults(False)) == []
 
 
+def test_any_elements_as_they_are():
+    assert of(combiners.Sample.Any(2), 5, 5, 5) == [5, 5]
+    assert sorted(of(combiners.Sample.Any(9), 3, 5)) == [3, 5]
+    assert of(combiners.Sample.Any(0), 5) == []
+    with pytest.raises(PipelineError, match=r"^Sample\.Any n "):
+        combiners.Sample.Any(-1)
+
+
 def test_combine_functions_for_each_place_of_a_tuple():
     largest_and_mean = combiners.TupleCombineFn(max, combiners.MeanCombineFn())
     assert of(beam.CombineGlobally(largest_and_mean), (1, 2), (5, 4)) == [(5, 3.0)]

@@ -151,9 +151,6 @@ def test_what_is_not_here_fails_when_it_is_used():
 OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
     "coders.coders.TupleCoder": lambda: beam.coders.TupleCoder(()),
     "testing.test_stream.WatermarkEvent": lambda: beam.testing.test_stream.WatermarkEvent(5),
-    "transforms.periodicsequence.PeriodicImpulse": (
-        lambda: beam.transforms.periodicsequence.PeriodicImpulse(0, 9)
-    ),
     "transforms.trigger.DataLossReason": lambda: beam.trigger.DataLossReason.MAY_FINISH,
     "transforms.core.Windowing": lambda: beam.transforms.core.Windowing(beam.GlobalWindows()),
     "transforms.error_handling.ErrorHandler": (
