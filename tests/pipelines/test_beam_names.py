@@ -150,7 +150,6 @@ def test_what_is_not_here_fails_when_it_is_used():
 
 OF_BEAMS_SDK: dict[str, Callable[[], Any]] = {
     "coders.coders.TupleCoder": lambda: beam.coders.TupleCoder(()),
-    "testing.test_stream.WatermarkEvent": lambda: beam.testing.test_stream.WatermarkEvent(5),
     "transforms.trigger.DataLossReason": lambda: beam.trigger.DataLossReason.MAY_FINISH,
     "transforms.core.Windowing": lambda: beam.transforms.core.Windowing(beam.GlobalWindows()),
     "transforms.error_handling.ErrorHandler": (
@@ -225,7 +224,6 @@ METHODS: dict[str, Callable[[], Any]] = {
     "GroupIntoBatches.WithShardedKey": lambda: beam.GroupIntoBatches.WithShardedKey(2),
     "ParDo.with_error_handler": lambda: beam.Map(int).with_error_handler(None),
     "Map(abs) | Map(str)": lambda: beam.Map(abs) | beam.Map(str),
-    "[...] | Map(str)": lambda: [1, 2] | beam.Map(str),
     **{
         f"with_exception_handling({name}=...)": (
             lambda name=name: beam.Map(int).with_exception_handling(**{name: 0.5})

@@ -22,5 +22,7 @@ in seconds is in `python`, text files and other sources and sinks are in `io`, S
 `scio`.
 """
 
-# Transforms are given what is made of other transforms: Map(...).with_exception_handling().
+# Transforms are given what is made of other transforms: Map(...).with_exception_handling(), and
+# [1, 2] | Map(...).
+import beamlike.api.pipelines.eager
 import beamlike.api.pipelines.error_handling  # noqa: F401

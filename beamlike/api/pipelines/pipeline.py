@@ -393,6 +393,3 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
             "give it collections that one pipeline has"
         )
     return pipelines[0].applied(transform, given)
-
-
-PTransform.applied = staticmethod(apply)

@@ -95,8 +95,9 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     takes_several: ClassVar[bool] = False
     """Whether a list that it is applied to is one of collections, and not of elements."""
 
-    applied: ClassVar[Callable[["PTransform[Any, Any]", Any], Any]]
-    """Applies a transform to several collections. `pipeline`, which knows these, sets it."""
+    applied_to_lists: ClassVar[Callable[["PTransform[Any, Any]", Any], Any]]
+    """Applies a transform to several collections or lists. It makes pipelines, so `eager` sets it.
+    """
 
     def __init__(self, label: str | None = None) -> None:
         if label is not None:
@@ -147,13 +148,10 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     def __ror__(self, given: Iterable[Any]) -> Any:
         """Apply this to several collections: ``(one, other) | Flatten()``.
 
-        Raises:
-            UnsupportedError: It is a list of elements, for which Beam's own SDK makes a pipeline.
+        A list of elements in place of a collection is one, too. If there is no collection at
+        all, everything runs at once, in memory, and lists come out: ``[1, 2] | Map(str)``.
         """
-        is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
-        if is_list and given not in ((), []) and next(collections_in(given), None) is None:
-            raise needs_beams_sdk(f"[...] | {self.label}")
-        return PTransform.applied(self, given)
+        return PTransform.applied_to_lists(self, given)
 
     def with_resource_hints(self, **hints: Any) -> Self:
         """This transform. In Beam it says what a worker should have, which hosts decide here: each
