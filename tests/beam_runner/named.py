@@ -45,7 +45,8 @@ NAMED: Final[dict[str, tuple[str, ...]]] = {
 
 
 ON_SPARK: Final[dict[str, tuple[str, ...]]] = {
-    "The test waits for a warning, which is given in a process of Spark's.": (
+    "The test waits for a warning that is given in a worker's process. Beam's tests of portable "
+    "runners, and of Flink with workers of its own, skip it for that.": (
         "test_batch_rebatch_pardos",
     ),
 }

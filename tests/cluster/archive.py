@@ -70,7 +70,7 @@ def packed(cache: Path) -> Packed:
 
 def _pack(packed_files: Packed, home: Path) -> None:
     source = checkout(ROOT, home / "checkout")
-    wheel_file = wheel(packed_files.plain, source, home, home)
+    wheel(packed_files.plain, source, home, home)
     # The environment that is packed: that of the cache stays without beamlike.
     full = home / "full"
     venv.create(full, with_pip=True)
@@ -83,9 +83,7 @@ def _pack(packed_files: Packed, home: Path) -> None:
         "--disable-pip-version-check",
     ]
     run([*pip, *map(str, (*_NEEDED, *_ON_CONNECT))], "pip for the archive", 1200)
-    named = home / "beamlike-0.1.0-py3-none-any.whl"
-    shutil.copyfile(wheel_file, named)
-    run([*pip, "--no-deps", named], "pip for beamlike", 300)
+    run([*pip, "--no-deps", source], "pip for beamlike", 300)
     packer = [packed_files.plain, "-m", "venv_pack"]
     run(
         [*packer, "-p", full, "-o", packed_files.archive, "--compress-level", "1"], "venv-pack", 600
