@@ -81,10 +81,11 @@ def _json_stage(state: SavedState, stage: SavedStage) -> dict[str, Any]:
 def _json_window(window: SavedWindow) -> dict[str, Any]:
     view, function = window.trigger, window.function
     nodes = () if view is None else spoken(view).walk()
+    trigger = [{name: getattr(node, name) for name in _NODE} for node in nodes]
     return {
         **_json_row(window.facts, COMMON),
         "key": window.key,
-        "trigger": [{name: getattr(node, name) for name in _NODE} for node in nodes],
+        "trigger": None if view is None else trigger,
         "holds": window.holds,
         **({} if function is None else _json_function(function)),
     }

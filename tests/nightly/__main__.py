@@ -18,6 +18,7 @@ TRIALS: Final = {
     "landing": ("tests.landing",),
     "catalogs": ("tests.catalogs",),
     "kafka": ("tests.kafka",),
+    "cluster": ("tests.cluster",),
     "endurance": ("tests.endurance",),
     "exhaustive": ("tests.exhaustive", "--report", "tests/exhaustive/LATEST.md"),
     "differential": ("tests.differential", "--report", "tests/differential/LATEST.md"),
