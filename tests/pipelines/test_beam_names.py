@@ -234,7 +234,6 @@ METHODS: dict[str, Callable[[], Any]] = {
     "DoFn.WatermarkEstimatorParam": lambda: beam.DoFn.WatermarkEstimatorParam(),
     "DoFn.unbounded_per_element": lambda: beam.DoFn.unbounded_per_element(),
     "CombineGlobally.as_singleton_view": lambda: beam.CombineGlobally(sum).as_singleton_view(),
-    "PipelineOptions.from_dictionary": lambda: beam.PipelineOptions.from_dictionary({}),
     "PipelineRunner.run": lambda: beam.runners.DirectRunner().run(beam.Create([1])),
     "ReadFromText(delimiter=...)": lambda: beam.io.ReadFromText("in", delimiter=b";"),
     "ReadAllFromText(escapechar=...)": lambda: beam.io.ReadAllFromText(escapechar=b"-"),

@@ -41,6 +41,9 @@ def test_what_is_set_in_one_view_is_set_in_all():
         "input": "lines.txt",
     }
     assert repr(words) == "Words(input='lines.txt', least=5)"
+    assert Words.from_dictionary({"input": "a"}).get_all_options(drop_default=True) == {
+        "input": "a"
+    }
 
 
 def test_options_come_from_the_command_line_if_none_are_given(monkeypatch: pytest.MonkeyPatch):

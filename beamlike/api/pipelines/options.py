@@ -7,7 +7,7 @@ import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, get_args
+from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar, get_args
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.errors import PipelineError
@@ -53,7 +53,6 @@ class PipelineOptions:
         PipelineError: The command line cannot be read, or is no list.
     """
 
-    from_dictionary: ClassVar[Any] = OfBeamsSDK("PipelineOptions.from_dictionary")
     display_data: ClassVar[Any] = OfBeamsSDK("PipelineOptions.display_data")
 
     def __init__(self, flags: Sequence[str] | None = None, **values: Any) -> None:
@@ -71,6 +70,15 @@ class PipelineOptions:
         for name, value in declared.items():
             values.setdefault(name, value)
         self.__dict__.update(_flags=flags, _values=values, _declared=declared)
+
+    @classmethod
+    def from_dictionary(cls, options: dict[str, Any]) -> Self:
+        """Options with these values.
+
+        Args:
+            options: Values by name.
+        """
+        return cls([], **options)
 
     @classmethod
     def _add_argparse_args(cls, parser: ArgumentParser) -> None:
