@@ -178,9 +178,17 @@ class Cluster:
         }
 
     def submit(
-        self, name: str, settings: Mapping[str, str], *command: str | Path
+        self,
+        name: str,
+        settings: Mapping[str, str],
+        *command: str | Path,
+        variables: Mapping[str, str] | None = None,
     ) -> "subprocess.Popen[bytes]":
-        """Send a job by ``spark-submit`` from the driver's host."""
+        """Send a job by ``spark-submit`` from the driver's host.
+
+        Args:
+            variables: Of its environment, besides those of all hosts.
+        """
         folder = self.home / DRIVER
         folder.mkdir(exist_ok=True)
         with suppress(FileExistsError):
@@ -188,7 +196,8 @@ class Cluster:
             (folder / "environment").symlink_to(self.packed.unpacked)
         listed = [part for pair in settings.items() for part in ("--conf", "=".join(pair))]
         script = [self.spark / "bin" / "spark-submit", "--master", self.address, *listed, *command]
-        return self.start(DRIVER, name, script)
+        named = ["=".join(pair) for pair in (variables or {}).items()]
+        return self.start(DRIVER, name, ["env", *named, *script])
 
 
 def _command_of(process: int) -> bytes:
