@@ -197,10 +197,9 @@ def spark_connect(place: Place) -> str:
     with _trial(place) as trial:
         built = trial.cluster
         address = built.network.addresses[DRIVER]
-        server = built.settings() | {
-            "spark.connect.grpc.binding.address": address,
-            "spark.connect.grpc.binding.port": "15002",
-        }
+        # It listens on all addresses of its namespace: what calls the function of foreachBatch is a
+        # client on the loopback.
+        server = built.settings() | {"spark.connect.grpc.binding.port": "15002"}
         name = "org.apache.spark.sql.connect.service.SparkConnectServer"
         # The server knows the Python of the workers by this variable, and by no setting.
         variables = {"PYSPARK_PYTHON": server["spark.pyspark.python"]}
