@@ -1,5 +1,6 @@
 """What a query over streams needs of a session that is not beamlike's: all of it in one list."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -429,6 +430,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
 def test_what_a_platform_sets_when_it_starts_a_session_changes_no_pane(uses_daemon: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", _STARTED_OTHERWISE, uses_daemon],
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
         capture_output=True,
         text=True,
         check=False,
