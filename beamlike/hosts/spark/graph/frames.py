@@ -138,9 +138,9 @@ def stream_messages(
     streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
     entries = [frame.entry(layers, at) for at, frame in streams]
     entries += [] if others is None else [Entry(others)]
-    if waits_for_clock(layers, shards):
-        by_trigger = _waits_for_trigger(layers, shards)
-        every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=_silences_ms(layers))
+    by_trigger, silences_ms = _waits_for_trigger(layers, shards), _silences_ms(layers)
+    if by_trigger or silences_ms:
+        every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=silences_ms)
         entries.append(Entry(_ticked(spark, layers, every_ms)))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, StatefulNode))
