@@ -35,6 +35,7 @@ from beamlike.hosts.spark.graph.stages import (
 from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.processor import GroupProcessor, at_once
+from beamlike.hosts.spark.requirements import PARTITIONS
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
 from beamlike.machine.clocks import StageClock
@@ -60,8 +61,6 @@ from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 @attrs.frozen
@@ -303,13 +302,13 @@ def _playing(
     def start() -> Any:
         # This sink cannot go on from a checkpoint. A query is started again before it has any rows.
         shutil.rmtree(home / "checkpoint", ignore_errors=True)
-        partitions = spark.conf.get(_PARTITIONS)
-        spark.conf.set(_PARTITIONS, str(shards))
+        partitions = spark.conf.get(PARTITIONS)
+        spark.conf.set(PARTITIONS, str(shards))
         try:
             with without_snapshots(spark):
                 return writer.start()
         finally:
-            spark.conf.set(_PARTITIONS, str(partitions))
+            spark.conf.set(PARTITIONS, str(partitions))
 
     query, seen, numbers = start(), 0, count()
 
