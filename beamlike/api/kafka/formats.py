@@ -141,8 +141,6 @@ class Json(Text):
 
     def write(self, record: "Column", fields: "StructType") -> "Column":
         """See `Format.write`."""
-        from pyspark.sql import functions as F
-
         for field in fields.fields:
             for name in _NO_JSON:
                 if name in field.dataType.simpleString():
@@ -151,7 +149,7 @@ class Json(Text):
                         f"{field.dataType.simpleString()}, which JSON has no form for; make a text "
                         "or bytes of it before, such as F.st_asbinary"
                     )
-        return F.to_json(record, _TO_JSON).cast("binary")
+        return json_bytes(record)
 
 
 @attrs.frozen
@@ -197,6 +195,13 @@ class Avro(Format):
         from pyspark.sql import functions as F
 
         return F.call_function("to_avro", record)
+
+
+def json_bytes(record: "Column") -> "Column":
+    """A struct as JSON in UTF-8, with times in UTC."""
+    from pyspark.sql import functions as F
+
+    return F.to_json(record, _TO_JSON).cast("binary")
 
 
 BYTES: Final = Bytes()

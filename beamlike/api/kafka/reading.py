@@ -188,6 +188,7 @@ def _decoded(
     """The columns of records, and what those of Kafka are called."""
     from pyspark.sql import functions as F
 
+    from beamlike.hosts.landing.names import free_name
     from beamlike.hosts.spark.inputs import column
 
     raw_key, raw_value = F.col("key"), F.col("value")
@@ -205,17 +206,10 @@ def _decoded(
     columns = [*read_columns, part.alias(_PART), problem.alias(_PROBLEM), *fields]
     known = analysed(lambda: rows.select(*columns))
     names = known.select(f"{_FIELDS}.*").columns if fields else []
-    named = {name: _free(name, names) for name in (*_RECORD, _PART)}
+    named = {name: free_name(name, names, "kafka_") for name in (*_RECORD, _PART)}
     shown = [F.col(_FIELDS).getField(name).alias(name) for name in names]
     kept = [column(name).alias(other) for name, other in named.items()]
     return known.select(*shown, *kept, _PROBLEM), named
-
-
-def _free(name: str, names: Sequence[str]) -> str:
-    folded = {other.casefold() for other in names}
-    while name.casefold() in folded:
-        name = f"kafka_{name}"
-    return name
 
 
 def _without_unreadable(records: Stream) -> Stream:

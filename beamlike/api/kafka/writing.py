@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.api.arguments import check_choice, column_names
 from beamlike.api.dataframe.stream import Stream
-from beamlike.api.kafka.formats import JSON, Format, analysed
+from beamlike.api.kafka.formats import JSON, Format, analysed, json_bytes
 from beamlike.api.kafka.reading import clients
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError, WindowingError
 from beamlike.hosts import kafka_connector as connector
@@ -56,8 +56,8 @@ def write(
     Records of one key and window come in the order of their panes. After a failure Spark writes
     records of the last micro-batch again: at least once, and by key the same result. It cannot be
     more, because Spark's sink does not take part in the transactions of Kafka. A worker that was
-    given up and goes on can put an older record behind a newer one; ``pane.index`` tells them
-    apart.
+    given up and goes on can put an older record behind a newer one; the newer one has the greater
+    ``pane.index``.
 
     Args:
         panes: A `Stream` after a grouping, or a DataFrame of panes, streaming or bounded.
@@ -229,8 +229,7 @@ class _Records:
         from pyspark.sql import functions as F
 
         names = [*self.columns.key, _name_of_result(self.columns)]
-        record = F.struct(*map(_column, names))
-        return JSON.write(record, _no_fields())
+        return json_bytes(F.struct(*map(_column, names)))
 
     def _value(self, frame: "DataFrame") -> "Column":
         from pyspark.sql import functions as F
@@ -309,8 +308,7 @@ class _Records:
         headers = F.array(
             *(_header(name, dropped.getField(name)) for name in ("stage", "reason"))
         ).cast(_HEADERS_TYPE)
-        value = JSON.write(dropped, _no_fields())
-        return _as_record(self.dead_letters or "", _nothing(), value, headers)
+        return _as_record(self.dead_letters or "", _nothing(), json_bytes(dropped), headers)
 
 
 _IS_DROPPED, _KEY, _VALUE, _HEADERS = (
@@ -330,12 +328,6 @@ def _column(name: str) -> "Column":
     from beamlike.hosts.spark.inputs import column
 
     return column(name)
-
-
-def _no_fields() -> Any:
-    from pyspark.sql.types import StructType
-
-    return StructType()
 
 
 def _nothing() -> "Column":

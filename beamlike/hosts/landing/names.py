@@ -25,7 +25,7 @@ Rendering = Literal["rows", "retractions", "changelog", "upserts"]
 """How rows say what they change, see `beamlike.hosts.landing.batch`."""
 
 
-def free_name(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, taken: Iterable[str], prefix: str = "beamlike_") -> str:
     """A name that none of these is, in upper or lower case.
 
     >>> free_name("timing", ["user", "Timing"])
@@ -33,7 +33,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     """
     folded = {other.casefold() for other in taken}
     while name.casefold() in folded:
-        name = f"beamlike_{name}"
+        name = f"{prefix}{name}"
     return name
 
 
