@@ -96,14 +96,15 @@ def needs_of(stream: Stream) -> tuple[Machines, Cost]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments to argparse."""
-    add, load, machines = parser.add_argument, Load(0), Machines()
+    add, stream = parser.add_argument, Stream(Load(0))
+    load, machines = stream.load, stream.machines
     add("--events", type=whole_number(1), required=True, metavar="N", help="events a second")
     add(
         "--every",
         type=whole_number(1),
-        default=10,
+        default=stream.every,
         metavar="SECONDS",
-        help="between two micro-batches (10)",
+        help=f"between two micro-batches ({stream.every})",
     )
     add(
         "--windows",
@@ -125,14 +126,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1),
         default=load.groupings,
         metavar="N",
-        help="groupings and joins in a row, and one for each side of a join that is grouped (1)",
+        help="groupings and joins in a row, and one for each side of a join that is grouped "
+        f"({load.groupings})",
     )
     add(
         "--hottest",
         type=_Number(0, 1),
         default=load.hottest,
         metavar="X",
-        help="the part of all events that the most frequent key has (0)",
+        help=f"the part of all events that the most frequent key has ({load.hottest:g})",
     )
     add("--executors", type=whole_number(1), metavar="N", help="by default as many as it needs")
     add(
