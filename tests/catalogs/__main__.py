@@ -11,17 +11,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from tests.catalogs.formats import FORMATS, Format
 from tests.judges.building import NotHere, cache_folder
+from tests.support.latest import Latest
 
 __all__ = ["main"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-LATEST: Final = Path(__file__).with_name("LATEST.md")
 TRIALS: Final = (
     "batches land once",
     "drivers killed before, within and after the commit",
@@ -31,14 +30,17 @@ TRIALS: Final = (
     "writers that conflict, and columns that change",
     "over Spark Connect",
 )
-_HEADING: Final = """# The latest trials of Delta Lake and Iceberg by Spark
+LATEST: Final = Latest(
+    Path(__file__).with_name("LATEST.md"),
+    """# The latest trials of Delta Lake and Iceberg by Spark
 
 `python -m tests.catalogs`. A driver is killed with SIGKILL to its process group, Java and workers
 with it; its job is the one of [a web server](../landing/test_web_server.py).
 
-| format | PySpark | jar | trial | result | seconds | on |
-|---|---|---|---|---|---|---|
-"""
+""",
+    ("format", "PySpark", "jar", "trial", "result", "seconds", "on"),
+    named_by=(0, 3),
+)
 _SECONDS: Final = 1800
 
 
@@ -50,7 +52,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache", help="the folder for what is fetched")
     parser.add_argument("--python", type=Path, help="a Python with this PySpark, in place of one")
     options = parser.parse_args(arguments)
-    rows = _kept()
     has_failed = False
     for name in options.format or FORMATS:
         table_format = FORMATS[name]
@@ -69,12 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}: {trial}: {result}, {seconds} s", failure or "", sep="\n", flush=True)
             has_failed |= bool(failure)
             _, artifact, version = table_format.jars[0]
-            today = f"{datetime.now(UTC):%Y-%m-%d}"
-            cells = (name, table_format.pyspark, f"{artifact} {version}", trial)
-            rows["|".join((name, trial))] = (
-                f"| {' | '.join(cells)} | {result} | {seconds} | {today} |\n"
-            )
-    LATEST.write_text(_HEADING + "".join(rows.values()), encoding="utf-8")
+            cells = (name, table_format.pyspark, f"{artifact} {version}", trial, result, seconds)
+            LATEST.keep(*cells, order=tuple(FORMATS))
     return int(has_failed)
 
 
@@ -96,17 +93,6 @@ def failure_of(table_format: Format, trial: str, python: Path, jars: str) -> str
     spoken = (line[:300] for line in ran.stdout.splitlines() if " +- " not in line)
     lines = list(spoken)[-60:]
     return "\n".join(lines) if ran.returncode else ""
-
-
-def _kept() -> dict[str, str]:
-    """The rows of earlier runs, by format and trial."""
-    if not LATEST.exists():
-        return {}
-    lines = [
-        line for line in LATEST.read_text(encoding="utf-8").splitlines() if line.count("|") > 7
-    ]
-    cells = [(line, line.split(" | ")) for line in lines[2:]]
-    return {f"{cell[0].strip('| ')}|{cell[3]}": f"{line}\n" for line, cell in cells}
 
 
 if __name__ == "__main__":

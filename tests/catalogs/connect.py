@@ -4,10 +4,8 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any, Final
 import pyspark
 
 from tests.catalogs.formats import FORMATS, Format
+from tests.support.listening import DoesNotListen, free_port, listening
 
 __all__ = ["check", "main"]
 
@@ -93,9 +92,7 @@ def _counts(spark: Any, table: str) -> dict[str, int]:
 @contextmanager
 def _server(settings: Mapping[str, str], home: Path) -> Iterator[str]:
     """A server that runs until the end of the block; its address."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    port = free_port()
     spark_home = Path(pyspark.__file__).parent
     jars = settings["spark.driver.extraClassPath"].split(os.pathsep)
     chosen = {
@@ -118,26 +115,10 @@ def _server(settings: Mapping[str, str], home: Path) -> Iterator[str]:
             command, env=environment, stdout=written, stderr=written, start_new_session=True
         )
     try:
-        _wait_for(port, process, log)
-        yield f"sc://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + _STARTS_WITHIN
-    while time.monotonic() < until:
-        assert process.poll() is None, log.read_text(encoding="utf-8")[-2000:]
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.5)
-    raise AssertionError(f"the server did not listen within {_STARTS_WITHIN} seconds")
+        with listening(process, port, _STARTS_WITHIN):
+            yield f"sc://127.0.0.1:{port}"
+    except DoesNotListen as problem:
+        raise AssertionError(f"{problem}\n{log.read_text(encoding='utf-8')[-2000:]}") from problem
 
 
 if __name__ == "__main__":

@@ -11,17 +11,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from tests.judges.building import BESIDE_PYSPARK, NotHere, Requirement, cache_folder, environment
 from tests.kafka.broker import CONNECTOR, KAFKA, broker, class_path
+from tests.support.latest import Latest
 
 __all__ = ["TRIALS", "main", "play"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-LATEST: Final = Path(__file__).with_name("LATEST.md")
 TRIALS: Final = (
     "there and back",
     "a partition that lags",
@@ -34,13 +33,15 @@ TRIALS: Final = (
 )
 PYSPARK: Final = "4.2.0"
 """The last for which the connector is served."""
-_HEADING: Final = f"""# The latest trials of Kafka
+LATEST: Final = Latest(
+    Path(__file__).with_name("LATEST.md"),
+    f"""# The latest trials of Kafka
 
 `python -m tests.kafka`, with a broker {KAFKA[0][2]} on loopback and PySpark {PYSPARK}.
 
-| trial | result | seen | on |
-|---|---|---|---|
-"""
+""",
+    ("trial", "result", "seen", "on"),
+)
 _SECONDS: Final = 3600
 _SAID: Final = re.compile(r"^.+: holds, ")
 """Lines of trials, as against those of Java."""
@@ -60,20 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     print(said)
     held = re.findall(r"^(.+): holds, (\d+) s \| (.*)$", said, re.MULTILINE)
-    rows = _kept()
     for name, seconds, detail in held:
-        cells = (name, f"holds, {seconds} s", detail, f"{datetime.now(UTC):%Y-%m-%d}")
-        rows[name] = f"| {' | '.join(cells)} |\n"
-    LATEST.write_text(
-        _HEADING + "".join(rows[name] for name in TRIALS if name in rows), encoding="utf-8"
-    )
+        LATEST.keep(name, f"holds, {seconds} s", detail, order=TRIALS)
     return int(len(held) < len(options.trial or TRIALS))
-
-
-def _kept() -> dict[str, str]:
-    """The rows of earlier runs, by trial."""
-    lines = LATEST.read_text(encoding="utf-8").splitlines()
-    return {line.split(" | ")[0].strip("| "): f"{line}\n" for line in lines if "| holds" in line}
 
 
 def play(trials: Sequence[str], cache: Path, python: Path | None = None) -> str:

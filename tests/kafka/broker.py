@@ -5,9 +5,7 @@ Maven fetches the broker and Spark's connector into a cache folder.
 
 import os
 import shutil
-import socket
 import subprocess
-import time
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.judges.building import NotHere, run
+from tests.support.listening import DoesNotListen, free_port, listening
 
 __all__ = ["CONNECTOR", "KAFKA", "broker", "class_path"]
 
@@ -91,7 +90,7 @@ def broker(jars: str, home: Path) -> Iterator[str]:
     Raises:
         NotHere: It does not start.
     """
-    port, controller = _free_port(), _free_port()
+    port, controller = free_port(), free_port()
     settings = home / "server.properties"
     settings.write_text(
         _SETTINGS.format(home=home, port=port, controller=controller), encoding="utf-8"
@@ -103,30 +102,7 @@ def broker(jars: str, home: Path) -> Iterator[str]:
     with (home / "broker.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen([*java, "kafka.Kafka", settings], stdout=log, stderr=log)
     try:
-        _wait_for(port, process)
-        yield f"127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + _STARTS_WITHIN
-    while time.monotonic() < until:
-        if process.poll() is not None:
-            raise NotHere(f"the broker ended with {process.returncode}")
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.5)
-    raise NotHere(f"the broker did not listen within {_STARTS_WITHIN} seconds, on {os.uname()[0]}")
+        with listening(process, port, _STARTS_WITHIN):
+            yield f"127.0.0.1:{port}"
+    except DoesNotListen as problem:
+        raise NotHere(f"the broker: {problem}, on {os.uname()[0]}") from problem

@@ -14,7 +14,7 @@ from tests.kafka.broker import KAFKA, class_path
 def test_each_trial_has_been_run_and_held() -> None:
     from tests.kafka.trials import TRIALS as PLAYED
 
-    text = LATEST.read_text(encoding="utf-8")
+    text = LATEST.path.read_text(encoding="utf-8")
     held = re.findall(r"^\| (.+?) \| holds, \d+ s \|", text, re.MULTILINE)
     assert held == list(TRIALS) == list(PLAYED)
 

@@ -2,13 +2,14 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
+
+from tests.support.listening import free_port
 
 __all__ = ["postgres_programs", "postgres_server"]
 
@@ -32,7 +33,7 @@ def postgres_server() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="beamlike-pg-") as home:
         if os.geteuid() == 0:  # it refuses to run as root
             shutil.chown(home, _USER)
-        data, port = f"{home}/data", _free_port()
+        data, port = f"{home}/data", free_port()
         _run(home, programs / "initdb", "-D", data, "-U", _USER, "-A", "trust", "-N")
         options = f"-p {port} -c listen_addresses=127.0.0.1 -k {home} -c fsync=off"
         start = ["-D", data, "-l", f"{home}/log", "-w", "-o", options, "start"]
@@ -49,10 +50,3 @@ def _run(home: str, *command: str | Path) -> None:
         command, user=user, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     assert done.returncode == 0, done.stderr.decode()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
