@@ -7,12 +7,26 @@ from warnings import catch_warnings, simplefilter
 
 import pytest
 
-import beamlike as bl
 from beamlike.runtime.store import pages
 from tests.support.machines.shard_of_numbers import Limit, Worker
+from tests.support.queries.counted import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def setting(spark: "SparkSession") -> Iterator[Callable[[str, str], None]]:
+    """Sets one of the session's settings, until the test is over."""
+    before: dict[str, str | None] = {}
+
+    def set_to(name: str, value: str) -> None:
+        before.setdefault(name, spark.conf.get(name, None))
+        spark.conf.set(name, value)
+
+    yield set_to
+    for name, value in before.items():
+        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 @pytest.fixture
@@ -20,14 +34,7 @@ def count_in_minutes(spark: "SparkSession", tmp_path: Path) -> Iterator[Callable
     """A query that counts the rows of each user and minute; called with a time, it takes one."""
     inbox = tmp_path / "in"
     inbox.mkdir()
-    counts = bl.windowed(
-        spark.readStream.schema("user string, at timestamp").json(str(inbox)),
-        key="user",
-        timestamp="at",
-        watermark="1 minute",
-        window=bl.FixedWindows("1 minute"),
-        aggregate={"n": bl.count()},
-    )
+    counts = counted(spark, inbox)
     writer = counts.writeStream.format("noop")
     query = writer.option("checkpointLocation", str(tmp_path / "state")).start()
 

@@ -1,7 +1,7 @@
 """How the files of a checkpoint get their names, and what a kill in the first of them leaves."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from beamlike.hosts.failed_starts import ADVICE_ON_LEFTOVERS, advising
 from beamlike.hosts.spark.checkpoint_files import FILE_MANAGER, LOCATION, check_file_manager
 from beamlike.hosts.spark.drain import mark_end
 from beamlike.inspect.metrics.log_lines import log_end
+from tests.support.queries.counted import counted
 
 PACKAGE = "org.apache.spark.sql.execution.streaming."
 MANAGER = f"{PACKAGE}checkpointing.FileSystemBasedCheckpointFileManager"
@@ -101,30 +102,6 @@ def test_the_name_that_the_manager_had_before_is_refused_and_where_hadoop_is_set
 )
 def test_others_are_taken(spark: Any, location: str) -> None:
     check_file_manager(spark, location)
-
-
-@pytest.fixture
-def setting(spark: SparkSession) -> Iterator[Setting]:
-    before: dict[str, str | None] = {}
-
-    def set_to(name: str, value: str) -> None:
-        before.setdefault(name, spark.conf.get(name, None))
-        spark.conf.set(name, value)
-
-    yield set_to
-    for name, value in before.items():
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
-
-
-def counted(spark: SparkSession, folder: Path) -> DataFrame:
-    return bl.windowed(
-        spark.readStream.schema("user string, at timestamp").json(str(folder)),
-        key="user",
-        timestamp="at",
-        watermark="1 minute",
-        window=bl.FixedWindows("1 minute"),
-        aggregate={"n": bl.count()},
-    )
 
 
 @pytest.mark.spark

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -152,19 +152,7 @@ def test_a_python_that_only_workers_have_is_named(spark: SparkSession, tmp_path:
 Setting = Callable[[str, str], None]
 
 
-@pytest.fixture
-def setting(spark: SparkSession) -> Iterator[Setting]:
-    before: dict[str, str | None] = {}
-
-    def set_to(name: str, value: str) -> None:
-        before.setdefault(name, spark.conf.get(name, None))
-        spark.conf.set(name, value)
-
-    yield set_to
-    for name, value in before.items():
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
-
-
+# It stands here: a warning names the file that asks for the windows.
 def counted(spark: SparkSession, folder: Path, shards: int = 2) -> Any:
     return bl.windowed(
         spark.readStream.schema("user string, at timestamp").json(str(folder)),
