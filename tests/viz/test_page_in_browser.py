@@ -88,9 +88,9 @@ def test_the_session_of_the_blog_is_reported_step_by_step(reader: Reader):
     for _ in range(6):
         reader.press("ArrowRight")
         shown.append(reader.said)
-    told = [it for it in explain(recording).sentences if it.kind != "waiting"]
+    sentences = [it for it in explain(recording).sentences if it.kind != "waiting"]
     assert [words[2:] for words in shown] == [
-        [it.text for it in told if it.step == step] for step in range(7)
+        [it.text for it in sentences if it.step == step] for step in range(7)
     ]
     assert [words[:2] for words in shown[1:4]] == [
         ["Step 1, 2 of 7", "1 element arrived"],
