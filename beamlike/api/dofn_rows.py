@@ -53,19 +53,19 @@ class _DoFnRows(StatefulDoing):
     def shown(self, value: Any) -> Any:
         return self._rows.seen(value)
 
-    def given(
-        self, asked: Param, given: UserStates, element: Windowed, timer: DueTimer | None = None
+    def argument(
+        self, asked: Param, states: UserStates, element: Windowed, timer: DueTimer | None = None
     ) -> Any:
         if asked.name == "KeyParam":
-            return self._rows.key(given.key)
-        return super().given(asked, given, element, timer)
+            return self._rows.key(states.key)
+        return super().argument(asked, states, element, timer)
 
-    def process(self, given: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+    def process(self, states: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
         row = attrs.evolve(element, value=self._rows.seen(element.value))
-        return self._rows.results(super().process(given, row), given)
+        return self._rows.results(super().process(states, row), states)
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Iterator[tuple[str, Windowed]]:
-        return self._rows.results(super().fire(given, timer), given)
+    def fire(self, states: UserStates, timer: DueTimer) -> Iterator[tuple[str, Windowed]]:
+        return self._rows.results(super().fire(states, timer), states)
 
-    def expire(self, given: UserStates, timestamp: int) -> Iterator[tuple[str, Windowed]]:
-        return self._rows.results(super().expire(given, timestamp), given)
+    def expire(self, states: UserStates, timestamp: int) -> Iterator[tuple[str, Windowed]]:
+        return self._rows.results(super().expire(states, timestamp), states)

@@ -105,7 +105,7 @@ def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
 def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
     shards = state.shards_of(stage)
     windows, keys, size, stored = (
-        sum(it[what] for it in shards) for what in ("windows", "keys", "bytes", "stored")
+        sum(row[what] for row in shards) for what in ("windows", "keys", "bytes", "stored")
     )
     of = stage.identity.get("shards", "")
     number = f"{len(shards)} of {of}" if str(len(shards)) != of else of
@@ -123,14 +123,16 @@ def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
         yield "  of its keys", keys_of(stage.of_keys)
     yield "output watermark", _output(stage, shards)
     for what, unit in (("next_event", "the watermark reaches"), ("next_clock", "the clock passes")):
-        due = min((it[what] for it in shards if it[what] is not None), default=None)
+        due = min((row[what] for row in shards if row[what] is not None), default=None)
         if due is not None:
             yield (
                 f"next, by {'watermark' if what == 'next_event' else 'clock'}",
                 (f"something changes once {unit} {instant(due)}"),
             )
 
-    side = min((it.next_side for it in stage.shards if it.next_side is not None), default=None)
+    side = min(
+        (shard.next_side for shard in stage.shards if shard.next_side is not None), default=None
+    )
     if side is not None:
         yield "next, by side", f"something changes once the side input is past {instant(side)}"
 
@@ -140,14 +142,14 @@ def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
     reached = stage.output_watermark
     watermark = instant(reached)
     held = [
-        it
-        for shard, it in zip(stage.shards, shards, strict=True)
-        if shard.output_watermark == reached and it["held_until"] is not None
+        row
+        for shard, row in zip(stage.shards, shards, strict=True)
+        if shard.output_watermark == reached and row["held_until"] is not None
     ]
     if not held:
         return f"{watermark}; no window holds it back"
     behind = show_duration(stage.watermark - reached) if stage.watermark > reached else ""
-    by = "; ".join(f"{_holder(it)} in shard {it['shard']}" for it in held[:3])
+    by = "; ".join(f"{_holder(row)} in shard {row['shard']}" for row in held[:3])
     more = f" and {how_many(len(held) - 3, 'shard')} more" if len(held) > 3 else ""
     return f"{watermark}, held back{f' {behind}' if behind else ''} by {by}{more}"
 
@@ -158,13 +160,13 @@ def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:
         "held back by",
     )
     shards = state.shards_of(stage)
-    for shard, it in zip(stage.shards, shards, strict=True):
+    for shard, row in zip(stage.shards, shards, strict=True):
         yield (
-            str(it["shard"]),
-            *(f"{it[what]:,}" for what in ("windows", "keys", "bytes", "stored")),
+            str(row["shard"]),
+            *(f"{row[what]:,}" for what in ("windows", "keys", "bytes", "stored")),
             instant(shard.at.watermark),
             instant(shard.output_watermark),
-            "-" if it["held_until"] is None else _holder(it),
+            "-" if row["held_until"] is None else _holder(row),
         )
 
 
@@ -179,19 +181,19 @@ def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[R
         *stage,
         *("key", "window", "new", "last pane", "watermark", "clock", "bytes", "waits for"),
     )
-    keys = cut_all([escaped(it.facts["key"]) or "(all)" for it in windows], _KEY_WIDTH)
-    for it, key in zip(windows, keys, strict=True):
-        facts = it.facts
+    keys = cut_all([escaped(window.facts["key"]) or "(all)" for window in windows], _KEY_WIDTH)
+    for window, key in zip(windows, keys, strict=True):
+        facts = window.facts
         yield (
-            *((escaped(it.stage.name),) if several else ()),
+            *((escaped(window.stage.name),) if several else ()),
             key,
-            show_window(it.window),
+            show_window(window.window),
             _number(facts["new_elements"]),
             _pane(facts),
             instant(facts["due_event"]),
             instant(facts["due_clock"]),
             f"{facts['bytes']:,}",
-            _waits_for(it),
+            _waits_for(window),
         )
 
 
@@ -223,13 +225,15 @@ def _function(function: SavedFunction) -> Iterator[str]:
     if function.cells:
         yield "  states"
         cells = {
-            escaped(f"{it.name}, {it.kind or 'of an unknown kind'}"): _cut(_shown(it), _HELD_WIDTH)
-            for it in function.cells
+            escaped(f"{cell.name}, {cell.kind or 'of an unknown kind'}"): _cut(
+                _shown(cell), _HELD_WIDTH
+            )
+            for cell in function.cells
         }
         yield from named_facts(cells, 4)
     if function.timers:
         yield "  timers"
-        yield from named_facts({_timer_name(it): _fires(it) for it in function.timers}, 4)
+        yield from named_facts({_timer_name(timer): _fires(timer) for timer in function.timers}, 4)
     if function.waiting:
         first, last = function.waiting[0], function.waiting[-1]
         span = (
@@ -256,18 +260,18 @@ def _fires(timer: SavedTimer) -> str:
     return f"fires once {clock} is past {instant(timer.at)}, {held}"
 
 
-def _in_full(it: SavedWindow) -> Iterator[str]:
-    facts = it.facts
-    yield f"key {_key(facts['key'], _HELD_WIDTH)}, {show_window(it.window)}"
+def _in_full(window: SavedWindow) -> Iterator[str]:
+    facts = window.facts
+    yield f"key {_key(facts['key'], _HELD_WIDTH)}, {show_window(window.window)}"
     closed = "; closed: it takes no more elements" if facts["closed"] else ""
     standing = facts["standing"]
     lines = {
-        "stage": f"{escaped(it.stage.name)}, shard {facts['shard']}",
+        "stage": f"{escaped(window.stage.name)}, shard {facts['shard']}",
         "new elements": None
-        if it.function is not None
+        if window.function is not None
         else f"{_number(facts['new_elements'])} since the last pane{closed}",
         "all elements": None if facts["size"] is None else f"{facts['size']:,}",
-        "last pane": None if it.function is not None else _pane(facts),
+        "last pane": None if window.function is not None else _pane(facts),
         "standing panes": None if standing is None else f"{standing:,} not withdrawn yet",
         "holds back": None
         if facts["hold"] is None
@@ -276,17 +280,17 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
         "size": f"{facts['bytes']:,} bytes",
     }
     yield from (f"  {what:<16}{fact}" for what, fact in lines.items() if fact is not None)
-    view = it.trigger
+    view = window.trigger
     if view is not None:
         yield "  trigger"
         yield from (f"    {node_in_words(node)}" for node in spoken(view).walk())
-    if it.function is not None:
-        yield from _function(it.function)
-    if it.holds:
+    if window.function is not None:
+        yield from _function(window.function)
+    if window.holds:
         yield "  holds"
         holds = {
             escaped(name): _cut(value if isinstance(value, str) else repr(value), _HELD_WIDTH)
-            for name, value in it.holds.items()
+            for name, value in window.holds.items()
         }
         yield from named_facts(holds, 4)
     yield ""

@@ -203,19 +203,23 @@ class InputState:
             change(self.active_at),
             tuple(map(change, self.shards)),
             tuple(
-                PartState(it.part, change(it.greatest), change(it.active_at)) for it in self.parts
+                PartState(part.part, change(part.greatest), change(part.active_at))
+                for part in self.parts
             ),
         )
 
     def to_json(self) -> list[Any]:
         known = [self.greatest, self.active_at, list(self.shards)]
-        return [*known, [attrs.astuple(it) for it in self.parts]] if self.parts else known
+        return [*known, [attrs.astuple(part) for part in self.parts]] if self.parts else known
 
     @classmethod
     def from_json(cls, saved: Sequence[Any]) -> Self:
         greatest, active_at, shards, *parts = saved
         return cls(
-            greatest, active_at, tuple(shards), tuple(PartState(*it) for of in parts for it in of)
+            greatest,
+            active_at,
+            tuple(shards),
+            tuple(PartState(*part) for listed in parts for part in listed),
         )
 
 
@@ -231,7 +235,7 @@ class Clocks:
 
     def in_resolution(self, resolution: Resolution) -> "Clocks":
         """The same clocks, in the ticks of a resolution."""
-        return Clocks(tuple(it.in_resolution(resolution) for it in self.inputs), self.side)
+        return Clocks(tuple(source.in_resolution(resolution) for source in self.inputs), self.side)
 
     @property
     def needs_clock(self) -> bool:
@@ -281,20 +285,20 @@ class Clocks:
     def silent(self, states: Sequence[InputState], clock: int) -> frozenset[tuple[int, str]]:
         """The parts that are idle at this processing time (ms): their inputs and names."""
         return frozenset(
-            (at, part.part)
-            for at, (it, state) in enumerate(zip(self.inputs, states, strict=False))
-            if isinstance(it, SourceClock) and it.by_part
+            (position, part.part)
+            for position, (source, state) in enumerate(zip(self.inputs, states, strict=False))
+            if isinstance(source, SourceClock) and source.by_part
             for part in state.parts
-            if part.is_idle(it, clock)
+            if part.is_idle(source, clock)
         )
 
     def _start(self, clock: int) -> tuple[InputState, ...]:
         """No updates yet; ``clock`` is the processing time of the first step (ms)."""
         return tuple(
-            InputState(None, clock, (it.resolution.earliest,) * it.shards)
-            if isinstance(it, StageClock)
+            InputState(None, clock, (source.resolution.earliest,) * source.shards)
+            if isinstance(source, StageClock)
             else InputState(None, clock)
-            for it in self.inputs
+            for source in self.inputs
         )
 
     def _updated(
@@ -305,19 +309,19 @@ class Clocks:
     ) -> tuple[InputState, ...]:
         after, parts = list(states), dict[int, dict[str, PartState]]()
         # What the source as a whole has reached counts for all parts, in whichever order they come.
-        for it in sorted(updates, key=_of_whole_source):
-            state = after[it.input]
-            if isinstance(it, SourceProgress):
+        for update in sorted(updates, key=_of_whole_source):
+            state = after[update.input]
+            if isinstance(update, SourceProgress):
                 known = state.greatest
-                greatest = believed(it.greatest, self.inputs[it.input], clock)
-                of_input = parts.setdefault(it.input, {part.part: part for part in state.parts})
-                _move(of_input, it.part, greatest, clock)
+                greatest = believed(update.greatest, self.inputs[update.input], clock)
+                of_input = parts.setdefault(update.input, {part.part: part for part in state.parts})
+                _move(of_input, update.part, greatest, clock)
                 greatest = greatest if known is None else max(known, greatest)
-                after[it.input] = InputState(greatest, clock)
+                after[update.input] = InputState(greatest, clock)
             else:
                 shards = list(state.shards)
-                shards[it.shard] = max(shards[it.shard], it.watermark)
-                after[it.input] = InputState(None, clock, tuple(shards))
+                shards[update.shard] = max(shards[update.shard], update.watermark)
+                after[update.input] = InputState(None, clock, tuple(shards))
         for at, moved in parts.items():
             in_order = tuple(moved[name] for name in sorted(moved))
             after[at] = attrs.evolve(after[at], parts=in_order)
@@ -339,7 +343,7 @@ class Clocks:
     ) -> int | None:
         """The least watermark of some inputs; None if all of them are idle."""
         known = (self._of(self.inputs[at], states[at], clock) for at in positions)
-        return min((it for it in known if it is not None), default=None)
+        return min((watermark for watermark in known if watermark is not None), default=None)
 
     def _reached(self, positions: Iterable[int], states: Sequence[InputState]) -> int:
         """How far idle inputs have come (ms): the greatest of their watermarks.
@@ -357,14 +361,14 @@ class Clocks:
         ]
         return max([*earliest, *delivered], default=self.inputs[0].resolution.earliest)
 
-    def _of(self, it: InputClock, state: InputState, clock: int) -> int | None:
+    def _of(self, source: InputClock, state: InputState, clock: int) -> int | None:
         """The watermark of one input; None if it is idle."""
-        if isinstance(it, StageClock):
+        if isinstance(source, StageClock):
             return min(state.shards)
-        active = [part.greatest for part in state.parts if not part.is_idle(it, clock)]
-        if active and it.by_part:  # else they are of before a restart
-            return it.trailing(min(active))
-        return it.watermark(state.greatest, state.active_at, clock)
+        active = [part.greatest for part in state.parts if not part.is_idle(source, clock)]
+        if active and source.by_part:  # else they are of before a restart
+            return source.trailing(min(active))
+        return source.watermark(state.greatest, state.active_at, clock)
 
 
 def _of_whole_source(update: SourceProgress | ShardWatermark) -> bool:

@@ -68,33 +68,33 @@ class _Global(WithDefaults):
 
     fn: CombineFn
 
-    def _combined(self, given: PCollection[Any]) -> PCollection[Any]:
-        check_collection(given, self)
+    def _combined(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        check_collection(pcoll, self)
         if self.has_defaults:
-            check_defaults(given, type(self).__qualname__)
+            check_defaults(pcoll, type(self).__qualname__)
         whole: CombineGlobally[Any] = CombineGlobally(self.fn)
-        return given | "Combine" >> (whole if self.has_defaults else whole.without_defaults())
+        return pcoll | "Combine" >> (whole if self.has_defaults else whole.without_defaults())
 
 
 class _OfNumbers(_Global):
     """One number of all."""
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        return self._combined(given)
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        return self._combined(pcoll)
 
 
 class _OneOf(_Global):
     """One element of all."""
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        return self._combined(given)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
+        return self._combined(pcoll)
 
 
 class _ListOf(_Global):
     """Some elements of all."""
 
-    def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
-        return self._combined(given)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[list[T]]:
+        return self._combined(pcoll)
 
 
 class _PerKey(PTransform[Any, Any]):
@@ -102,20 +102,20 @@ class _PerKey(PTransform[Any, Any]):
 
     fn: CombineFn
 
-    def _combined(self, given: PCollection[Any]) -> PCollection[Any]:
-        return given | "Combine" >> CombinePerKey[Any](self.fn)
+    def _combined(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        return pcoll | "Combine" >> CombinePerKey[Any](self.fn)
 
 
 class _OneOfEach(_PerKey):
-    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
-        return self._combined(given)
+    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
+        return self._combined(pcoll)
 
 
 class _ListOfEach(_PerKey):
     takes = _PAIR
 
-    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
-        return self._combined(given)
+    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
+        return self._combined(pcoll)
 
 
 class Count:
@@ -126,8 +126,8 @@ class Count:
 
         fn = CountCombineFn()
 
-        def expand(self, given: PCollection[Any]) -> PCollection[int]:
-            return self._combined(given)
+        def expand(self, pcoll: PCollection[Any]) -> PCollection[int]:
+            return self._combined(pcoll)
 
     class PerKey(_PerKey):
         """Of each key."""
@@ -135,16 +135,18 @@ class Count:
         takes = _PAIR
         fn = CountCombineFn()
 
-        def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, int]]:
-            return self._combined(given)
+        def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, int]]:
+            return self._combined(pcoll)
 
     class PerElement(_PerKey):
         """Of each value: pairs of an element and how often it is there."""
 
         fn = CountCombineFn()
 
-        def expand(self, given: PCollection[T]) -> PCollection[tuple[T, int]]:
-            return self._combined(given | "PairWithItself" >> Map(lambda it: (it, it)))
+        def expand(self, pcoll: PCollection[T]) -> PCollection[tuple[T, int]]:
+            return self._combined(
+                pcoll | "PairWithItself" >> Map(lambda element: (element, element))
+            )
 
 
 class Mean:
@@ -155,16 +157,16 @@ class Mean:
 
         fn = MeanCombineFn()
 
-        def expand(self, given: PCollection[Any]) -> PCollection[float]:
-            return self._combined(given)
+        def expand(self, pcoll: PCollection[Any]) -> PCollection[float]:
+            return self._combined(pcoll)
 
     class PerKey(_PerKey):
         """Of each key."""
 
         fn = MeanCombineFn()
 
-        def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, float]]:
-            return self._combined(given)
+        def expand(self, pcoll: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, float]]:
+            return self._combined(pcoll)
 
 
 class _OfValues:
@@ -227,11 +229,11 @@ class Sample:
         def default_label(self) -> str:
             return f"Any({self.n})"
 
-        def expand(self, given: PCollection[T]) -> PCollection[T]:
+        def expand(self, pcoll: PCollection[T]) -> PCollection[T]:
             if not self.n:
-                return given | "None" >> Filter[Any](_never)
+                return pcoll | "None" >> Filter[Any](_never)
             sample = CombineGlobally[list[T]](combine.Sample(self.n)).without_defaults()
-            return given | "Sample" >> sample | "Each" >> FlatMap()
+            return pcoll | "Sample" >> sample | "Each" >> FlatMap()
 
 
 class Top:
@@ -302,8 +304,8 @@ class ToDict(_Global):
     takes = _PAIR
     fn = ToDictCombineFn()
 
-    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[dict[K, T]]:
-        return self._combined(given)
+    def expand(self, pcoll: PCollection[tuple[K, T]]) -> PCollection[dict[K, T]]:
+        return self._combined(pcoll)
 
 
 class ToSet(_Global):
@@ -311,8 +313,8 @@ class ToSet(_Global):
 
     fn = ToSetCombineFn()
 
-    def expand(self, given: PCollection[T]) -> PCollection[set[T]]:
-        return self._combined(given)
+    def expand(self, pcoll: PCollection[T]) -> PCollection[set[T]]:
+        return self._combined(pcoll)
 
 
 def _never(_element: object) -> bool:

@@ -98,17 +98,20 @@ class Doing(Do):
         remembers: bool = False,
     ) -> None:
         self.fn, self.tags, self.label = fn, tags, label
-        views = [View(it, label) for it in views_of(args, kwargs)]
+        views = [View(side, label) for side in views_of(args, kwargs)]
         slots = iter(range(len(views)))
-        self.args = tuple(_Slot(next(slots)) if isinstance(it, AsSideInput) else it for it in args)
+        self.args = tuple(
+            _Slot(next(slots)) if isinstance(argument, AsSideInput) else argument
+            for argument in args
+        )
         self.kwargs = {
-            name: _Slot(next(slots)) if isinstance(it, AsSideInput) else it
-            for name, it in kwargs.items()
+            name: _Slot(next(slots)) if isinstance(argument, AsSideInput) else argument
+            for name, argument in kwargs.items()
         }
         self.views: Sequence[View] = views
         self.asked = asked_by(fn.called())
         self.refuse_missing(self.asked, _OF_STATE if remembers else ())
-        kinds = {it.name for it in self.asked.values()}
+        kinds = {asked.name for asked in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
         named = arguments_by_name(fn.called(), self.args, {*self.asked}, self.takes_element)
         if named:
@@ -124,7 +127,11 @@ class Doing(Do):
         if not self.asked:
             return True
         parameters = inspect.signature(self.fn.called()).parameters.values()
-        names = [it.name for it in parameters if it.kind is not inspect.Parameter.KEYWORD_ONLY]
+        names = [
+            parameter.name
+            for parameter in parameters
+            if parameter.kind is not inspect.Parameter.KEYWORD_ONLY
+        ]
         return names[self.takes_element :][: len(self.asked)] == [*self.asked]
 
     def refuse_missing(self, asked_for: Mapping[str, Param], known: Sequence[str]) -> None:
@@ -249,7 +256,7 @@ class Doing(Do):
     def _answers(self, bundle: Bundle) -> Iterator[Any]:
         """What the function answers for each element, when it is asked for."""
         call = self.fn.called()
-        columns: list[Iterable[Any]] = [_column(it, bundle) for it in self.asked.values()]
+        columns: list[Iterable[Any]] = [_column(param, bundle) for param in self.asked.values()]
         if self.takes_element:
             columns = [bundle.values, *columns]
         args, kwargs = self.arguments
@@ -301,7 +308,7 @@ class Doing(Do):
     def _call(
         self, element: Windowed, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Iterator[tuple[str, Windowed]]:
-        asked = {name: read(it, element) for name, it in self.asked.items()}
+        asked = {name: read(param, element) for name, param in self.asked.items()}
         if self.takes_element:
             args = (element.value, *args)
         yield from self.outputs(self.fn.process(*args, **{**kwargs, **asked}), element)
@@ -393,4 +400,4 @@ def _named(
 
 def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:
     """The side inputs among the arguments of a function."""
-    return [it for it in (*args, *kwargs.values()) if isinstance(it, AsSideInput)]
+    return [argument for argument in (*args, *kwargs.values()) if isinstance(argument, AsSideInput)]

@@ -130,50 +130,51 @@ class StatefulDoing(StatefulFn):
 
     # -- calls -----------------------------------------------------------------------------------
 
-    def process(self, given: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+    def process(self, states: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
         doing = self._doing
         if isinstance(element.value, _Seeing):
             doing.see(element.value.contents)
             element = attrs.evolve(element, value=element.value.value)
         args, kwargs = doing.arguments
-        asked = {name: self.given(it, given, element) for name, it in doing.asked.items()}
+        asked = {name: self.argument(param, states, element) for name, param in doing.asked.items()}
         if doing.takes_element:
             args = (element.value, *args)
         return doing.outputs(doing.fn.process(*args, **{**kwargs, **asked}), element)
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Iterator[tuple[str, Windowed]]:
-        return self._called(self._callbacks[timer.spec.name], given, timer.output_timestamp, timer)
+    def fire(self, states: UserStates, timer: DueTimer) -> Iterator[tuple[str, Windowed]]:
+        return self._called(self._callbacks[timer.spec.name], states, timer.output_timestamp, timer)
 
-    def expire(self, given: UserStates, timestamp: int) -> Iterator[tuple[str, Windowed]]:
+    def expire(self, states: UserStates, timestamp: int) -> Iterator[tuple[str, Windowed]]:
         assert self._expiration is not None, "it says that it is called"
-        return self._called(self._expiration, given, timestamp)
+        return self._called(self._expiration, states, timestamp)
 
     def _called(
-        self, method: str, given: UserStates, timestamp: int, timer: DueTimer | None = None
+        self, method: str, states: UserStates, timestamp: int, timer: DueTimer | None = None
     ) -> Iterator[tuple[str, Windowed]]:
         # What comes out is stamped as if it came of this one.
-        base = Windowed((given.key, None), timestamp, (given.window,))
+        base = Windowed((states.key, None), timestamp, (states.window,))
         asked = {
-            name: self.given(it, given, base, timer) for name, it in self._asked[method].items()
+            name: self.argument(param, states, base, timer)
+            for name, param in self._asked[method].items()
         }
         return self._doing.outputs(getattr(self.fn, method)(**asked), base)
 
-    def given(
-        self, asked: Param, given: UserStates, element: Windowed, timer: DueTimer | None = None
+    def argument(
+        self, asked: Param, states: UserStates, element: Windowed, timer: DueTimer | None = None
     ) -> Any:
         """What a parameter asks for.
 
         Args:
             asked: The parameter.
-            given: The states and timers.
+            states: The states and timers.
             element: The element; for callbacks one without a value that happens when they do.
             timer: The timer that calls back, if one does.
         """
         if isinstance(asked, StateAsked):
-            return given.state(asked.spec)
+            return states.state(asked.spec)
         if isinstance(asked, TimerAsked):
             assert asked.shown is not None, "it says how its users see it"
-            return asked.shown(given.timer(asked.spec))
+            return asked.shown(states.timer(asked.spec))
         if asked.name in ("DynamicTimerTagParam", "FireTimestampParam"):
             if timer is None:
                 return None
@@ -213,7 +214,7 @@ def _name_of(spec: TimerSpec) -> str:
 
 
 def remembering(
-    given: PCollection[Any],
+    pcoll: PCollection[Any],
     fn: DoFn[Any, Any],
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
@@ -233,7 +234,7 @@ def remembering(
     Raises:
         PipelineError: The windows merge, the elements are no pairs, or the function is refused.
     """
-    pipeline, windowing = given.pipeline, given.windowing
+    pipeline, windowing = pcoll.pipeline, pcoll.windowing
     label = pipeline.label
     doing = StatefulDoing(fn, args, kwargs, tags, label, instead)
     if windowing.is_merging:
@@ -242,7 +243,7 @@ def remembering(
             f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
             "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
         )
-    kind = given.element_type
+    kind = pcoll.element_type
     if kind in (int, float, str, bytes, bool):
         raise PipelineError(
             f"Input elements to the transform {label!r} with stateful DoFn must be key-value "
@@ -251,16 +252,16 @@ def remembering(
         )
     views = views_of(args, kwargs)
     if views:
-        given = looking(given, views, _See(), f"{label}/Views")
+        pcoll = looking(pcoll, views, _See(), f"{label}/Views")
     tagged = tags is None or bool(tags)
     node = StatefulParDoNode(
-        label, (given.edge,), windowing, doing, tagged, drops_failures, max_failures
+        label, (pcoll.edge,), windowing, doing, tagged, drops_failures, max_failures
     )
-    outputs: PCollection[Any] = pipeline.add(node, windowing, given.is_bounded)
+    outputs: PCollection[Any] = pipeline.add(node, windowing, pcoll.is_bounded)
     if not tagged:
         return outputs
     by_tag = ParDoNode(f"{label}/Outputs", (outputs.edge,), _ByTag())
-    return pipeline.add(by_tag, windowing, given.is_bounded)
+    return pipeline.add(by_tag, windowing, pcoll.is_bounded)
 
 
 @attrs.frozen

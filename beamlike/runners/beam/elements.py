@@ -68,11 +68,11 @@ class Form:
     def _retracted(self, values: Sequence[Any]) -> list[Any]:
         """What a grouping brings out whose panes retract, as Beam has it."""
         assert self.keys is not None, "it is of a grouping"
-        pairs = [it.element if type(it) is Retraction else it for it in values]
+        pairs = [value.element if type(value) is Retraction else value for value in values]
         grouped = self.keys.grouped(pairs)
         return [
-            Retraction(pair) if type(it) is Retraction else pair
-            for it, pair in zip(values, grouped, strict=True)
+            Retraction(pair) if type(value) is Retraction else pair
+            for value, pair in zip(values, grouped, strict=True)
         ]
 
     def _in_bounds(self, values: Sequence[Any], elements: Bundle, spans: Spans) -> Iterator[Any]:
@@ -96,7 +96,9 @@ class Form:
         """An element that may be in several windows."""
         spans = [*map(bounds, element.windows)]
         windows = [*map(self.windows.window, spans)]
-        micros = max((last_instant(self.windows, it, element.timestamp) for it in spans), default=0)
+        micros = max(
+            (last_instant(self.windows, span, element.timestamp) for span in spans), default=0
+        )
         return windowed_value(element.value, micros, windows, pane_to_beam(element.pane))
 
     def _in_objects(self, elements: Bundle, spans: Spans, objects: ObjectWindows) -> Iterator[Any]:
@@ -138,18 +140,22 @@ class Form:
         windows = [element.windows for element in elements]
         times = [element.timestamp_micros for element in elements]
         shown = _panes_of(elements)
-        in_one = all(len(it) == 1 for it in windows)
+        in_one = all(len(of_element) == 1 for of_element in windows)
         if isinstance(self.windows, ObjectWindows) or (self.keys is not None and not in_one):
             return self._by_window(values, times, windows, shown)
         if self.keys is not None:
             values = self.keys.paired(values)
         if not in_one:
-            several = [tuple(window_of(*self._span(it)) for it in of_one) for of_one in windows]
+            several = [
+                tuple(window_of(*self._span(window)) for window in of_one) for of_one in windows
+            ]
             return Bundle(values, times, several, shown)
         distinct = dict(zip(map(id, windows), windows, strict=True))
         spans = {
-            number: it.span if type(it) is KnownWindows else self._span(it[0])
-            for number, it in distinct.items()
+            number: of_element.span
+            if type(of_element) is KnownWindows
+            else self._span(of_element[0])
+            for number, of_element in distinct.items()
         }
         of_each = [*map(spans.__getitem__, map(id, windows))]
         starts, ends = [start for start, _ in of_each], [end for _, end in of_each]
@@ -172,8 +178,8 @@ class Form:
         self, values: list[Any], times: list[int], windows: list[Any], panes: list[Any]
     ) -> Bundle:
         """Each element once for each of its windows."""
-        places = [place for place, it in enumerate(windows) for _ in it]
-        flat = [window for it in windows for window in it]
+        places = [place for place, of_element in enumerate(windows) for _ in of_element]
+        flat = [window for of_element in windows for window in of_element]
         exploded = [values[place] for place in places]
         encoded: list[bytes] = []
         objects = self.windows if isinstance(self.windows, ObjectWindows) else None
@@ -185,7 +191,10 @@ class Form:
         if self.keys is not None:
             keyed = self.keys.paired(exploded)
             if objects is not None:
-                keyed = [((it, key), v) for it, (key, v) in zip(encoded, keyed, strict=True)]
+                keyed = [
+                    ((window_bytes, key), v)
+                    for window_bytes, (key, v) in zip(encoded, keyed, strict=True)
+                ]
             exploded = keyed
         elif objects is not None:
             exploded = [*zip(encoded, exploded, strict=True)]
@@ -210,7 +219,7 @@ def _panes_of(elements: Sequence[Any]) -> list[PaneInfo]:
     """The panes of windowed values of Beam; few are different objects."""
     panes = [element.pane_info for element in elements]
     distinct = dict(zip(map(id, panes), panes, strict=True))
-    by_object = {number: pane_from_beam(it) for number, it in distinct.items()}
+    by_object = {number: pane_from_beam(pane) for number, pane in distinct.items()}
     return [*map(by_object.__getitem__, map(id, panes))]
 
 

@@ -41,22 +41,22 @@ Keyed = Verbs[tuple[K, V]]
 """A collection of pairs of key and value."""
 
 
-def here(given: Verbs[T]) -> "SCollection[T]":
+def here(collection: Verbs[T]) -> "SCollection[T]":
     """The collection that a verb was called on."""
-    return cast("SCollection[T]", given)
+    return cast("SCollection[T]", collection)
 
 
-def named(given: Verbs[T], name: str | None) -> "SCollection[T]":
+def named(collection: Verbs[T], name: str | None) -> "SCollection[T]":
     """The same collection, with this name for the next verb."""
-    it = here(given)
-    copy = type(it)(it.pipeline, it.edge, it.windowing, it.is_bounded)
-    copy.next_name, copy.next_fanout = name, given.next_fanout
+    source = here(collection)
+    copy = type(source)(source.pipeline, source.edge, source.windowing, source.is_bounded)
+    copy.next_name, copy.next_fanout = name, collection.next_fanout
     return copy
 
 
-def with_next_fanout(given: Verbs[T], fanout: Any) -> "SCollection[T]":
+def with_next_fanout(collection: Verbs[T], fanout: Any) -> "SCollection[T]":
     """A copy of the collection, with a fanout for what the next verb combines."""
-    copy = named(given, given.next_name)
+    copy = named(collection, collection.next_name)
     copy.next_fanout = fanout
     return copy
 
@@ -72,64 +72,68 @@ def checked_name(name: str) -> str:
     return name
 
 
-def unnamed(given: Verbs[T]) -> "SCollection[T]":
+def unnamed(collection: Verbs[T]) -> "SCollection[T]":
     """The same collection, without a name that no verb has taken."""
-    return here(given) if given.next_name is None else named(given, None)
+    return here(collection) if collection.next_name is None else named(collection, None)
 
 
-def stepped(given: Verbs[Any], verb: str, transform: PTransform[Any, Any], fn: Any = None) -> Any:
+def stepped(
+    collection: Verbs[Any], verb: str, transform: PTransform[Any, Any], fn: Any = None
+) -> Any:
     """Apply a transform under the name of a verb.
 
     Args:
-        given: What it is applied to.
+        collection: What it is applied to.
         verb: The verb. A number is added if the pipeline has that name already.
         transform: What is applied.
         fn: A function of the user's, to be named beside the verb.
     """
-    return here(given) | _name(given, verb, fn) >> transform
+    return here(collection) | _name(collection, verb, fn) >> transform
 
 
 def composed(
-    given: Verbs[T], verb: str, build: "Callable[[SCollection[T]], U]", fn: Any = None
+    collection: Verbs[T], verb: str, build: "Callable[[SCollection[T]], U]", fn: Any = None
 ) -> U:
     """Apply several transforms, which `build` says, under the name of one verb."""
-    return cast(U, stepped(given, verb, _Composed(build), fn))
+    return cast(U, stepped(collection, verb, _Composed(build), fn))
 
 
-def mapped(given: Verbs[T], verb: str, fn: Callable[[T], U], of: Any = None) -> "SCollection[U]":
+def mapped(
+    collection: Verbs[T], verb: str, fn: Callable[[T], U], of: Any = None
+) -> "SCollection[U]":
     """Each element becomes what a function makes of it; ``of`` is the user's, for the name."""
-    return cast("SCollection[U]", stepped(given, verb, Map(fn), of))
+    return cast("SCollection[U]", stepped(collection, verb, Map(fn), of))
 
 
 def flat_mapped(
-    given: Verbs[T], verb: str, fn: Callable[[T], Iterable[U] | None], of: Any = None
+    collection: Verbs[T], verb: str, fn: Callable[[T], Iterable[U] | None], of: Any = None
 ) -> "SCollection[U]":
     """Each element becomes what a function lists."""
-    return cast("SCollection[U]", stepped(given, verb, FlatMap(fn), of))
+    return cast("SCollection[U]", stepped(collection, verb, FlatMap(fn), of))
 
 
-def done(given: Verbs[T], verb: str, fn: "DoFn[T, U]", of: Any = None) -> "SCollection[U]":
+def done(collection: Verbs[T], verb: str, fn: "DoFn[T, U]", of: Any = None) -> "SCollection[U]":
     """Each element becomes what a `DoFn` answers."""
-    return cast("SCollection[U]", stepped(given, verb, ParDo(fn), of))
+    return cast("SCollection[U]", stepped(collection, verb, ParDo(fn), of))
 
 
-def combined(given: Verbs[tuple[K, V]], fn: "CombineFn") -> "SCollection[tuple[K, Any]]":
+def combined(collection: Verbs[tuple[K, V]], fn: "CombineFn") -> "SCollection[tuple[K, Any]]":
     """The values of each key and pane made into one."""
     combine = CombinePerKey[Any](fn)
     if (fanout := _fanout.get()) is not None:
         combine = combine.with_hot_key_fanout(fanout)
-    return cast("SCollection[tuple[K, Any]]", stepped(given, "Combine", combine))
+    return cast("SCollection[tuple[K, Any]]", stepped(collection, "Combine", combine))
 
 
 def combined_globally(
-    given: Verbs[Any], fn: "CombineFn", *, has_default: bool
+    collection: Verbs[Any], fn: "CombineFn", *, has_default: bool
 ) -> "SCollection[Any]":
     """All elements of each pane made into one."""
     combine = CombineGlobally[Any](fn)
     if (fanout := _fanout.get()) is not None:
         combine = combine.with_fanout(fanout)
     globally = combine if has_default else combine.without_defaults()
-    return cast("SCollection[Any]", stepped(given, "Combine", globally))
+    return cast("SCollection[Any]", stepped(collection, "Combine", globally))
 
 
 def joined(collections: Iterable[Verbs[T]], verb: str) -> "SCollection[T]":
@@ -148,13 +152,13 @@ def joined(collections: Iterable[Verbs[T]], verb: str) -> "SCollection[T]":
     return cast("SCollection[T]", all_of | _name(all_of[0], verb) >> Flatten())
 
 
-def listing(given: Verbs[Any], verb: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+def listing(collection: Verbs[Any], verb: str, fn: Callable[..., Any]) -> Callable[..., Any]:
     """What lists what a verb makes of an element, of which its function may take more beside it.
 
     Raises:
         PipelineError: The function is none.
     """
-    return _LISTING[verb](checked(given, verb, fn))
+    return _LISTING[verb](checked(collection, verb, fn))
 
 
 def _collecting(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,7 +179,7 @@ _LISTING: Final[dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] =
 }
 
 
-def checked(given: Verbs[Any], verb: str, fn: Callable[..., U]) -> Callable[..., U]:
+def checked(collection: Verbs[Any], verb: str, fn: Callable[..., U]) -> Callable[..., U]:
     """The function, if it is one.
 
     Raises:
@@ -183,13 +187,13 @@ def checked(given: Verbs[Any], verb: str, fn: Callable[..., U]) -> Callable[...,
     """
     if not callable(fn):
         raise PipelineError(
-            f"{full_name(given, verb)!r} needs a function, got {fn!r}; write the name of a "
+            f"{full_name(collection, verb)!r} needs a function, got {fn!r}; write the name of a "
             "function or a lambda"
         )
     return fn
 
 
-def other(given: Verbs[Any], verb: str, rhs: Any) -> Any:
+def other(collection: Verbs[Any], verb: str, rhs: Any) -> Any:
     """The other collection that a verb takes, if it is one.
 
     Raises:
@@ -198,19 +202,19 @@ def other(given: Verbs[Any], verb: str, rhs: Any) -> Any:
     if not isinstance(rhs, Verbs):
         hint = f"; {_made_with(rhs)}" if isinstance(rhs, PCollection) else ""
         raise PipelineError(
-            f"{full_name(given, verb)!r} needs another collection, got {rhs!r}{hint}"
+            f"{full_name(collection, verb)!r} needs another collection, got {rhs!r}{hint}"
         )
     return rhs
 
 
-def _made_with(given: Any) -> str:
+def _made_with(collection: Any) -> str:
     """How to make a collection with verbs of something else."""
-    if isinstance(given, PCollection):
+    if isinstance(collection, PCollection):
         return "give a collection of Beam's its verbs with sc.wrap(collection)"
     return "make one of elements with sc.parallelize([...])"
 
 
-def made(given: Verbs[Any], verb: str, make: Callable[[], U]) -> U:
+def made(collection: Verbs[Any], verb: str, make: Callable[[], U]) -> U:
     """What `make` makes.
 
     Raises:
@@ -221,19 +225,19 @@ def made(given: Verbs[Any], verb: str, make: Callable[[], U]) -> U:
     except PipelineError:
         raise
     except BeamlikeError as error:
-        raise PipelineError(f"{full_name(given, verb)!r}: {error}") from error
+        raise PipelineError(f"{full_name(collection, verb)!r}: {error}") from error
 
 
-def full_name(given: Verbs[Any], verb: str, fn: Any = None) -> str:
+def full_name(collection: Verbs[Any], verb: str, fn: Any = None) -> str:
     """The full name that the verb would have in the pipeline."""
-    scope = here(given).pipeline.label
-    return f"{scope}/{_name(given, verb, fn)}" if scope else _name(given, verb, fn)
+    scope = here(collection).pipeline.label
+    return f"{scope}/{_name(collection, verb, fn)}" if scope else _name(collection, verb, fn)
 
 
-def _name(given: Verbs[Any], verb: str, fn: Any = None) -> str:
-    if given.next_name is not None:
-        return given.next_name
-    pipeline = here(given).pipeline
+def _name(collection: Verbs[Any], verb: str, fn: Any = None) -> str:
+    if collection.next_name is not None:
+        return collection.next_name
+    pipeline = here(collection).pipeline
     of = getattr(fn, "__name__", "")
     name = f"{verb}({of})" if of else verb
     return free_label(pipeline, name)
@@ -253,10 +257,10 @@ class _Composed(PTransform[Any, Any]):
     def __init__(self, build: Callable[[Any], Any]) -> None:
         self._build = build
 
-    def expand(self, given: Any) -> Any:
-        fanout = getattr(given, "next_fanout", None)
+    def expand(self, collection: Any) -> Any:
+        fanout = getattr(collection, "next_fanout", None)
         before = _fanout.set(_fanout.get() if fanout is None else fanout)
         try:
-            return self._build(unnamed(given))
+            return self._build(unnamed(collection))
         finally:
             _fanout.reset(before)

@@ -79,15 +79,15 @@ class Frame:
         for name in (AT, AHEAD):
             if name in rows.columns:
                 raise ColumnError(f"the name {name!r} is needed here; rename that column")
-        at, ahead = F.lit(layers.resolution.earliest), F.lit(False)
+        ticks, ahead = F.lit(layers.resolution.earliest), F.lit(False)
         if self.timestamp is not None:
             unit = layers.resolution
             in_ticks = F.unix_micros if unit.micros == 1 else F.unix_millis
-            at = in_ticks(event_time(rows, self.timestamp))
+            ticks = in_ticks(event_time(rows, self.timestamp))
             if rows.isStreaming and self.clock.max_ahead is not None:
                 now = in_ticks(F.current_timestamp())  # of the micro-batch, as it was kept
-                ahead = is_far_ahead(at, now, unit.from_ms(self.clock.max_ahead))
-        numbered = rows.withColumns({AT: at.cast("long"), AHEAD: ahead})
+                ahead = is_far_ahead(ticks, now, unit.from_ms(self.clock.max_ahead))
+        numbered = rows.withColumns({AT: ticks.cast("long"), AHEAD: ahead})
         if self.encoded is not None:
             kind = type_of(rows, self.encoded, "encoded")
             if not isinstance(kind, T.BinaryType):
@@ -135,16 +135,18 @@ def stream_messages(
         others: Batches that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
-    streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
-    entries = [frame.entry(layers, at) for at, frame in streams]
+    streams = [(number, frame) for number, frame in _frames(layers) if frame.rows.isStreaming]
+    entries = [frame.entry(layers, number) for number, frame in streams]
     entries += [] if others is None else [Entry(others)]
     by_trigger, silences_ms = _waits_for_trigger(layers, shards), _silences_ms(layers)
     if by_trigger or silences_ms:
         every_ms = pace_ms(wake_every_ms, by_trigger=by_trigger, idle_after_ms=silences_ms)
         entries.append(Entry(_ticked(spark, layers, every_ms)))
     observed = [
-        Observed(at, node.label if names is None else names(node), isinstance(node, StatefulNode))
-        for at, node in enumerate(layers.nodes)
+        Observed(
+            number, node.label if names is None else names(node), isinstance(node, StatefulNode)
+        )
+        for number, node in enumerate(layers.nodes)
         if isinstance(node, StatefulNode) or isinstance(getattr(node, "origin", None), Frame)
     ]
     return stepped_through(entries, layers, shards, BUCKETS, shows=shows, observed=observed)
@@ -153,7 +155,7 @@ def stream_messages(
 def _frames(layers: Layers) -> list[tuple[int, Frame]]:
     """The DataFrames that a pipeline reads, each with the number of its node."""
     origins = [(layers.number[source], source.origin) for source in layers.sources]
-    return [(at, origin) for at, origin in origins if isinstance(origin, Frame)]
+    return [(number, origin) for number, origin in origins if isinstance(origin, Frame)]
 
 
 def clock_of(source: ReadNode) -> InputClock:
@@ -171,7 +173,7 @@ def waits_for_clock(layers: Layers, shards: int) -> bool:
 
 def _waits_for_trigger(layers: Layers, shards: int) -> bool:
     """Whether a trigger or a timer of a node waits on processing time."""
-    built = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
+    built = (Layer(layers, depth + 1, shards, 1) for depth in range(layers.depth))
     return any(
         placed.stage.plan.machine.needs_clock for layer in built for placed in layer.stages.values()
     )
@@ -212,14 +214,14 @@ def bounded_messages(
     sent, frames = _ending(layers)
     blobs = [(blob,) for place, mail in enumerate(sent) for blob in layers.sent(mail, place)]
     created = spark.createDataFrame(blobs, MESSAGE)
-    entries = [*(frame.entry(layers, at) for at, frame in frames), Entry(created)]
+    entries = [*(frame.entry(layers, number) for number, frame in frames), Entry(created)]
     return stepped_through(entries, layers, shards, 1, shows=shows, bounded=True)
 
 
 def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
     """What the sources that come to an end send: mail, and DataFrames of batches."""
     mails, frames = _ending(layers)
-    entries = [frame.entry(layers, at) for at, frame in frames]
+    entries = [frame.entry(layers, number) for number, frame in frames]
     sent = [(entry.rows, entry.take) for entry in entries]
     return mails, [
         rows.mapInArrow(reported(sender(layers, take)), MESSAGE) for rows, take in sent if take
@@ -227,11 +229,13 @@ def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
 
 
 def _ending(layers: Layers) -> tuple[list[Mail], list[tuple[int, Frame]]]:
-    frames = [(at, frame) for at, frame in _frames(layers) if not frame.rows.isStreaming]
+    frames = [(number, frame) for number, frame in _frames(layers) if not frame.rows.isStreaming]
     scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
     mails = list(mails_of(layers, scripts)) if scripts else []
     # Not by the function that reads the rows: a DataFrame may have no partition to call it for.
-    mails.append(Mail(reached=[Reached(at, 0, layers.resolution.end_of_time) for at, _ in frames]))
+    mails.append(
+        Mail(reached=[Reached(number, 0, layers.resolution.end_of_time) for number, _ in frames])
+    )
     return mails, frames
 
 
