@@ -66,7 +66,7 @@ def test_a_page_that_runs_elsewhere_is_a_trial_that_was_played():
 
     assert {*ELSEWHERE} <= BLOCKS.keys()
     assert {*ELSEWHERE.values()} <= {*TRIALS}
-    assert all(f"| {trial} | holds" in LATEST.read_text() for trial in ELSEWHERE.values())
+    assert all(f"| {trial} | holds" in LATEST.path.read_text() for trial in ELSEWHERE.values())
 
 
 def _replays() -> list[Any]:
