@@ -46,20 +46,12 @@ class Reading:
 
 
 def read_file(file: str) -> Reading:
-    """The scenarios of a file.
-
-    Raises:
-        TranscriptError: There is none that can be read.
-    """
+    """The scenarios of a file."""
     return _all([_read(file)])
 
 
 def read_files(names: Sequence[str]) -> Reading:
-    """The scenarios of files and folders.
-
-    Raises:
-        TranscriptError: A folder has no files; or there is no scenario that can be read.
-    """
+    """The scenarios of files and folders."""
     files = [file for name in names for file in _files(name)]
     return _all([_read(file) for file in files])
 

@@ -61,9 +61,6 @@ class Stage:
 
         Args:
             windows: Those that it comes in; None: the window function assigns.
-
-        Raises:
-            WindowingError: The key cannot be hashed.
         """
         check_key(key)
         given = (None,) if windows is None else windows

@@ -40,10 +40,6 @@ Plain = dict[str, Any]
 def document_of(recording: Recording, title: str) -> Plain:
     """Everything that the page shows of a recording, as values that JSON can write.
 
-    Args:
-        recording: The run, step by step.
-        title: What the reader calls it.
-
     Returns:
         ``grouped``: whether anything is remembered; ``clockMoves``: whether processing time ever
         moves; ``accumulates``: whether a pane holds what was in those before it; ``steps``: each

@@ -58,11 +58,6 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
             without a key).
         window: Only what concerns this window: what went into it, the windows that it grew from,
             its panes and drops, and what it became.
-
-    Raises:
-        RecordingError: There is no such key, or no such window; names the nearest, and who has
-            it. Or ``window`` is no window.
-        TimeError: A bound of the window cannot be read.
     """
     keys = recording.keys if key is None else (recording.known_key(key),)
     stories = [Narrator(recording.of_key(one)) for one in keys]

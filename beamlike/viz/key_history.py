@@ -68,12 +68,7 @@ class Happened:
         """The steps in which something happened to this key."""
 
     def play(self, at: Mapping[int, float], firing: float = 0.0) -> None:
-        """Let everything happen.
-
-        Args:
-            at: The row of each step.
-            firing: How far above its step a pane lies.
-        """
+        """Let everything happen."""
         watermark = MIN_TIMESTAMP
         row = 0.0
         for number, (reading, _) in enumerate(self.run.clocks()):

@@ -103,11 +103,7 @@ def _recorded(run: Run, strategy: "WindowingStrategy", aggregate: CombineFn) -> 
 
 
 def known_keys(run: Run, key: Any = None) -> list[Any]:
-    """The keys of a run, or only the one that is asked for.
-
-    Raises:
-        RecordingError: The run has no such key, or no keys at all.
-    """
+    """The keys of a run, or only the one that is asked for."""
     keys = keys_of(run)
     if not keys:
         raise RecordingError("there is nothing to draw: no elements came, and nothing came out")
@@ -139,9 +135,6 @@ def figure(
 
     Returns:
         A figure. It belongs to no window and to no ``pyplot``; a notebook shows it by itself.
-
-    Raises:
-        EnvironmentProblem: matplotlib is not installed.
     """
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
     if not title:

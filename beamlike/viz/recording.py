@@ -327,11 +327,7 @@ def _by_step(items: Iterable[Item]) -> dict[int, list[Item]]:
 
 
 def _in_order(step: int, given: Sequence[Output], again: Sequence[Output]) -> tuple[Output, ...]:
-    """What came out in a step, in the order of the replay: hosts guarantee none between keys.
-
-    Raises:
-        RecordingError: It is not the same.
-    """
+    """What came out in a step, in the order of the replay: hosts guarantee none between keys."""
     rest, ordered = list(given), []
     for output in again:
         at = next((at for at, one in enumerate(rest) if _is_same_output(one, output)), None)

@@ -68,10 +68,6 @@ def take_drops(element: Element, drops: list[Drop], most: int) -> list[Drop]:
     """The drops of an element of one step, at most one for each window.
 
     They are taken from the list, so that those of an equal element remain for that one.
-
-    Args:
-        drops: What was dropped in the step, and belongs to no element yet.
-        most: The number of its windows.
     """
     mine: list[Drop] = []
     # What came back from another process is only equal.

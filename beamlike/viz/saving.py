@@ -29,10 +29,6 @@ def draw(picture: "Figure", path: str | Path) -> None:
 
     Args:
         picture: A figure of `beamlike.viz.picture`.
-
-    Raises:
-        EnvironmentProblem: The file cannot be written there.
-        RecordingError: ``path`` has no ending that says a format.
     """
     made: Any = picture
     target = Path(path)

@@ -26,12 +26,7 @@ class Entry:
 
 
 def thinned(entries: Sequence[Entry], most: int) -> Iterator[Entry | str]:
-    """The entries to draw; a text stands for those that are left out.
-
-    Args:
-        entries: All of them.
-        most: So many lines there may be.
-    """
+    """The entries to draw; a text stands for those that are left out."""
     shown = list(entries)
     start = _within(shown, most // 2)
     end = max(len(shown) - _within(shown[::-1], most // 2), start)

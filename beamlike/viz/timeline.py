@@ -59,9 +59,6 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
         width: Characters in a line, at least 60.
         window_fn: If given, windows show from the element on that opened them, else from
             their first merge or pane on.
-
-    Raises:
-        RecordingError: The width is no number of characters.
     """
     whole_number(width, 1, "timeline width", RecordingError)
     keys = keys_of(run)

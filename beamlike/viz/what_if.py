@@ -57,13 +57,7 @@ class Rescue:
         self._failed = False
 
     def advice(self, step: int, drop: Drop, live: Sequence[Window] = ()) -> str:
-        """What would have saved it, in a sentence or two.
-
-        Args:
-            step: The step in which it was dropped.
-            drop: As the reference machine reported it.
-            live: The windows that were open before that step.
-        """
+        """What would have saved it, in a sentence or two."""
         if drop.reason is DropReason.FAILED:
             return 'It was left out because on_error="drop"; mend the function to keep it.'
         if drop.element is None:

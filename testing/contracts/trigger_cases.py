@@ -97,11 +97,7 @@ class Case:
     def ask(
         self, method: Callable[Given, Answer], *args: Given.args, **more: Given.kwargs
     ) -> Answer:
-        """The answer of a method of the trigger.
-
-        Raises:
-            Raised: It raised.
-        """
+        """The answer of a method of the trigger."""
         try:
             return method(*args, **more)
         except NotImplementedError as error:

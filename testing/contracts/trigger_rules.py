@@ -28,11 +28,7 @@ _FIRINGS: Final = 500
 
 
 def broken_rules(case: Case) -> list[str]:
-    """One sentence for each rule that the case breaks.
-
-    Raises:
-        TestStreamError: None is broken, but none could be.
-    """
+    """One sentence for each rule that the case breaks."""
     # It is pickled as it travels to workers.
     broken = broken_by(case.trigger, value_rules(cloudpickle.dumps))
     unanswered = broken_by(case, [_answers])

@@ -26,11 +26,7 @@ from beamlike.testing.spelling import instant_code
 
 
 def broken_rules(case: Case) -> list[str]:
-    """One sentence for each rule that the case breaks.
-
-    Raises:
-        TestStreamError: None is broken, but none could be.
-    """
+    """One sentence for each rule that the case breaks."""
     broken = broken_by(case.fn, value_rules(pickle.dumps)) + broken_by(case, _OF_VALUES)
     unanswered = broken_by(case, [_answers])
     if unanswered:

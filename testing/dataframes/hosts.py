@@ -58,17 +58,7 @@ class QueryRun(ABC):
     def describe(
         self, job: Job, frames: Mapping[str, Any], alone: bool, described: Described
     ) -> Any:
-        """The frame of a query, dropped rows beside its panes if they are to be had.
-
-        Args:
-            job: The function that describes it.
-            frames: What it is called with.
-            alone: Whether the only one of them has no name.
-            described: Where their port notes what is described.
-
-        Raises:
-            TestStreamError: The function returns no frame.
-        """
+        """The frame of a query, dropped rows beside its panes if they are to be had."""
         from beamlike.api.dataframe.stream import Stream
 
         out = job(*frames.values()) if alone else job(**frames)

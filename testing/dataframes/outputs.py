@@ -83,9 +83,6 @@ class Shape:
         """The panes and drops among the rows of a step.
 
         Rows that only delete what a pane has put are neither.
-
-        Raises:
-            TestStreamError: The rows do not say of which window and pane they are.
         """
         for row in rows:
             if row.get("dropped") is not None:

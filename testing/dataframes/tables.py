@@ -164,10 +164,6 @@ class TableQuery:
         """A micro-batch, and the one without data that a new watermark causes; their rows.
 
         If it fails nothing has happened.
-
-        Args:
-            out: The frame whose rows are wanted.
-            ended: All inputs have come to their end.
         """
         states, sources = [it.state.copied() for it in self._stages], list(self._sources)
         watermark = self.watermark

@@ -151,9 +151,6 @@ class Checks:
             todo: How to give it, for messages.
             about: The collection that it is about. If it is that of a grouping, a failure shows
                 what happened there.
-
-        Raises:
-            PipelineError: The pipeline has run.
         """
         check = _Check(self._place(), todo=todo, about=about)
         self._checks.append(check)
@@ -177,11 +174,7 @@ class Checks:
         return place
 
     def expect_error(self, kind: type[Exception], words: str) -> None:
-        """Assert that the run ends with an error that contains this text.
-
-        Raises:
-            PipelineError: The pipeline has run, or ends with an error already.
-        """
+        """Assert that the run ends with an error that contains this text."""
         place = self._place()
         if self._error is not None:
             raise PipelineError(

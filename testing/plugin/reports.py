@@ -54,13 +54,7 @@ class Failed:
         return file_name(self.test) + (f"-{self.number}" if self.number > 1 else "")
 
     def note(self, folder: Path, page: Path | None, start: Path) -> str:
-        """The text at the end of the failure. Transcripts are written for it.
-
-        Args:
-            folder: Where the transcripts go.
-            page: The page that shows the failure, if there is one.
-            start: Where the reader is: files below it are named from there.
-        """
+        """The text at the end of the failure. Transcripts are written for it."""
         parts, commands = list[str](), list[str]()
         for at, asserted in enumerate(self.groupings, 1):
             if not self.drawn:
@@ -83,11 +77,7 @@ class Failed:
         return "".join(f"\n{part}\n" for part in parts).rstrip("\n")
 
     def save_page(self, folder: Path) -> Path:
-        """Write a page, or the text of the timeline if the run does not happen again.
-
-        Raises:
-            EnvironmentProblem: It cannot be written there.
-        """
+        """Write a page, or the text of the timeline if the run does not happen again."""
         from beamlike.viz.page import save_page
         from beamlike.viz.recording import Recording
 

@@ -48,9 +48,6 @@ class PageServer(Listening):
 
     Args:
         history: What it shows.
-
-    Raises:
-        EnvironmentProblem: The port is taken, or none.
     """
 
     def __init__(self, history: History, port: int = 0) -> None:

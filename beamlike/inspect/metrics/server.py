@@ -32,9 +32,6 @@ class MetricsServer(Listening):
         port: 0 for one that is free.
         host: The address to listen on.
         allowed_hosts: Further names in the ``Host`` header that it accepts.
-
-    Raises:
-        EnvironmentProblem: The port is taken, or none; or the names are none.
     """
 
     def __init__(

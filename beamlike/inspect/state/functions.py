@@ -174,11 +174,7 @@ class Specs:
 
 
 def saved_column(names: Sequence[str]) -> str:
-    """The column of a stage that has what is saved, among these.
-
-    Raises:
-        StateError: There is none.
-    """
+    """The column of a stage that has what is saved, among these."""
     for name in names:
         if name.endswith(PICKLED):
             return name

@@ -15,13 +15,7 @@ _BETWEEN = ", "
 
 
 def key_texts(columns: Sequence[pa.ChunkedArray], rows: int, *, in_bytes: bool) -> pa.Array:
-    """The key of each row as text.
-
-    Args:
-        columns: The key columns; without any, everything is one group.
-        rows: How many there are.
-        in_bytes: Whether the only column has keys of a pipeline, as bytes.
-    """
+    """The key of each row as text."""
     if in_bytes:
         (column,) = columns
         return pa.array(
@@ -104,10 +98,6 @@ def meant_by(
     """For each row whether its key is this JSON. What is no JSON means none.
 
     JSON is a value, a list of them in the order of the key columns, or an object by their names.
-
-    Args:
-        typed: The text.
-        columns: The key columns, by name.
     """
     none = pa.array([False] * rows, pa.bool_())
     try:
@@ -156,11 +146,7 @@ def _with_value(value: Any, column: pa.ChunkedArray) -> pa.Array:
 
 
 def _typed(value: Any, kind: pa.DataType) -> pa.Array:
-    """A value of JSON as one of a column's type: JSON has texts for dates and times, say.
-
-    Raises:
-        TypeError: It is another value: a text is no number, and true is not 1.
-    """
+    """A value of JSON as one of a column's type: JSON has texts for dates and times, say."""
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     is_flag = pa.types.is_boolean(kind)
     if isinstance(value, str):

@@ -77,11 +77,7 @@ class SavedShard:
 
     @classmethod
     def of(cls, group: int, partition: int, blobs: Mapping[int, bytes]) -> "SavedShard":
-        """Read the blobs of a shard, by number.
-
-        Raises:
-            StateError: Another version has written them, or they are damaged.
-        """
+        """Read the blobs of a shard, by number."""
         try:
             columns, header = open_index(blobs[INDEX])
             identity = {str(what): str(words) for what, words in header["plan"].items()}
@@ -187,11 +183,7 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
 
 
 def _about(header: Mapping[str, Any]) -> dict[str, Any]:
-    """What was noted of the grouping.
-
-    Raises:
-        ValueError: Something in it is not what it should be; names it.
-    """
+    """What was noted of the grouping."""
     about = header.get("about", {})
     if not isinstance(about, dict):
         raise ValueError(f"what it notes of its grouping is no object: {reprlib.repr(about)}")
