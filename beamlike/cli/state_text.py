@@ -16,10 +16,9 @@ from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration
 from beamlike.model.windows import IntervalWindow
-from beamlike.viz.cells import aligned, cut, named_facts
-from beamlike.viz.shortening import cut_all
+from beamlike.viz.cells import aligned, cut, cut_all, named_facts
+from beamlike.viz.sentences import spoken
 from beamlike.viz.table import show_window
-from beamlike.viz.trigger_words import spoken
 
 _SORTED: Final = {
     "oldest": "oldest first",

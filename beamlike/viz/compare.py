@@ -15,12 +15,11 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
-from beamlike.viz.cells import columns, cut, padded
+from beamlike.viz.cells import Column, columns, cut, padded
 from beamlike.viz.key_history import Happened
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import busiest, identity, is_same_value
 from beamlike.viz.sentences import wrapped
-from beamlike.viz.shortening import Column
 from beamlike.viz.staging import staged
 from beamlike.viz.table import lost_elements, show_window
 

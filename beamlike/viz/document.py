@@ -19,9 +19,8 @@ from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.viz.narrative import Narrator
 from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.run_index import own_windows, take_drops
-from beamlike.viz.sentences import Sentence
+from beamlike.viz.sentences import OVER, Sentence, spoken
 from beamlike.viz.table import lost_elements, shorten, show_window
-from beamlike.viz.trigger_words import OVER, spoken
 
 _SHORT: Final = 200
 """Characters of a value in sentences and lists."""

@@ -21,9 +21,8 @@ from beamlike.runtime.script import Arrive
 from beamlike.viz import reasons as because
 from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.run_index import own_windows
-from beamlike.viz.sentences import KeyStory, Sentence, named
+from beamlike.viz.sentences import KeyStory, Sentence, named, spoken
 from beamlike.viz.table import lost_elements, shorten
-from beamlike.viz.trigger_words import spoken
 from beamlike.viz.what_if import Rescue
 
 _SHOWN_VALUE: Final = 60

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape
 
 from beamlike.errors import EnvironmentProblem, RecordingError
-from beamlike.viz.labels import missing_characters
+from beamlike.viz.dots import missing_characters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,8 +11,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Output
-from beamlike.viz.cells import columns, cut, padded
-from beamlike.viz.shortening import Column
+from beamlike.viz.cells import Column, columns, cut, padded
 
 _HEADER: Final = ("", "step", "key", "window", "timing", "#", "ns", "place", "timestamp", "value")
 _CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
@@ -47,7 +46,7 @@ def pane_table(outputs: Sequence[Output], marked: Collection[int] = (), width: i
     ``last``, or ``only`` for a pane that is both. A drop shows the element's value and time,
     the window that refused it, the reason for it, and by how much the element missed it or what
     was raised for it. Long keys and values are cut so that those that differ look different, see
-    `beamlike.viz.shortening`.
+    `beamlike.viz.cells`.
 
     Args:
         outputs: Panes and drops.
