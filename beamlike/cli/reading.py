@@ -58,8 +58,8 @@ def read_files(names: Sequence[str]) -> Reading:
 
 def _all(readings: Sequence[Reading]) -> Reading:
     whole = Reading(
-        tuple(it for reading in readings for it in reading.scenarios),
-        tuple(it for reading in readings for it in reading.problems),
+        tuple(scenario for reading in readings for scenario in reading.scenarios),
+        tuple(problem for reading in readings for problem in reading.problems),
         tuple(it for reading in readings for it in reading.unread),
     )
     if not whole.scenarios:

@@ -63,7 +63,9 @@ class Replay:
     def hints(self, *, explained: bool) -> Iterator[str]:
         """What may surprise the author of the scenario."""
         script, outcome = self.scenario.script, self.outcome
-        ends = [at for at, step in enumerate(script) if step == AdvanceWatermark(MAX_TIMESTAMP)]
+        ends = [
+            index for index, step in enumerate(script) if step == AdvanceWatermark(MAX_TIMESTAMP)
+        ]
         if isinstance(outcome, Run) and not outcome.outputs:
             reason = "" if explained else "--explain says why"
             if not ends:

@@ -116,8 +116,8 @@ def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
         f"({stored:,} stored)",
     )
     yield "watermark", instant(stage.watermark)
-    for at, progress in enumerate(inputs_of(stage), 1):
-        yield f"  of input {at}", progress
+    for index, progress in enumerate(inputs_of(stage), 1):
+        yield f"  of input {index}", progress
     if stage.of_keys:
         yield "  of its keys", keys_of(stage.of_keys)
     yield "output watermark", _output(stage, shards)

@@ -42,7 +42,12 @@ class FoldedTime:
     """
 
     def __init__(self, happenings: Iterable[int | tuple[int, int]], limit_ms: int) -> None:
-        spans = sorted({(it, it) if isinstance(it, int) else it for it in happenings})
+        spans = sorted(
+            {
+                (happening, happening) if isinstance(happening, int) else happening
+                for happening in happenings
+            }
+        )
         self.folds: list[tuple[int, int]] = []
         reached = spans[0][1] if spans else 0
         for start, end in spans:

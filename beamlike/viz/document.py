@@ -225,10 +225,10 @@ class _Stream:
         return {(it.window, it.pane.info): it.by for it in fired if isinstance(it, Fired)}
 
     def _emitted(self, moment: Moment) -> list[Pane]:
-        return [it.effect for it in moment.outputs if isinstance(it.effect, Pane)]
+        return [output.effect for output in moment.outputs if isinstance(output.effect, Pane)]
 
     def _dropped(self, moment: Moment) -> list[Drop]:
-        return [it.effect for it in moment.outputs if isinstance(it.effect, Drop)]
+        return [output.effect for output in moment.outputs if isinstance(output.effect, Drop)]
 
     def _lives(self) -> Iterator[Plain]:
         """From which step to which step each window was there, and how it ended."""

@@ -74,7 +74,7 @@ class Happened:
         for number, (reading, _) in enumerate(self.run.clocks()):
             row = at.get(number, row)
             self._value(number, row)
-            drops = [it for it in self._effects.get(number, ()) if isinstance(it, Drop)]
+            drops = [effect for effect in self._effects.get(number, ()) if isinstance(effect, Drop)]
             opened = self._arrive(number, row, watermark, drops)
             watermark = reading
             self._merge(number, row, opened)
@@ -147,18 +147,20 @@ class Happened:
         gone: set[Window] = set()
         for sources, into in merges:
             gone |= {*sources} - {into}
-            ours = [self._open.pop(it) for it in sources if it in self._open]
-            there = next((it for it in ours if it.window == into), None)
-            size = sum(it.size for it in ours) + sum(self._size(it, taken[it]) for it in sources)
+            ours = [self._open.pop(source) for source in sources if source in self._open]
+            there = next((our for our in ours if our.window == into), None)
+            size = sum(our.size for our in ours) + sum(
+                self._size(source, taken[source]) for source in sources
+            )
             if there is not None and len(ours) == 1:
                 self._open[into] = there
                 there.size = size
                 continue
             for it in ours:
                 self._end(it, row, End.MERGED, into)
-            since = min([row, *(it.since for it in ours)])
+            since = min([row, *(our.since for our in ours)])
             self._open[into] = _Open(into, row, tuple(sources), size, since)
-        for window, count in sorted(taken.items(), key=lambda it: (it[0].start, it[0].end)):
+        for window, count in sorted(taken.items(), key=lambda item: (item[0].start, item[0].end)):
             if window in gone:
                 continue
             if window not in self._open:
@@ -209,7 +211,7 @@ class Happened:
     # -- panes -------------------------------------------------------------------------------
 
     def _fire(self, number: int, row: float, watermark: int) -> None:
-        panes = [it for it in self._effects.get(number, ()) if isinstance(it, Pane)]
+        panes = [effect for effect in self._effects.get(number, ()) if isinstance(effect, Pane)]
         reasons = iter([it.by for it in self._traced.get(number, ()) if isinstance(it, Fired)])
         for pane in panes:
             if pane.retraction:

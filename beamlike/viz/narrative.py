@@ -155,15 +155,15 @@ class Narrator:
 
     def _step(self, moment: Moment) -> Iterator[Sentence]:
         happenings = [traced.happening for traced in moment.trace]
-        drops = [it for it in happenings if isinstance(it, Drop)]
-        merges = [it for it in happenings if isinstance(it, Merged)]
+        drops = [happening for happening in happenings if isinstance(happening, Drop)]
+        merges = [happening for happening in happenings if isinstance(happening, Merged)]
         self._fresh = {at: view.waiting for at, view in self._before.items() if not view.closed}
         for drop in drops:
             if drop.element is not None:
                 yield self._dropped(moment, drop)
         yield from self._arrivals(moment, drops, merges)
         withdrawn: list[Pane] = []
-        panes = iter([it for it in happenings if isinstance(it, Fired)])
+        panes = iter([happening for happening in happenings if isinstance(happening, Fired)])
         for output in moment.outputs:
             effect = output.effect
             if isinstance(effect, Drop):
@@ -365,7 +365,11 @@ class Narrator:
         if not isinstance(moment.event, AdvanceWatermark):
             return
         left = {view.window for view in moment.windows.get(self.key, ())}
-        spoke = {it.window for it in happenings if isinstance(it, Fired | Suppressed | Drop)}
+        spoke = {
+            happening.window
+            for happening in happenings
+            if isinstance(happening, Fired | Suppressed | Drop)
+        }
         for window, view in self._before.items():
             if window in left or window in spoke:
                 continue

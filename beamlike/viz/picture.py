@@ -190,7 +190,7 @@ class _Plan:
     @property
     def left(self) -> int:
         """How wide it is beside the panels, where the labels of rows stand."""
-        return _LEFT_OF_DATES if any("\n" in it.label for it in self.scenes[0].ticks) else _LEFT
+        return _LEFT_OF_DATES if any("\n" in tick.label for tick in self.scenes[0].ticks) else _LEFT
 
     @property
     def panel_head(self) -> int:

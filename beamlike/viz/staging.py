@@ -126,7 +126,7 @@ class _Clock:
         first, last = max(span[0], self.start), min(span[1], self.end)
         bends = {edge for fold in (*event.folds, *self.time.folds) for edge in fold}
         if first < last:
-            for at in sorted({first, last, *(it for it in bends if first < it < last)}):
+            for at in sorted({first, last, *(bend for bend in bends if first < bend < last)}):
                 yield self.row(at), at
 
     def skew(self, rows: "_Rows", run: Run, span: tuple[int, int]) -> Skew | None:

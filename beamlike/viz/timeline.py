@@ -247,7 +247,9 @@ class _Block:
         lanes: list[tuple[list[str], int]] = []
         for window in sorted(opened, key=lambda w: (w.start, w.end)):
             first, last = self.axis.span(window)
-            free = next((at for at, (_, reach) in enumerate(lanes) if reach < first), len(lanes))
+            free = next(
+                (index for index, (_, reach) in enumerate(lanes) if reach < first), len(lanes)
+            )
             if free == len(lanes):
                 lanes.append((self._row(), -1))
             self._draw(lanes[free][0], window)
@@ -292,7 +294,9 @@ class _Block:
             return ""
         windows = set(assigned([drop.element], self.window_fn))
         refused = {
-            it.window for it in effects if isinstance(it, Drop) and is_dropped(drop.element, it)
+            effect.window
+            for effect in effects
+            if isinstance(effect, Drop) and is_dropped(drop.element, effect)
         }
         if len(refused) >= len(windows):
             return ""

@@ -140,7 +140,7 @@ class Rescue:
                     continue
                 ends |= set() if isinstance(found, Drop) else {window.end for window in found}
         turns = {mark - end + 1 for mark in marks for end in ends}
-        return sorted(it for it in turns if self._strategy.allowed_lateness < it < below)
+        return sorted(turn for turn in turns if self._strategy.allowed_lateness < turn < below)
 
     def _other_check(self, step: int, drop: Drop, live: Sequence[Window]) -> Iterator[str]:
         for check in _CHECKS:

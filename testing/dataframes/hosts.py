@@ -197,7 +197,10 @@ class SparkRun(QueryRun):
         self._home, self._alone = scratch_folder("query"), alone
         self._frames, self._watermark = dict.fromkeys(schemas), 0
         self._script = ScriptedTime(
-            self._spark, self._home, {it: spark_schema(schemas[it]) for it in schemas}, clock
+            self._spark,
+            self._home,
+            {schema: spark_schema(schemas[schema]) for schema in schemas},
+            clock,
         )
         self._came: list[pa.Table] = []
         self._start(job)

@@ -47,7 +47,7 @@ class Shape:
             return cls((), {}, frozenset())
         plan = groupings[-1]
         lists = (part.name for part in plan.parts if _collects(part.fn))
-        of_stages = {it.name: tuple(it.keys) for it in groupings}
+        of_stages = {grouping.name: tuple(grouping.keys) for grouping in groupings}
         return cls(tuple(plan.keys), of_stages, frozenset(lists))
 
     def key_of(self, row: Mapping[str, Any], stage: str | None = None) -> Any:

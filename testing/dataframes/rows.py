@@ -90,9 +90,9 @@ def typed_rows(name: str, schema: "pa.Schema", rows: Sequence[Row]) -> "pa.Table
 def _column(name: str, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
     import pyarrow as pa
 
-    if all(_fits(it, field.type) for it in values):
-        return pa.array([_value(it, field.type) for it in values], field.type)
-    wrong = next(it for it in values if not _fits(it, field.type))
+    if all(_fits(value, field.type) for value in values):
+        return pa.array([_value(value, field.type) for value in values], field.type)
+    wrong = next(value for value in values if not _fits(value, field.type))
     raise TestStreamError(
         f"column {field.name!r} of {name} is {field.type}, and {wrong!r} is no such value"
     )

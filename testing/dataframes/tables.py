@@ -169,7 +169,7 @@ class TableQuery:
         watermark = self.watermark
         try:
             came = [out.table(MicroBatch(rows, moves, self.watermark, clock, ended))]
-            reached = min((0 if it is None else it for it in self._sources), default=0)
+            reached = min((0 if source is None else source for source in self._sources), default=0)
             if reached > self.watermark and not ended:
                 self.watermark = reached
                 came.append(out.table(MicroBatch({}, {}, reached, clock)))

@@ -151,15 +151,15 @@ class _Kept(PTransform[PCollection[Any], PCollection[Any]]):
 def checked_overrides(overrides: Iterable[TransformOverride]) -> dict[str, TransformOverride]:
     """Overrides by the names of their transforms."""
     found: dict[str, TransformOverride] = {}
-    for it in overrides:
-        if not isinstance(it, TransformOverride):
+    for override in overrides:
+        if not isinstance(override, TransformOverride):
             raise PipelineError(
                 f'an override is a TransformOverride, such as TransformOverride.of("name", '
-                f"function), got {it!r}"
+                f"function), got {override!r}"
             )
-        if it.name in found:
-            raise PipelineError(f"the transform {it.name!r} is overridden twice")
-        found[it.name] = it
+        if override.name in found:
+            raise PipelineError(f"the transform {override.name!r} is overridden twice")
+        found[override.name] = override
     return found
 
 

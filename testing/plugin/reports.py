@@ -56,10 +56,10 @@ class Failed:
     def note(self, folder: Path, page: Path | None, start: Path) -> str:
         """The text at the end of the failure. Transcripts are written for it."""
         parts, commands = list[str](), list[str]()
-        for at, asserted in enumerate(self.groupings, 1):
+        for index, asserted in enumerate(self.groupings, 1):
             if not self.drawn:
                 parts.append(f"the last test stream that ran here, on a {asserted.timeline}")
-            ending = f"-{at}" if len(self.groupings) > 1 else ""
+            ending = f"-{index}" if len(self.groupings) > 1 else ""
             file = write_transcript(asserted, folder / f"{self.name}{ending}.json", self.test)
             if file is not None:
                 path = shlex.quote(str(seen_from(start, file)))

@@ -88,7 +88,7 @@ class Checkpoint:
                 shards[node].append(shard)
             stages += [
                 _stage(operator, node, of_node)
-                for node, of_node in sorted(shards.items(), key=lambda it: it[0] or 0)
+                for node, of_node in sorted(shards.items(), key=lambda item: item[0] or 0)
             ]
         return _with_names_of_their_own(stages)
 
@@ -98,7 +98,7 @@ class Checkpoint:
             for group, place, blob in rows:
                 node = place.get("node")
                 blobs[group, node][place["number"]] = blob
-            for (group, node), of_shard in sorted(blobs.items(), key=lambda it: it[0][1] or 0):
+            for (group, node), of_shard in sorted(blobs.items(), key=lambda item: item[0][1] or 0):
                 if INDEX in of_shard:
                     yield node, SavedShard.of(group, partition, of_shard)
 
@@ -156,7 +156,7 @@ def _operator(row: Any) -> _Operator:
 def _said(error: Exception) -> str:
     """The line of an error that says what is wrong. Java's own come after one of Py4J."""
     lines = str(error).splitlines() or [""]
-    return next((it.removeprefix(": ") for it in lines[:2] if it.startswith(": ")), lines[0])
+    return next((line.removeprefix(": ") for line in lines[:2] if line.startswith(": ")), lines[0])
 
 
 def _variables(properties: str | None) -> Iterator[str]:

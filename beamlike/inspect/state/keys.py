@@ -44,7 +44,10 @@ def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if not plain:
         with suppress(pa.ArrowException):
             return pc.fill_null(pc.cast(column, pa.string()), _NULL)
-    texts = [_NULL if it is None else arrow_text(it) for it in python_values(column)]
+    texts = [
+        _NULL if python_value is None else arrow_text(python_value)
+        for python_value in python_values(column)
+    ]
     return pa.array(texts, pa.string())
 
 
@@ -87,7 +90,7 @@ def count_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> int:
     """How many different keys there are. Different keys may have the same text."""
     if not columns:
         return min(rows, 1)
-    parts = [_texts(it) if pa.types.is_nested(it.type) else it for it in columns]
+    parts = [_texts(column) if pa.types.is_nested(column.type) else column for column in columns]
     names = [str(at) for at in range(len(parts))]
     return pa.table(parts, names).group_by(names).aggregate([]).num_rows  # type: ignore[no-any-return]
 
