@@ -14,7 +14,7 @@ from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import by_step, identity, own_windows, take_drops
-from beamlike.viz.scene import Box, End, Fate, Life, Mark, Running
+from beamlike.viz.scene import Box, End, Fate, Life, Mark, ValueSoFar
 from beamlike.viz.table import lost_elements, shorten
 
 _LABEL: Final = 60
@@ -35,7 +35,7 @@ class _Open:
     """The row of the pane with which its trigger finished."""
 
 
-class Happened:
+class KeyHistory:
     """One key of a run. `play` gets the positions of the steps later.
 
     Args:
@@ -52,7 +52,7 @@ class Happened:
         recording: Recording | None = None,
     ) -> None:
         self.run, self.strategy, self.key = run, strategy, key
-        self.running: list[Running] = []
+        self.running: list[ValueSoFar] = []
         self._moments = () if recording is None else recording.of_key(key).moments
         self.marks: list[Mark] = []
         self.lives: list[Life] = []
@@ -64,7 +64,7 @@ class Happened:
             if isinstance(step, Arrive) and (mine := _of_key(step, key))
         }
         self._effects, self._traced = by_step(run, key)
-        self.loud = {*self._arrived, *self._effects, *self._traced}
+        self.eventful = {*self._arrived, *self._effects, *self._traced}
         """The steps in which something happened to this key."""
 
     def play(self, at: Mapping[int, float], firing: float = 0.0) -> None:
@@ -128,7 +128,7 @@ class Happened:
         if number in self._arrived and self._moments:
             moment = self._moments[number]
             for at, (value, window) in moment.running(self.key).items():
-                self.running.append(Running(moment.elements[at].timestamp, row, window, value))
+                self.running.append(ValueSoFar(moment.elements[at].timestamp, row, window, value))
 
     def _assigned(self, element: Element) -> tuple[Window, ...]:
         if element.window is not None:

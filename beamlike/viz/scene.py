@@ -121,7 +121,7 @@ class Fold:
 
 
 @attrs.frozen
-class Running:
+class ValueSoFar:
     """The value, in words, that a window would bring out when the element at a place has come."""
 
     event: int
@@ -175,7 +175,7 @@ class Scene:
     marks: tuple[Mark, ...] = ()
     lives: tuple[Life, ...] = ()
     boxes: tuple[Box, ...] = ()
-    running: tuple[Running, ...] = ()
+    running: tuple[ValueSoFar, ...] = ()
     watermark: tuple[tuple[float, int], ...] = ()
     rows: tuple[float, float] = (0.0, 1.0)
     span: tuple[int, int] = (0, 1)

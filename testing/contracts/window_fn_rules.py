@@ -14,7 +14,7 @@ import attrs
 from beamlike.model.time import show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow
-from beamlike.testing.contracts.values import Raised, broken_by, short, value_rules
+from beamlike.testing.contracts.values import UserFunctionRaised, broken_by, short, value_rules
 from beamlike.testing.contracts.window_fn_cases import (
     Case,
     Sizes,
@@ -121,7 +121,7 @@ def _keeps_the_longest(case: Case) -> Iterator[str]:
     try:
         longest = case.fn.longest_own_window
     except Exception as error:
-        raise Raised(f"longest_own_window raises {error!r}") from error
+        raise UserFunctionRaised(f"longest_own_window raises {error!r}") from error
     if longest is None:
         return
     if type(longest) is not int or longest < 1:

@@ -19,7 +19,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.stores import DictStore
 from beamlike.runtime.work import known_watermark
-from beamlike.testing.dataframes.described import Described
+from beamlike.testing.dataframes.described import QueryDescription
 
 
 class RecordingTables(TableFrames):
@@ -29,7 +29,7 @@ class RecordingTables(TableFrames):
         described: Where to.
     """
 
-    def __init__(self, described: Described) -> None:
+    def __init__(self, described: QueryDescription) -> None:
         self._described = described
 
     def source_rows(
@@ -116,7 +116,7 @@ class TableQuery:
     def __init__(
         self,
         schemas: Mapping[str, pa.Schema],
-        described: Described,
+        described: QueryDescription,
         before: "TableQuery | None" = None,
     ) -> None:
         self.port = RecordingTables(described)
