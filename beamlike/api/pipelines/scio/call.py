@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from copy import copy
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
 
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import FlatMap, Map
@@ -129,12 +130,29 @@ class Call:
         return self.collection.pipeline.free_label(name)
 
 
+class WithFunctions(Generic[T_co]):
+    """A collection whose functions take more than an element."""
+
+    def __init__(self, collection: "SCollection[T_co]") -> None:
+        self._collection = collection
+
+    def with_name(self, name: str) -> Self:
+        """The same collection; the next verb that is called on it has this name."""
+        return self._over(named(self._collection, checked_name(name)))
+
+    def _over(self, collection: Any) -> Self:
+        """Functions of the same kind over another collection."""
+        same = copy(self)
+        same._collection = collection
+        return same
+
+
 def named(collection: Any, name: str | None) -> "SCollection[Any]":
     """A copy of the collection, with this name for the next verb."""
     source: SCollection[Any] = collection
-    copy = type(source)(source.pipeline, source.edge, source.windowing, source.is_bounded)
-    copy.next_name, copy.next_fanout = name, source.next_fanout
-    return copy
+    renamed = type(source)(source.pipeline, source.edge, source.windowing, source.is_bounded)
+    renamed.next_name, renamed.next_fanout = name, source.next_fanout
+    return renamed
 
 
 def unnamed(collection: Any) -> "SCollection[Any]":

@@ -12,7 +12,7 @@ from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
 from beamlike.api.pipelines.elements import FlatMap
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pardo import ParDo
-from beamlike.api.pipelines.scio.call import Call, checked_name, named, unnamed
+from beamlike.api.pipelines.scio.call import Call, WithFunctions, unnamed
 from beamlike.api.pipelines.views import AsSideInput
 from beamlike.errors import PipelineError
 from beamlike.model.time import InstantLike
@@ -99,7 +99,7 @@ class SideInputContext:
         return side.read(self._seen[side.number])
 
 
-class SCollectionWithSideInput(Generic[T_co]):
+class SCollectionWithSideInput(WithFunctions[T_co]):
     """A collection whose functions take an element and what it sees of side inputs.
 
     Times, windows and panes stay as they are. An element waits until its window of each side
@@ -107,11 +107,8 @@ class SCollectionWithSideInput(Generic[T_co]):
     """
 
     def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideInput[Any], ...]) -> None:
-        self._collection, self._sides = collection, sides
-
-    def with_name(self, name: str) -> "SCollectionWithSideInput[T_co]":
-        """The same collection; the next verb that is called on it has this name."""
-        return SCollectionWithSideInput(named(self._collection, checked_name(name)), self._sides)
+        super().__init__(collection)
+        self._sides = sides
 
     def map(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U]
@@ -175,7 +172,7 @@ class SCollectionWithSideInput(Generic[T_co]):
             return listed(element, SideInputContext(dict(zip(numbers, seen, strict=True))))
 
         flat_map = FlatMap(seeing, *views.values())
-        return SCollectionWithSideInput(call.apply(flat_map), self._sides)
+        return self._over(call.apply(flat_map))
 
 
 class SideOutput(Generic[T]):
@@ -240,15 +237,12 @@ class SideOutputCollections:
         return cast("SCollection[S]", self._outputs[self._tags[side.number]])
 
 
-class SCollectionWithSideOutput(Generic[T_co]):
+class SCollectionWithSideOutput(WithFunctions[T_co]):
     """A collection whose functions take an element and a place for side outputs."""
 
     def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideOutput[Any], ...]) -> None:
-        self._collection, self._sides = collection, sides
-
-    def with_name(self, name: str) -> "SCollectionWithSideOutput[T_co]":
-        """The same collection; the next verb that is called on it has this name."""
-        return SCollectionWithSideOutput(named(self._collection, checked_name(name)), self._sides)
+        super().__init__(collection)
+        self._sides = sides
 
     def map(
         self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], U]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
-from beamlike.api.pipelines.scio.call import Call, checked_name, named, unnamed
+from beamlike.api.pipelines.scio.call import Call, WithFunctions, unnamed
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import InstantLike, event_time_ms
@@ -57,20 +57,13 @@ class WindowedValue(Generic[T_co]):
         return attrs.evolve(self, pane=pane)
 
 
-class WindowedSCollection(Generic[T_co]):
+class WindowedSCollection(WithFunctions[T_co]):
     """A collection whose functions take a `WindowedValue` each.
 
     Of what they return only the element and its time count, as in Scio: windows and panes stay
     as they are. An element that is in several windows is taken once for each. In the run a time
     that is earlier than the old one is a `PipelineError`.
     """
-
-    def __init__(self, collection: "SCollection[T_co]") -> None:
-        self._collection = collection
-
-    def with_name(self, name: str) -> "WindowedSCollection[T_co]":
-        """The same collection; the next verb that is called on it has this name."""
-        return WindowedSCollection(named(self._collection, checked_name(name)))
 
     def map(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], WindowedValue[U]]"
@@ -110,7 +103,7 @@ class WindowedSCollection(Generic[T_co]):
     def _apply_verb(self, verb: str, fn: Any) -> "WindowedSCollection[Any]":
         call = Call(self._collection, verb, fn)
         windowing: _Windowing[Any, Any] = _Windowing(call.listing(fn), call.label)
-        return WindowedSCollection(call.apply_dofn(windowing))
+        return self._over(call.apply_dofn(windowing))
 
 
 class _Windowing(DoFn[T, U]):
