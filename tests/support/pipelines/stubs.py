@@ -93,7 +93,7 @@ def _lines() -> Iterator[str]:
 
 
 def _stub(verb: Verb) -> Iterator[str]:
-    definitions = verb.definitions()
+    definitions = [verb.definition(signature) for signature in verb.signatures]
     typed = definitions[:-1] or definitions
     for definition in typed:
         arguments = definition.args

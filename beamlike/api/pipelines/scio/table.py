@@ -41,11 +41,8 @@ class Verb:
         """The verb."""
         return self.signatures[-1].partition("(")[0]
 
-    def definitions(self) -> list[ast.FunctionDef]:
-        """The signatures as functions that do nothing."""
-        return [self._definition(signature) for signature in self.signatures]
-
-    def _definition(self, signature: str) -> ast.FunctionDef:
+    def definition(self, signature: str) -> ast.FunctionDef:
+        """A signature as a function that does nothing."""
         name, _, rest = signature.partition("(")
         owner = f"self: {self.owner}" + ("" if rest.startswith(")") else ", ")
         (definition,) = ast.parse(f"def {name}({owner if self.owner else ''}{rest}: ...").body
@@ -80,7 +77,7 @@ def _is_complete(signature: str) -> bool:
 def methods(module: ModuleType) -> dict[str, Any]:
     """The methods of the table of a module, whose ``TRANSFORMS`` say what they do."""
     table = {verb.name: verb for verb in verbs(module.VERBS)}
-    definitions = [verb.definitions()[-1] for verb in table.values()]
+    definitions = [verb.definition(verb.signatures[-1]) for verb in table.values()]
     for definition in definitions:
         definition.body = list(_body(definition))
     namespace = {"add": add, **vars(module)}
@@ -107,8 +104,8 @@ def _body(definition: ast.FunctionDef) -> Iterator[ast.stmt]:
     subject = f"Call(self, {definition.name!r}, {'fn' if 'fn' in passed else 'None'})"
     yield from ast.parse(f"call = {subject if is_method else 'None'}").body
     for parameter in parameters:
-        written = ast.unparse(parameter.annotation) if parameter.annotation else ""
-        if written.startswith("Callable[") and written.endswith("]"):
-            yield from ast.parse(f"{parameter.arg} = call.checked({parameter.arg})").body
+        match parameter.annotation:
+            case ast.Subscript(value=ast.Name("Callable")):
+                yield from ast.parse(f"{parameter.arg} = call.checked({parameter.arg})").body
     call = f"TRANSFORMS[{definition.name!r}]({', '.join(['call', *passed])})"
     yield from ast.parse(f"return {call}").body
