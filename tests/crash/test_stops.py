@@ -1,0 +1,116 @@
+"""What is in a sink when the driver has died before, within and after the commit of a micro-batch,
+and that each row counts once when the query has gone on.
+
+Tables have theirs in ``tests/landing/test_stops.py`` and `tests.catalogs`, Kafka in `tests.kafka`.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FILES = 7
+BATCHES = {"before": 2, "within": 3, "after": 4}
+"""The micro-batch in which the driver dies at a point."""
+
+
+@pytest.fixture(scope="module")
+def stops() -> Any:
+    """The module that stops a query, if there is a compiler of Java."""
+    from tests.crash import stops, unsteady
+
+    assert unsteady.can_be_unsteady(), "javac is missing: install a JDK, not a JRE"
+    return stops
+
+
+@pytest.fixture(scope="module")
+def undisturbed(stops: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what arrives, and with what comes out when nothing happens."""
+    from tests.crash.feed import write_feed
+
+    home = tmp_path_factory.mktemp("undisturbed")
+    write_feed(home / "feed", FILES, seed=3)
+    stops.run_until(None, home, home / "feed", "sessions")
+    return home
+
+
+def numbers_of_files(home: Path) -> set[int]:
+    """The micro-batches that count, where each is a file or a row of a table."""
+    from tests.crash.outputs import output_of
+
+    return set(output_of(home).rows)
+
+
+def numbers_of_log(home: Path) -> set[int]:
+    """The micro-batches in the log by which Spark reads what its file sink has written."""
+    names = (path.name for path in (home / "out" / "_spark_metadata").glob("[0-9]*"))
+    return {int(name.split(".")[0]) for name in names}
+
+
+SINKS: dict[str, tuple[Callable[[Path], set[int]], str]] = {
+    "sessions": (numbers_of_files, "half"),
+    "database": (numbers_of_files, "half"),
+    "parquet": (numbers_of_log, r"rename before .*/out/_spark_metadata/{batch}"),
+}
+"""By the name of a work: which micro-batches count in its sink, and the point within the commit."""
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+@pytest.mark.xdist_group("own sessions")
+@pytest.mark.parametrize("work", SINKS)
+def test_a_driver_that_dies_around_a_commit_loses_and_doubles_nothing(
+    work: str, stops: Any, undisturbed: Path, tmp_path: Path
+) -> None:
+    from tests.crash.outputs import output_of
+
+    counted, within = SINKS[work]
+    operations = {"before": stops.BEGUN, "within": within, "after": stops.ENDED}
+    for point, batch in BATCHES.items():
+        operation = operations[point]
+        if operation == "half":  # all is written there, and does not count
+            (tmp_path / work / "out" / "die").write_text(f"half {batch}")
+        stops.run_until(operation.format(batch=batch), tmp_path, undisturbed / "feed", work)
+        # It had begun, and its end was not noted.
+        assert newest(tmp_path / work / "checkpoint" / "offsets") == batch
+        assert newest(tmp_path / work / "checkpoint" / "commits") == batch - 1
+        expected = batch + 1 if point == "after" else batch
+        assert counted(tmp_path / work) == set(range(expected)), point
+    stops.run_until(None, tmp_path, undisturbed / "feed", work)
+
+    plain, output = output_of(undisturbed / "sessions"), output_of(tmp_path / work)
+    assert output.flat == plain.flat
+    assert output.changed == []
+    if work != "parquet":  # which writes nothing for a number that it has
+        assert output.rows == plain.rows
+        assert output.repeated == [BATCHES["after"]]
+
+
+def newest(folder: Path) -> int:
+    """The greatest number that is the name of a file."""
+    return max(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
+
+
+@pytest.mark.spark
+def test_a_table_in_memory_does_not_go_on_from_a_checkpoint(spark: Any, tmp_path: Path) -> None:
+    from pyspark.errors import AnalysisException
+
+    import beamlike as bl
+
+    (tmp_path / "in").mkdir()
+    row = {"user": "ann", "at": "2020-01-01 12:00:00Z"}
+    (tmp_path / "in" / "0.json").write_text(json.dumps(row))
+    files = spark.readStream.schema("user string, at string").json(str(tmp_path / "in"))
+    panes = bl.windowed(
+        files, bl.FixedWindows("1 hour"), {"n": bl.count()}, key="user", timestamp="at", shards=1
+    )
+    writer = panes.writeStream.format("memory").queryName("lost_with_its_driver")
+    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+
+    with pytest.raises(AnalysisException, match=re.escape("recovering from checkpoint location")):
+        writer.start()
