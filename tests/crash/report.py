@@ -47,9 +47,10 @@ class Result:
         """The figures in a line."""
         done = self.rounds
         kills = sum(len(of_run.kills) for of_run in done)
+        starts = sum(of_run.starts for of_run in done)
         count = len(self.different)
         return (
-            f"{kills} kills in {len(done)} runs, {sum(of_run.starts for of_run in done)} starts and "
+            f"{kills} kills in {len(done)} runs, {starts} starts and "
             f"{sum(of_run.failures for of_run in done)} queries that failed and went on, "
             f"{sum(of_run.again for of_run in done)} micro-batches run again, "
             f"{sum(of_run.repeated for of_run in done)} that came to a sink again, "

@@ -105,7 +105,13 @@ def test_a_table_in_memory_does_not_go_on_from_a_checkpoint(spark: Any, tmp_path
     (tmp_path / "in" / "0.json").write_text(json.dumps(row))
     files = spark.readStream.schema("user string, at string").json(str(tmp_path / "in"))
     panes = bl.windowed(
-        files, bl.FixedWindows("1 hour"), {"n": bl.count()}, key="user", timestamp="at", shards=1
+        files,
+        key="user",
+        timestamp="at",
+        watermark="0 s",
+        window=bl.FixedWindows("1 hour"),
+        aggregate={"n": bl.count()},
+        shards=1,
     )
     writer = panes.writeStream.format("memory").queryName("lost_with_its_driver")
     writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
