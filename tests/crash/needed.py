@@ -18,6 +18,7 @@ from tests.judges.building import (
     Requirement,
     cache_folder,
     environment,
+    has_environment,
 )
 
 __all__ = ["JARS", "NEEDS", "SERVER_OF_KAFKA", "SERVER_OF_POSTGRES", "AtHand", "all_at_hand"]
@@ -73,11 +74,16 @@ def _kafka(python: Path | None, home: Path) -> Iterator[AtHand]:
     from tests.kafka.broker import CONNECTOR, KAFKA, broker, class_path
 
     cache = cache_folder()
+    needed = [Requirement(*pair) for pair in (("pyspark", PYSPARK), *BESIDE_PYSPARK)]
+    fetched = [cache / name / "class_path.txt" for name in ("kafka-broker", "kafka-connector")]
+    if not all(path.exists() for path in fetched) or not (
+        python or has_environment("kafka", needed, cache)
+    ):
+        raise NotHere("python -m tests.kafka has not fetched a broker yet")
     jars, connector = (
         class_path("kafka-broker", KAFKA, cache),
         class_path("kafka-connector", CONNECTOR, cache),
     )
-    needed = [Requirement(*pair) for pair in (("pyspark", PYSPARK), *BESIDE_PYSPARK)]
     chosen = python or environment("kafka", needed, cache)
     folder = home / "broker"
     folder.mkdir(parents=True, exist_ok=True)

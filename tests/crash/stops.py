@@ -1,7 +1,6 @@
 """A query whose driver dies at one point of a micro-batch: before its sink, within, and after."""
 
 import contextlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +10,7 @@ from tests.crash.child import USUAL
 from tests.crash.needed import AtHand
 from tests.crash.processes import Child, ChildFailed
 from tests.crash.unsteady import dying_at
+from tests.crash.work import KEEPS_ITS_LOG
 
 __all__ = ["BEGUN", "ENDED", "run_until"]
 
@@ -27,7 +27,6 @@ def run_until(
     feed: Path,
     work: str,
     at_hand: AtHand | None = None,
-    settings: Mapping[str, str] | None = None,
 ) -> None:
     """Run a work, or go on, until Java is gone at an operation on a file, or to the end.
 
@@ -37,7 +36,6 @@ def run_until(
         feed: What arrives.
         work: The query.
         at_hand: What it needs.
-        settings: More settings of the session.
 
     Raises:
         ChildFailed: It ended otherwise.
@@ -45,7 +43,7 @@ def run_until(
     home.mkdir(parents=True, exist_ok=True)
     hand = at_hand or AtHand()
     dies = {} if operation is None else dying_at(home, operation)
-    around = attrs.evolve(USUAL, cores=1, settings={**USUAL.settings, **dies, **(settings or {})})
+    around = attrs.evolve(USUAL, cores=1, settings={**USUAL.settings, **KEEPS_ITS_LOG, **dies})
     with Child.start(
         *(home, feed, [work], "--surroundings", around.text()),
         python=hand.python,
