@@ -1,6 +1,6 @@
 """Whole pipelines of Python functions, as nodes that any host can step.
 
-Read in this order: `wire` (values as bytes), `keys` (keys as bytes), `metrics` (what users'
+Read in this order: `wire` (values as bytes), `main_program` (classes of ``__main__`` elsewhere), `keys` (keys as bytes), `metrics` (what users'
 functions count), `worker` (the methods of a node), `pacing` (nodes that pace those after them),
 `functions` (users' functions), `side_inputs` (those that look into side inputs), `known_sides` (and
 into such as are known before), `staged` (nodes that keep state by key), `machine_node` (any machine
