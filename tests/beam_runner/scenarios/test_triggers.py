@@ -1,6 +1,7 @@
-"""Windows after `OrFinally` has ended them, beside what Beam's own direct runner makes of them.
+# ruff: noqa: B008 (that is how Beam has it)
+"""Triggers and timers beside what Beam's own direct runner makes of them.
 
-The trigger is judged alike. What differs follows from rules of windows, whose judge is Beam Java:
+`OrFinally` is judged alike. What differs follows from rules of windows, whose judge is Beam Java:
 ``ReduceFnRunner`` merges active windows alone, of which one that has closed is none, and a window
 has a last pane as it expires.
 """
@@ -13,7 +14,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner
 from apache_beam.testing.test_stream import TestStream
 from apache_beam.testing.util import assert_that, equal_to
-from apache_beam.transforms import trigger, window
+from apache_beam.transforms import trigger, userstate, window
 
 from beamlike.runners.beam import BeamlikeRunner
 
@@ -63,3 +64,50 @@ def test_a_session_opens_beside_one_that_or_finally_has_closed(host: str) -> Non
     beside = [("k", [5], False), ("k", [], True)]
     expecting(BundleBasedDirectRunner(), sessions, THREE_AND_ONE)
     expecting(BeamlikeRunner(host), sessions, [*THREE_AND_ONE, LAST, *beside])
+
+
+class Waits(beam.DoFn):
+    """Says each second that it is called, three times."""
+
+    ALARM = userstate.TimerSpec("alarm", beam.TimeDomain.REAL_TIME)
+    RINGS = userstate.CombiningValueStateSpec("rings", sum)
+
+    def process(self, pair: Any, alarm: Any = beam.DoFn.TimerParam(ALARM)) -> Any:
+        if pair[1] == "at 0":
+            alarm.set(1)
+        yield pair[1]
+
+    @userstate.on_timer(ALARM)
+    def rings(
+        self,
+        alarm: Any = beam.DoFn.TimerParam(ALARM),
+        rings: Any = beam.DoFn.StateParam(RINGS),
+    ) -> Any:
+        rings.add(1)
+        if rings.read() < 3:
+            alarm.set(rings.read() + 1)
+        yield f"ring {rings.read()}"
+
+
+def test_a_timer_of_processing_time_fires_at_its_instant_as_in_beam_python(host: str) -> None:
+    """Each ring comes before the element that is added at the same time."""
+    for runner in (BundleBasedDirectRunner(), BeamlikeRunner(host)):
+        stream = TestStream().advance_watermark_to(0).add_elements([("k", "at 0")])
+        for second in (1, 2, 3):
+            stream.advance_processing_time(1).add_elements([("k", f"at {second}")])
+        options = PipelineOptions(["--streaming"])
+        with beam.Pipeline(runner=runner, options=options) as p:
+            texts = p | stream | beam.ParDo(Waits()) | beam.Map(lambda text: (None, text))
+            numbered = texts | beam.ParDo(Numbered())
+            expected = ["at 0", "ring 1", "at 1", "ring 2", "at 2", "ring 3", "at 3"]
+            assert_that(numbered, equal_to([*enumerate(expected, 1)]))
+
+
+class Numbered(beam.DoFn):
+    """Numbers elements as they come."""
+
+    SEEN = userstate.CombiningValueStateSpec("seen", sum)
+
+    def process(self, pair: Any, seen: Any = beam.DoFn.StateParam(SEEN)) -> Any:
+        seen.add(1)
+        yield seen.read(), pair[1]
