@@ -293,7 +293,11 @@ class QueryTest:
                 "the watermark must stay before the end of time; write "
                 "advance_watermark_to_infinity()"
             )
-        own = [it.name for it in self._run.described.groupings if it.key_clock is not None]
+        own = [
+            grouping.name
+            for grouping in self._run.described.groupings
+            if grouping.key_clock is not None
+        ]
         if own:
             raise TestStreamError(
                 f"each key of {own[0]!r} has a watermark of its own, which its own rows move: send "
@@ -308,7 +312,9 @@ class QueryTest:
                 "advance_processing_time(...) before; or write advance_watermark_to_infinity()"
             )
         for name in inputs:
-            clocks = [it.clock for it in self._run.described.sources if name in it.inputs]
+            clocks = [
+                source.clock for source in self._run.described.sources if name in source.inputs
+            ]
             if not clocks:
                 raise TestStreamError(
                     f"nothing in the query has a watermark that follows {name!r}: give watermark= "
@@ -328,7 +334,7 @@ class QueryTest:
         from beamlike.hosts.local.tables.query import event_times
 
         shape, schema = self._shape, self._schemas[name]
-        sources = [it for it in self._run.described.sources if name in it.inputs]
+        sources = [source for source in self._run.described.sources if name in source.inputs]
         column = sources[0].timestamp if sources else None
         if column not in schema.names:
             return []

@@ -12,12 +12,7 @@ LOGGER: Final = logging.getLogger("beamlike.metrics")
 
 
 def line_of(name: str, progress: Progress) -> str:
-    """What a micro-batch did, in a line.
-
-    Args:
-        name: What the query is called.
-        progress: The micro-batch.
-    """
+    """What a micro-batch did, in a line."""
     parts = [f"{name} batch {progress.batch}: {how_many(progress.rows, 'row')}, {progress.took} ms"]
     parts += (f"{grouping}: {_words(it)}" for grouping, it in progress.groupings.items())
     return "; ".join(parts)

@@ -1,7 +1,8 @@
 """What the micro-batches of all queries add up to.
 
 A query goes by its id, which stays when it is started again from its checkpoint. Spark then may do
-its last micro-batch once more, and reports it again: each number of a micro-batch counts once.
+its last micro-batch once more, and reports it again: that counts once. A run that begins before the
+last micro-batch has an earlier checkpoint, put back by a person: what it does is new, and counts.
 """
 
 import threading
@@ -59,6 +60,14 @@ class _Query:
     groupings: dict[str, GroupingTotal] = attrs.field(factory=dict)
     last: Progress | None = None
 
+    def has_counted(self, progress: Progress) -> bool:
+        """Whether a micro-batch is reported once more, or was done once more after a restart."""
+        if self.last is None:
+            return False
+        if progress.run == self.last.run:
+            return progress.batch <= self.last.batch
+        return progress.batch == self.last.batch
+
     def add(self, progress: Progress) -> None:
         self.batches += 1
         self.rows += progress.rows
@@ -87,7 +96,7 @@ class Totals:
             query = self._of(progress.query, progress.run, progress.name)
             if not progress.ran:
                 return False  # while it waits for data Spark reports the number of a batch to come
-            if query.last is not None and progress.batch <= query.last.batch:
+            if query.has_counted(progress):
                 return False
             query.add(progress)
             return True
