@@ -23,13 +23,7 @@ WindowLike = IntervalWindow | GlobalWindow | BoundedWindow | tuple[InstantLike, 
 
 
 def read_window(parts: tuple[Any, ...], owner: str) -> Window:
-    """A window from one thing (a window, a pair of bounds, ``"global"``) or from two bounds.
-
-    Raises:
-        TestStreamError: The parts are neither.
-        TimeError: A bound cannot be read.
-        WindowError: The window does not end after it starts.
-    """
+    """A window from one thing (a window, a pair of bounds, ``"global"``) or from two bounds."""
     match parts:
         case (IntervalWindow() | GlobalWindow() as window,):
             return window

@@ -79,16 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the record and write the scenario.
-
-    Returns:
-        0.
-
-    Raises:
-        StateError: There is no checkpoint, or nothing of this key is recorded.
-        WindowingError: A part of the strategy is the user's own.
-        EnvironmentProblem: Spark cannot run here, or the file cannot be written.
-    """
+    """Read the record and write the scenario."""
     from beamlike.inspect.state.checkpoint import check_folder
     from beamlike.testing.scenarios.capture import capture
     from beamlike.testing.scenarios.writing import scenario_text

@@ -79,11 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the demo. Returns 0 if the check holds, 1 if not.
-
-    Raises:
-        EnvironmentProblem: A package, Java or Spark is missing, or ``--out`` is no folder.
-    """
+    """Run the demo. Returns 0 if the check holds, 1 if not."""
     needs("the demo", "demo")
     from beamlike.demo import check, report, results, story
     from beamlike.demo.flights import load_flights

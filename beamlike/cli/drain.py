@@ -50,14 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the mark.
-
-    Returns:
-        0.
-
-    Raises:
-        StateError: It cannot be written.
-    """
+    """Write the mark."""
     from beamlike.hosts.spark.drain import Log, mark_end
 
     before = Log.read(args.checkpoint)

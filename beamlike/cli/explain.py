@@ -67,11 +67,6 @@ def run(args: argparse.Namespace) -> int:
 
     Returns:
         0 if all could be run, 1 if one failed, 2 if one that was asked for cannot be read.
-
-    Raises:
-        TranscriptError: The file cannot be used, or has no such scenario.
-        RecordingError: No scenario has such a key or window.
-        TimeError: A bound of the window cannot be read.
     """
     reading = read_file(args.file)
     scenarios = _chosen(reading, args.scenario, args.file)

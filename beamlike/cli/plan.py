@@ -187,11 +187,7 @@ class _Number:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the estimate.
-
-    Returns:
-        0.
-    """
+    """Print the estimate."""
     load = Load(
         args.events * args.every,
         args.windows,

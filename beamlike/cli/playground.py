@@ -44,16 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Build the folder, and serve it until Ctrl-C.
-
-    Returns:
-        0.
-
-    Raises:
-        EnvironmentProblem: Pyodide cannot be had, the folder cannot be written, or the port is
-            taken.
-        KeyboardInterrupt: Ctrl-C.
-    """
+    """Build the folder, and serve it until Ctrl-C."""
     from beamlike.playground.folder import build_folder, built_folder
     from beamlike.playground.server import PlaygroundServer
 

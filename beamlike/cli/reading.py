@@ -46,28 +46,20 @@ class Reading:
 
 
 def read_file(file: str) -> Reading:
-    """The scenarios of a file.
-
-    Raises:
-        TranscriptError: There is none that can be read.
-    """
+    """The scenarios of a file."""
     return _all([_read(file)])
 
 
 def read_files(names: Sequence[str]) -> Reading:
-    """The scenarios of files and folders.
-
-    Raises:
-        TranscriptError: A folder has no files; or there is no scenario that can be read.
-    """
+    """The scenarios of files and folders."""
     files = [file for name in names for file in _files(name)]
     return _all([_read(file) for file in files])
 
 
 def _all(readings: Sequence[Reading]) -> Reading:
     whole = Reading(
-        tuple(it for reading in readings for it in reading.scenarios),
-        tuple(it for reading in readings for it in reading.problems),
+        tuple(scenario for reading in readings for scenario in reading.scenarios),
+        tuple(problem for reading in readings for problem in reading.problems),
         tuple(it for reading in readings for it in reading.unread),
     )
     if not whole.scenarios:

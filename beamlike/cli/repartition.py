@@ -49,14 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Spread the state.
-
-    Returns:
-        0.
-
-    Raises:
-        BeamlikeError: It cannot be done.
-    """
+    """Spread the state."""
     from beamlike.hosts.spark.repartition import check_stopped, repartition
 
     check_stopped(args.checkpoint, args.output)  # before Spark starts, which takes seconds

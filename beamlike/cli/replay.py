@@ -145,11 +145,6 @@ def run(args: argparse.Namespace) -> int:
 
     Returns:
         0 if all is as expected, 1 if not, 2 if something could not be read and so has not run.
-
-    Raises:
-        TranscriptError: No scenario can be read, or a folder has no files.
-        EnvironmentProblem: Spark cannot run here, the format has no words to ``--explain``, or
-            ``--out`` is missing, is not wanted, or cannot be written.
     """
     show = _shower(args.format, args.out, explains=args.explain)
     reading = read_files(args.files)

@@ -61,13 +61,11 @@ class Replay:
         return f"as recorded from the failed test {test}; {wanted}"
 
     def hints(self, *, explained: bool) -> Iterator[str]:
-        """What may surprise the author of the scenario.
-
-        Args:
-            explained: Whether what happened is explained already.
-        """
+        """What may surprise the author of the scenario."""
         script, outcome = self.scenario.script, self.outcome
-        ends = [at for at, step in enumerate(script) if step == AdvanceWatermark(MAX_TIMESTAMP)]
+        ends = [
+            index for index, step in enumerate(script) if step == AdvanceWatermark(MAX_TIMESTAMP)
+        ]
         if isinstance(outcome, Run) and not outcome.outputs:
             reason = "" if explained else "--explain says why"
             if not ends:

@@ -78,11 +78,7 @@ def on_spark(scenarios: Sequence[Scenario], spark: "SparkSession") -> Iterator[O
 
 
 def recorded(scenario: Scenario, run: Run) -> Recording:
-    """A run of a scenario with everything in between.
-
-    Raises:
-        RecordingError: It cannot be recorded.
-    """
+    """A run of a scenario with everything in between."""
     if scenario.function is not None:
         raise RecordingError(
             "a function with states and timers has no trigger whose firing could be explained; the "

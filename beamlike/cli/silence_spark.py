@@ -23,9 +23,6 @@ def quiet_session(app_name: str) -> Iterator["SparkSession"]:
     What its processes write on stderr goes to a file; if the command fails, the end of that
     file is shown. Java and its Python workers inherit the stderr that is in place when they
     start, and keep it; so it is exchanged for the moment of the start only.
-
-    Raises:
-        EnvironmentProblem: Java or a suitable PySpark is missing.
     """
     from beamlike.hosts.spark.session import check_environment, local_session
 

@@ -108,15 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the state and show it.
-
-    Returns:
-        0.
-
-    Raises:
-        StateError: The checkpoint, or what was asked of it, is not there.
-        EnvironmentProblem: Spark cannot run here.
-    """
+    """Read the state and show it."""
     from beamlike.inspect.state.checkpoint import check_folder
 
     check_folder(args.checkpoint)
@@ -133,9 +125,6 @@ def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":
         checkpoint: Where it is.
         batch: The micro-batch after which it is read; None: the last.
         app: What Spark calls the session.
-
-    Raises:
-        StateError: There is no checkpoint, or not that batch.
     """
     from beamlike.inspect.state.report import SavedState
 

@@ -13,7 +13,7 @@ from beamlike.inspect.state.functions import SavedCell, SavedFunction
 from beamlike.inspect.state.report import SHARDS, SavedState
 from beamlike.inspect.state.stage import COMMON, TIME, SavedStage
 from beamlike.model.time import show_instant
-from beamlike.viz.trigger_words import spoken
+from beamlike.viz.sentences import spoken
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _INTERNAL: Final = frozenset(("operator", "finished", "values"))

@@ -16,10 +16,9 @@ from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration
 from beamlike.model.windows import IntervalWindow
-from beamlike.viz.cells import aligned, cut, named_facts
-from beamlike.viz.shortening import cut_all
+from beamlike.viz.cells import aligned, cut, cut_all, named_facts
+from beamlike.viz.sentences import spoken
 from beamlike.viz.table import show_window
-from beamlike.viz.trigger_words import spoken
 
 _SORTED: Final = {
     "oldest": "oldest first",
@@ -117,8 +116,8 @@ def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
         f"({stored:,} stored)",
     )
     yield "watermark", instant(stage.watermark)
-    for at, progress in enumerate(inputs_of(stage), 1):
-        yield f"  of input {at}", progress
+    for index, progress in enumerate(inputs_of(stage), 1):
+        yield f"  of input {index}", progress
     if stage.of_keys:
         yield "  of its keys", keys_of(stage.of_keys)
     yield "output watermark", _output(stage, shards)

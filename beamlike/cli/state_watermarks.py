@@ -30,7 +30,7 @@ def inputs_of(stage: SavedStage) -> Iterator[str]:
         if greatest is None:
             yield "a source that has delivered nothing yet"
         else:
-            parts = _parts({it.part: it for state in states for it in state.parts}.values())
+            parts = _parts({part.part: part for state in states for part in state.parts}.values())
             yield (
                 f"a source whose latest event is of {instant(greatest)}, updated at {updates}"
                 f"{parts}"
@@ -41,7 +41,7 @@ def _parts(parts: Collection[PartState]) -> str:
     """The parts of a source that have watermarks of their own, those that are behind first."""
     if not parts:
         return ""
-    slowest = sorted(parts, key=lambda it: it.greatest)
+    slowest = sorted(parts, key=lambda part: part.greatest)
     shown = (
         f"{it.part!r} at {instant(it.greatest)}, updated at {instant(it.active_at)}"
         for it in slowest[:_PARTS_SHOWN]
@@ -51,7 +51,7 @@ def _parts(parts: Collection[PartState]) -> str:
 
 def keys_of(clocks: Sequence[KeyOfState]) -> str:
     """The watermarks of keys that have each its own, those that are behind first."""
-    slowest = sorted(clocks, key=lambda it: it.clock.watermark)
+    slowest = sorted(clocks, key=lambda clock: clock.clock.watermark)
     shown = (
         f"{escaped(it.key)} at {instant(it.clock.watermark)}, "
         f"updated at {instant(it.clock.active_at)}"

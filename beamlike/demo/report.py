@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from beamlike.demo.check import Verdict
 from beamlike.demo.flights import CANCELLED
-from beamlike.demo.results import Drop, Flown, Group, show_group, show_minutes
+from beamlike.demo.results import Drop, FlightPane, Group, show_group, show_minutes
 from beamlike.model.fingerprint import how_many
 
 _SHOWN_PROBLEMS: Final = 10
@@ -17,7 +17,7 @@ _SHOWN_PROBLEMS: Final = 10
 
 def render(
     flights: pa.Table,
-    panes: Mapping[Group, Sequence[Flown]],
+    panes: Mapping[Group, Sequence[FlightPane]],
     drops: Sequence[Drop],
     batches: int,
     verdict: Verdict,
@@ -50,7 +50,7 @@ def _hours(count: int) -> str:
     return how_many(count, "carrier-hour")
 
 
-def _changed(panes: Mapping[Group, Sequence[Flown]]) -> Iterator[str]:
+def _changed(panes: Mapping[Group, Sequence[FlightPane]]) -> Iterator[str]:
     """What late panes changed, and where most."""
     changes = [
         (group, pane, history[-1])
@@ -68,7 +68,7 @@ def _changed(panes: Mapping[Group, Sequence[Flown]]) -> Iterator[str]:
         yield f"in the end {_value(after)}"
 
 
-def _value(pane: Flown) -> str:
+def _value(pane: FlightPane) -> str:
     delay = "unknown" if pane.delay is None else f"{pane.delay:.1f} min"
     return f"{pane.departures} with mean delay {delay}"
 

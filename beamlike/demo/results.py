@@ -19,7 +19,7 @@ HOUR_MS = 3_600_000
 
 
 @attrs.frozen
-class Flown:
+class FlightPane:
     """A pane of one carrier's hour, and the micro-batch that it came out in."""
 
     timing: str
@@ -55,7 +55,7 @@ class Drop:
         )
 
 
-def read_panes(table: pa.Table) -> dict[Group, Sequence[Flown]]:
+def read_panes(table: pa.Table) -> dict[Group, Sequence[FlightPane]]:
     """The panes of every carrier's hour, in order of their index."""
     pane = table.column("pane").combine_chunks()
     columns = (
@@ -68,12 +68,12 @@ def read_panes(table: pa.Table) -> dict[Group, Sequence[Flown]]:
         table.column("tails"),
         table.column("batch"),
     )
-    found: dict[Group, list[Flown]] = {}
+    found: dict[Group, list[FlightPane]] = {}
     for carrier, start, timing, index, departures, delay, tails, batch in zip(
         *(column.to_pylist() for column in columns), strict=True
     ):
         found.setdefault((carrier, start), []).append(
-            Flown(timing, index, departures, delay, tuple(tails), batch)
+            FlightPane(timing, index, departures, delay, tuple(tails), batch)
         )
     return {
         group: tuple(sorted(panes, key=lambda pane: pane.index)) for group, panes in found.items()

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from beamlike.demo.flights import ARRIVED, NEW_YORK, SCHEDULED, hour_ms
 from beamlike.demo.job import ALLOWED_LATENESS, WATERMARK_DELAY, MicroBatch
 from beamlike.demo.pace import ArrivalFile
-from beamlike.demo.results import HOUR_MS, Drop, Flown, Group, show_local, show_minutes
+from beamlike.demo.results import HOUR_MS, Drop, FlightPane, Group, show_local, show_minutes
 from beamlike.model.time import duration_ms, show_duration
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.viz.axis import FoldedTime
@@ -20,7 +20,7 @@ _ROWS = 14
 _MARGIN = 0.6
 
 
-def choose_group(panes: Mapping[Group, Sequence[Flown]], drops: Sequence[Drop]) -> Group:
+def choose_group(panes: Mapping[Group, Sequence[FlightPane]], drops: Sequence[Drop]) -> Group:
     """The carrier's hour with the most to show.
 
     All three timings and a drop before less; then more panes, as long as a picture
@@ -39,7 +39,7 @@ def choose_group(panes: Mapping[Group, Sequence[Flown]], drops: Sequence[Drop]) 
 
 def story_scene(
     group: Group,
-    panes: Sequence[Flown],
+    panes: Sequence[FlightPane],
     drops: Sequence[Drop],
     flights: pa.Table,
     files: Sequence[ArrivalFile],
@@ -115,7 +115,7 @@ def _fate(event: int, arrival: int, label: str, readings: Sequence[tuple[int, in
 
 def _boxes(
     window: Window,
-    panes: Sequence[Flown],
+    panes: Sequence[FlightPane],
     fired: Sequence[int],
     opened: float,
     row: Callable[[int], float],
@@ -161,7 +161,7 @@ def _flown(
         yield event, arrival, f"{row['tailnum']}: {late} late{missed_by}"
 
 
-def _value(pane: Flown) -> str:
+def _value(pane: FlightPane) -> str:
     delay = "delay unknown" if pane.delay is None else f"mean delay {pane.delay:.0f} min"
     noun = "departure" if pane.departures == 1 else "departures"
     return f"{pane.departures} {noun}, {delay}"

@@ -80,11 +80,7 @@ OverflowStrategyLike = OverflowStrategy | Literal["drop_oldest", "drop_newest", 
 
 @attrs.frozen
 class _Bounded(Kept):
-    """The elements of a session, of which there are never more than so many.
-
-    Raises:
-        OverflowError: There would be, and that is a failure.
-    """
+    """The elements of a session, of which there are never more than so many."""
 
     max_size: int = 2
     overflow: OverflowStrategy = OverflowStrategy.FAIL_STAGE
@@ -113,9 +109,6 @@ class Held(CombineFn):
         max_size: The most elements; None: no limit.
         overflow: ``drop_oldest``, ``drop_newest`` or ``fail``.
         keeps_dropped: Whether dropped elements are kept and emitted with the session.
-
-    Raises:
-        SessionOverflowError: There would be more, and that is a failure.
     """
 
     keys: int

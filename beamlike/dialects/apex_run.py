@@ -96,12 +96,7 @@ def _dropped(key: Any, drop: Drop, *, holds_all_keys: bool) -> Row:
 
 
 def given_windows(windows: Sequence[GivenWindow] | None) -> tuple[Window, ...]:
-    """The windows that an element comes in, in the model.
-
-    Raises:
-        WindowingError: There are none, or one of them is none.
-        WindowError: One of them ends before it begins.
-    """
+    """The windows that an element comes in, in the model."""
     if not windows:
         raise WindowingError(
             "the operator has no window option, so it takes elements in the windows that they come "

@@ -110,5 +110,7 @@ class DeltaEvictor(Evictor):
             return elements
         newest = elements[-1].value
         return tuple(
-            it for it in elements if self.delta_function(it.value, newest) < self.threshold
+            element
+            for element in elements
+            if self.delta_function(element.value, newest) < self.threshold
         )

@@ -74,11 +74,7 @@ _OF_KNOWN_TYPE: Final[Mapping[type[CombineFn], Callable[[str], Aggregate]]] = {
 
 
 def aggregate_of(combine: CombineFn, columns: Sequence[str], returns: str | None) -> Aggregate:
-    """A combine function over these columns; an element is a tuple if they are several.
-
-    Raises:
-        CombineError: It is none whose type is known, and ``returns`` is missing.
-    """
+    """A combine function over these columns; an element is a tuple if they are several."""
     if combine == Count():
         return aggregates.count()
     # A subclass may do something else.
@@ -135,11 +131,7 @@ def grouped(
     render: Render = "retractions",
     options: GroupOptions,
 ) -> "DataFrame":
-    """Panes and drops, as `Stream.everything` has them. The result is called ``value``.
-
-    Args:
-        value: The columns that make an element, for gaps that depend on it.
-    """
+    """Panes and drops, as `Stream.everything` has them. The result is called ``value``."""
     windowed = put_into(rows, strategy)
     window_fn = strategy.window_fn
     by_element = isinstance(window_fn, Sessions) and callable(window_fn.gap)

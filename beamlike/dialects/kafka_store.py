@@ -102,7 +102,7 @@ class ReadOnlySessionStore:
     def __init__(self, sessions: Iterable[Session], retention: int) -> None:
         self.retention = retention
         self._sessions: dict[tuple[Any, int, int], Any] = {
-            (it.key, *it.window): it.value for it in sessions
+            (session.key, *session.window): session.value for session in sessions
         }
 
     @by_name("find_sessions", WindowingError, key=_KEY, earliest_end=_TIME, latest_start=_TIME)
@@ -146,7 +146,9 @@ class ReadOnlySessionStore:
         """
         least = _millis("find_sessions_ending from_", from_)
         most = _millis("find_sessions_ending to", to)
-        found = self._sorted((it for it in self._sessions if least <= it[2] <= most), False)
+        found = self._sorted(
+            (session for session in self._sessions if least <= session[2] <= most), False
+        )
         found.sort(key=lambda it: (it.window[1], it.window[0]))
         return found[::-1] if backward else found
 
@@ -160,9 +162,11 @@ class ReadOnlySessionStore:
         """
         _check_key(key)
         if to_key is None:
-            return self._sorted((it for it in self._sessions if it[0] == key), backward)
+            return self._sorted(
+                (session for session in self._sessions if session[0] == key), backward
+            )
         try:
-            found = [it for it in self._sessions if key <= it[0] <= to_key]
+            found = [session for session in self._sessions if key <= session[0] <= to_key]
         except TypeError as cause:
             raise WindowingError(
                 f"to_key: keys from {key!r} to {to_key!r} cannot be compared with the others "
@@ -220,7 +224,7 @@ class SessionStore(ReadOnlySessionStore):
             self.remove(key, window)
         else:
             self._sessions[key, *window] = value
-        for gone in [it for it in self._sessions if not self._is_there(it[2])]:
+        for gone in [session for session in self._sessions if not self._is_there(session[2])]:
             del self._sessions[gone]
 
     def remove(self, key: Hashable, window: Bounds) -> None:

@@ -132,11 +132,7 @@ class Buffer:
         self._rows: dict[tuple[Any, Any], Row] = {}
 
     def through(self, rows: Iterable[Row]) -> list[Row]:
-        """What comes out because of these changes. What is dropped does not wait.
-
-        Raises:
-            BufferFullError: More would wait than may, and that is a failure.
-        """
+        """What comes out because of these changes. What is dropped does not wait."""
         out = (out for row in rows for out in self._one(row))
         return [row for row in out if row.kind != "tombstone" or not self._swallows_tombstones]
 

@@ -61,9 +61,6 @@ class Stage:
 
         Args:
             windows: Those that it comes in; None: the window function assigns.
-
-        Raises:
-            WindowingError: The key cannot be hashed.
         """
         check_key(key)
         given = (None,) if windows is None else windows
@@ -94,8 +91,14 @@ class Stage:
         """When something happens next although no element comes, to any key."""
         next_timers = [self._grouping.next_timers(state) for state in self._stage.states.values()]
         return NextTimers(
-            min((it.event for it in next_timers if it.event is not None), default=None),
-            min((it.clock for it in next_timers if it.clock is not None), default=None),
+            min(
+                (next_timer.event for next_timer in next_timers if next_timer.event is not None),
+                default=None,
+            ),
+            min(
+                (next_timer.clock for next_timer in next_timers if next_timer.clock is not None),
+                default=None,
+            ),
         )
 
     def windows(self) -> Iterator[tuple[Any, Window, WindowState]]:

@@ -106,7 +106,7 @@ def _open(text: str, name: str) -> Plain:
     if not found.scenarios and found.problem is not None:
         raise found.problem
     problem = "" if found.problem is None else str(found.problem)
-    drawn = [it for it in found.scenarios if it.function is None]
+    drawn = [scenario for scenario in found.scenarios if scenario.function is None]
     if len(drawn) < len(found.scenarios):
         refusal = (
             f"{name}: a function with states and timers cannot be drawn here; beamlike replay "

@@ -40,9 +40,6 @@ def built_folder(pyodide: Path | None = None) -> Path:
 
     Args:
         pyodide: As of `build_folder`.
-
-    Raises:
-        EnvironmentProblem: As `build_folder`.
     """
     folder = cache_folder() / "playground"
     try:
@@ -63,9 +60,6 @@ def build_folder(folder: Path, pyodide: Path | None = None) -> list[Path]:
 
     Returns:
         What is there.
-
-    Raises:
-        EnvironmentProblem: Pyodide cannot be had, or the folder cannot be written.
     """
     content = playground_files(pyodide)
     try:
@@ -82,11 +76,7 @@ def build_folder(folder: Path, pyodide: Path | None = None) -> list[Path]:
 
 
 def playground_files(pyodide: Path | None = None) -> Mapping[str, bytes]:
-    """All files of the playground, by their paths in the folder.
-
-    Raises:
-        EnvironmentProblem: Pyodide cannot be had.
-    """
+    """All files of the playground, by their paths in the folder."""
     content = dict(_own_files())
     mark = {"pages": _digest(content), "pyodide": VERSION, "attrs": version("attrs")}
     for name, data in interpreter_files(pyodide).items():

@@ -30,8 +30,5 @@ def interpreter_files(package: Path | None = None) -> Mapping[str, bytes]:
 
     Args:
         package: The package as npm packs it; None fetches it, or takes the one in the cache.
-
-    Raises:
-        EnvironmentProblem: It cannot be had, or it is another package.
     """
     return _PYODIDE.files(FILES, package)

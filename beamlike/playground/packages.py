@@ -50,9 +50,6 @@ class NpmPackage:
         Args:
             names: The files, as they are called in the package.
             packed: The package as npm packs it; None fetches it, or takes the one in the cache.
-
-        Raises:
-            EnvironmentProblem: It cannot be had, or it is another package.
         """
         if packed is None:
             packed = cache_folder() / f"{self.name}-{self.version}.tgz"

@@ -40,9 +40,6 @@ class PlaygroundServer(Listening):
     Args:
         folder: The folder. What is in it now is served, and nothing else.
         port: 0 for one that is free.
-
-    Raises:
-        EnvironmentProblem: The port is taken, or none.
     """
 
     def __init__(self, folder: Path, port: int = 0) -> None:

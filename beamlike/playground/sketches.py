@@ -71,11 +71,7 @@ class GroupNode:
 
 
 def grouped(given: Plain) -> GroupNode:
-    """Read one strategy of a sketch.
-
-    Raises:
-        BeamlikeError: It cannot be used; the message says what to change.
-    """
+    """Read one strategy of a sketch."""
     if given["aggregation"] not in AGGREGATIONS:
         known = ", ".join(AGGREGATIONS)
         raise BeamlikeError(f"aggregation {given['aggregation']!r} must be one of {known}")
@@ -87,11 +83,7 @@ def grouped(given: Plain) -> GroupNode:
 
 
 def script_of(sketch: Plain) -> Script:
-    """What happens in a sketch, step by step.
-
-    Raises:
-        BeamlikeError: The watermark goes back, or its rule cannot be used.
-    """
+    """What happens in a sketch, step by step."""
     rule = _rule(sketch["rule"])
     if rule is None:
         script = with_clock((step["clock"], _step(step)) for step in sketch["steps"])

@@ -20,11 +20,7 @@ _Choices = Mapping[str, Any]
 
 
 def strategy_in_words(choices: _Choices) -> InWords:
-    """The strategy that these choices make.
-
-    Raises:
-        BeamlikeError: The system is not known, or the choices cannot be used together.
-    """
+    """The strategy that these choices make."""
     make: Callable[[_Choices], InWords] = _one_of(_SYSTEMS, choices["system"])
     return make(choices)
 

@@ -15,13 +15,12 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
-from beamlike.viz.cells import columns, cut, padded
-from beamlike.viz.key_history import Happened
+from beamlike.viz.cells import Column, columns, cut, padded
+from beamlike.viz.key_history import KeyHistory
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import busiest, identity, is_same_value
 from beamlike.viz.sentences import wrapped
-from beamlike.viz.shortening import Column
-from beamlike.viz.staging import staged
+from beamlike.viz.staging import scenes_of_histories
 from beamlike.viz.table import lost_elements, show_window
 
 if TYPE_CHECKING:
@@ -83,9 +82,9 @@ class Comparison:
         As ``with an hour more: 2 more panes, 1 drop less``.
         """
         return tuple(
-            f"with {name}: {self._against_first(at)}"
-            for at, name in enumerate(self.recordings)
-            if at
+            f"with {name}: {self._against_first(index)}"
+            for index, name in enumerate(self.recordings)
+            if index
         )
 
     def _against_first(self, at: int) -> str:
@@ -126,7 +125,7 @@ class Comparison:
         lines = list(self._strategies())
         if len(keys) > 1:
             lines.append(f"the busiest of {len(keys)} keys; name one to draw another")
-        scenes = staged([Happened(it.run, it.strategy, shown, it) for it in every])
+        scenes = scenes_of_histories([KeyHistory(it.run, it.strategy, shown, it) for it in every])
         named = [
             attrs.evolve(scene, title=name, note="")
             for name, scene in zip(self.recordings, scenes, strict=True)
@@ -154,8 +153,8 @@ class Comparison:
     def _strategies(self) -> Iterator[str]:
         """A line for each: the first one in full, of the others what is different."""
         strategies = [recording.strategy for recording in self.recordings.values()]
-        for at, (name, strategy) in enumerate(zip(self.recordings, strategies, strict=True)):
-            yield f"{name}: {_changes(strategies[0], strategy) if at else strategy}"
+        for index, (name, strategy) in enumerate(zip(self.recordings, strategies, strict=True)):
+            yield f"{name}: {_changes(strategies[0], strategy) if index else strategy}"
 
     def __str__(self) -> str:
         lines = [it for line in self._strategies() for it in wrapped(line, "", "  ")]
@@ -172,10 +171,10 @@ class Comparison:
             (
                 "!" if row.differs else "",
                 str(row.step),
-                keys.show(at, _KEY_WIDTH),
+                keys.show(index, _KEY_WIDTH),
                 show_window(row.window) if row.window is not None else "",
             )
-            for at, row in enumerate(self.rows)
+            for index, row in enumerate(self.rows)
         ]
         widths = [max(map(columns, column)) for column in zip(header, *places, strict=True)]
         room = (_WIDTH - sum(widths) - 2 * len(widths) - 2 * (len(names) - 1)) // len(names)
@@ -191,8 +190,8 @@ class Comparison:
             if not row.differs:
                 cells = [cells[0], *[_SAME] * (len(names) - 1)]
             shown = [_set(cell, room) for cell in cells]
-            for at, parts in enumerate(zip_longest(*shown, fillvalue="")):
-                yield _line(" " * columns(start) if at else start, list(parts), room)
+            for index, parts in enumerate(zip_longest(*shown, fillvalue="")):
+                yield _line(" " * columns(start) if index else start, list(parts), room)
             if len(set(map(tuple, shown))) < len(set(cells)):  # what differs was cut off
                 yield from self._each(names, row)
 
@@ -238,14 +237,14 @@ def compare(recordings: Mapping[str, Recording]) -> Comparison:
             )
     cells: dict[Hashable, list[Output | None]] = {}
     emitted: dict[int, list[list[Hashable]]] = {}
-    for at, recording in enumerate(recordings.values()):
+    for index, recording in enumerate(recordings.values()):
         seen: dict[Hashable, int] = {}
         for output in recording.run.outputs:
             place = _place(output)
             seen[place] = seen.get(place, 0) + 1
             each = (place, seen[place])
-            cells.setdefault(each, [None] * len(recordings))[at] = output
-            emitted.setdefault(output.step, [[] for _ in recordings])[at].append(each)
+            cells.setdefault(each, [None] * len(recordings))[index] = output
+            emitted.setdefault(output.step, [[] for _ in recordings])[index].append(each)
     rows = (_row(cells[each]) for step in sorted(emitted) for each in _in_order(emitted[step]))
     return Comparison(dict(recordings), tuple(rows))
 

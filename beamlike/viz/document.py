@@ -19,9 +19,8 @@ from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.viz.narrative import Narrator
 from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.run_index import own_windows, take_drops
-from beamlike.viz.sentences import Sentence
+from beamlike.viz.sentences import OVER, Sentence, spoken
 from beamlike.viz.table import lost_elements, shorten, show_window
-from beamlike.viz.trigger_words import OVER, spoken
 
 _SHORT: Final = 200
 """Characters of a value in sentences and lists."""
@@ -39,10 +38,6 @@ Plain = dict[str, Any]
 
 def document_of(recording: Recording, title: str) -> Plain:
     """Everything that the page shows of a recording, as values that JSON can write.
-
-    Args:
-        recording: The run, step by step.
-        title: What the reader calls it.
 
     Returns:
         ``grouped``: whether anything is remembered; ``clockMoves``: whether processing time ever
@@ -230,10 +225,10 @@ class _Stream:
         return {(it.window, it.pane.info): it.by for it in fired if isinstance(it, Fired)}
 
     def _emitted(self, moment: Moment) -> list[Pane]:
-        return [it.effect for it in moment.outputs if isinstance(it.effect, Pane)]
+        return [output.effect for output in moment.outputs if isinstance(output.effect, Pane)]
 
     def _dropped(self, moment: Moment) -> list[Drop]:
-        return [it.effect for it in moment.outputs if isinstance(it.effect, Drop)]
+        return [output.effect for output in moment.outputs if isinstance(output.effect, Drop)]
 
     def _lives(self) -> Iterator[Plain]:
         """From which step to which step each window was there, and how it ended."""

@@ -58,11 +58,6 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
             without a key).
         window: Only what concerns this window: what went into it, the windows that it grew from,
             its panes and drops, and what it became.
-
-    Raises:
-        RecordingError: There is no such key, or no such window; names the nearest, and who has
-            it. Or ``window`` is no window.
-        TimeError: A bound of the window cannot be read.
     """
     keys = recording.keys if key is None else (recording.known_key(key),)
     stories = [Narrator(recording.of_key(one)) for one in keys]
@@ -75,7 +70,7 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
         if wanted not in known:
             raise RecordingError(_no_window(wanted, list(known), key, recording))
         stories = [trace for trace in stories if wanted in trace.windows()]
-        return Explanation(title, tuple(it.about(wanted) for it in stories))
+        return Explanation(title, tuple(story.about(wanted) for story in stories))
     return Explanation(title, tuple(trace.all() for trace in stories))
 
 
@@ -98,10 +93,10 @@ def _no_window(
     recording: Recording,
 ) -> str:
     of_key = "" if key is None else f" of key {shorten(key, _SHOWN_KEY)}"
-    drops = [it.effect for it in recording.run.drops if key is None or it.key == key]
+    drops = [drop.effect for drop in recording.run.drops if key is None or drop.key == key]
     # A session that one would have made, had it not been dropped.
     missed = next(
-        (it for it in drops if isinstance(it, Drop) and it.nearest_session == wanted), None
+        (drop for drop in drops if isinstance(drop, Drop) and drop.nearest_session == wanted), None
     )
     if missed is not None:
         value = lost_elements(missed, _SHOWN_KEY)

@@ -14,7 +14,7 @@ from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import by_step, identity, own_windows, take_drops
-from beamlike.viz.scene import Box, End, Fate, Life, Mark, Running
+from beamlike.viz.scene import Box, End, Fate, Life, Mark, ValueSoFar
 from beamlike.viz.table import lost_elements, shorten
 
 _LABEL: Final = 60
@@ -35,7 +35,7 @@ class _Open:
     """The row of the pane with which its trigger finished."""
 
 
-class Happened:
+class KeyHistory:
     """One key of a run. `play` gets the positions of the steps later.
 
     Args:
@@ -52,7 +52,7 @@ class Happened:
         recording: Recording | None = None,
     ) -> None:
         self.run, self.strategy, self.key = run, strategy, key
-        self.running: list[Running] = []
+        self.running: list[ValueSoFar] = []
         self._moments = () if recording is None else recording.of_key(key).moments
         self.marks: list[Mark] = []
         self.lives: list[Life] = []
@@ -64,22 +64,17 @@ class Happened:
             if isinstance(step, Arrive) and (mine := _of_key(step, key))
         }
         self._effects, self._traced = by_step(run, key)
-        self.loud = {*self._arrived, *self._effects, *self._traced}
+        self.eventful = {*self._arrived, *self._effects, *self._traced}
         """The steps in which something happened to this key."""
 
     def play(self, at: Mapping[int, float], firing: float = 0.0) -> None:
-        """Let everything happen.
-
-        Args:
-            at: The row of each step.
-            firing: How far above its step a pane lies.
-        """
+        """Let everything happen."""
         watermark = MIN_TIMESTAMP
         row = 0.0
         for number, (reading, _) in enumerate(self.run.clocks()):
             row = at.get(number, row)
             self._value(number, row)
-            drops = [it for it in self._effects.get(number, ()) if isinstance(it, Drop)]
+            drops = [effect for effect in self._effects.get(number, ()) if isinstance(effect, Drop)]
             opened = self._arrive(number, row, watermark, drops)
             watermark = reading
             self._merge(number, row, opened)
@@ -133,7 +128,7 @@ class Happened:
         if number in self._arrived and self._moments:
             moment = self._moments[number]
             for at, (value, window) in moment.running(self.key).items():
-                self.running.append(Running(moment.elements[at].timestamp, row, window, value))
+                self.running.append(ValueSoFar(moment.elements[at].timestamp, row, window, value))
 
     def _assigned(self, element: Element) -> tuple[Window, ...]:
         if element.window is not None:
@@ -152,18 +147,20 @@ class Happened:
         gone: set[Window] = set()
         for sources, into in merges:
             gone |= {*sources} - {into}
-            ours = [self._open.pop(it) for it in sources if it in self._open]
-            there = next((it for it in ours if it.window == into), None)
-            size = sum(it.size for it in ours) + sum(self._size(it, taken[it]) for it in sources)
+            ours = [self._open.pop(source) for source in sources if source in self._open]
+            there = next((our for our in ours if our.window == into), None)
+            size = sum(our.size for our in ours) + sum(
+                self._size(source, taken[source]) for source in sources
+            )
             if there is not None and len(ours) == 1:
                 self._open[into] = there
                 there.size = size
                 continue
             for it in ours:
                 self._end(it, row, End.MERGED, into)
-            since = min([row, *(it.since for it in ours)])
+            since = min([row, *(our.since for our in ours)])
             self._open[into] = _Open(into, row, tuple(sources), size, since)
-        for window, count in sorted(taken.items(), key=lambda it: (it[0].start, it[0].end)):
+        for window, count in sorted(taken.items(), key=lambda item: (item[0].start, item[0].end)):
             if window in gone:
                 continue
             if window not in self._open:
@@ -214,7 +211,7 @@ class Happened:
     # -- panes -------------------------------------------------------------------------------
 
     def _fire(self, number: int, row: float, watermark: int) -> None:
-        panes = [it for it in self._effects.get(number, ()) if isinstance(it, Pane)]
+        panes = [effect for effect in self._effects.get(number, ()) if isinstance(effect, Pane)]
         reasons = iter([it.by for it in self._traced.get(number, ()) if isinstance(it, Fired)])
         for pane in panes:
             if pane.retraction:

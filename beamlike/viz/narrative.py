@@ -21,9 +21,8 @@ from beamlike.runtime.script import Arrive
 from beamlike.viz import reasons as because
 from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.run_index import own_windows
-from beamlike.viz.sentences import KeyStory, Sentence, named
+from beamlike.viz.sentences import KeyStory, Sentence, named, spoken
 from beamlike.viz.table import lost_elements, shorten
-from beamlike.viz.trigger_words import spoken
 from beamlike.viz.what_if import Rescue
 
 _SHOWN_VALUE: Final = 60
@@ -156,15 +155,15 @@ class Narrator:
 
     def _step(self, moment: Moment) -> Iterator[Sentence]:
         happenings = [traced.happening for traced in moment.trace]
-        drops = [it for it in happenings if isinstance(it, Drop)]
-        merges = [it for it in happenings if isinstance(it, Merged)]
+        drops = [happening for happening in happenings if isinstance(happening, Drop)]
+        merges = [happening for happening in happenings if isinstance(happening, Merged)]
         self._fresh = {at: view.waiting for at, view in self._before.items() if not view.closed}
         for drop in drops:
             if drop.element is not None:
                 yield self._dropped(moment, drop)
         yield from self._arrivals(moment, drops, merges)
         withdrawn: list[Pane] = []
-        panes = iter([it for it in happenings if isinstance(it, Fired)])
+        panes = iter([happening for happening in happenings if isinstance(happening, Fired)])
         for output in moment.outputs:
             effect = output.effect
             if isinstance(effect, Drop):
@@ -366,7 +365,11 @@ class Narrator:
         if not isinstance(moment.event, AdvanceWatermark):
             return
         left = {view.window for view in moment.windows.get(self.key, ())}
-        spoke = {it.window for it in happenings if isinstance(it, Fired | Suppressed | Drop)}
+        spoke = {
+            happening.window
+            for happening in happenings
+            if isinstance(happening, Fired | Suppressed | Drop)
+        }
         for window, view in self._before.items():
             if window in left or window in spoke:
                 continue

@@ -46,9 +46,6 @@ def page(recording: Recording | Mapping[str, Recording], title: str = "beamlike"
 
     Returns:
         HTML, in UTF-8 once it is written. The same recording gives the same text.
-
-    Raises:
-        RecordingError: There is no recording in the mapping.
     """
     chapters = {title: recording} if isinstance(recording, Recording) else dict(recording)
     if not chapters:
@@ -86,10 +83,6 @@ def save_page(
 
     Returns:
         The path, ready to be opened.
-
-    Raises:
-        RecordingError: There is no recording in the mapping.
-        EnvironmentProblem: The file cannot be written there.
     """
     text = page(recording, title)
     file = Path(fspath(path))

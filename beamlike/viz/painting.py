@@ -10,8 +10,7 @@ from beamlike.model.time import show_instant
 from beamlike.model.windows import IntervalWindow
 from beamlike.palette.colours import Palette, timing_of
 from beamlike.viz.axis import round_instants, show_roughly
-from beamlike.viz.dots import Dots
-from beamlike.viz.labels import Labels, Place, shortened
+from beamlike.viz.dots import Dots, Labels, Place, shortened
 from beamlike.viz.scene import Box, End, Life, Scene, Tick
 
 _NAMES: Final = 8.0

@@ -103,11 +103,7 @@ def _recorded(run: Run, strategy: "WindowingStrategy", aggregate: CombineFn) -> 
 
 
 def known_keys(run: Run, key: Any = None) -> list[Any]:
-    """The keys of a run, or only the one that is asked for.
-
-    Raises:
-        RecordingError: The run has no such key, or no keys at all.
-    """
+    """The keys of a run, or only the one that is asked for."""
     keys = keys_of(run)
     if not keys:
         raise RecordingError("there is nothing to draw: no elements came, and nothing came out")
@@ -139,9 +135,6 @@ def figure(
 
     Returns:
         A figure. It belongs to no window and to no ``pyplot``; a notebook shows it by itself.
-
-    Raises:
-        EnvironmentProblem: matplotlib is not installed.
     """
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
     if not title:
@@ -197,7 +190,7 @@ class _Plan:
     @property
     def left(self) -> int:
         """How wide it is beside the panels, where the labels of rows stand."""
-        return _LEFT_OF_DATES if any("\n" in it.label for it in self.scenes[0].ticks) else _LEFT
+        return _LEFT_OF_DATES if any("\n" in tick.label for tick in self.scenes[0].ticks) else _LEFT
 
     @property
     def panel_head(self) -> int:

@@ -50,13 +50,7 @@ def merged_because(
     came: Sequence[Element],
     window_fn: WindowFn,
 ) -> str:
-    """A merge: what came, which windows it joined, and how near they were.
-
-    Args:
-        live: Those of the sources that were there before, in order.
-        came: The elements that arrived for the others.
-        window_fn: The one of the grouping.
-    """
+    """A merge: what came, which windows it joined, and how near they were."""
     who, into = listed(came), named(merge.into)
     one = len(came) == 1
     if live and merge.into.end < max(window.end for window in live):
@@ -174,13 +168,7 @@ def alone_because(
 def fired_because(
     by: str, window: Window, moment: Moment, before: WindowView | None, strategy: WindowingStrategy
 ) -> str:
-    """What made a trigger ready, or a window expire.
-
-    Args:
-        by: The path through the trigger tree.
-        moment: After the step.
-        before: The window before the step, if it was there.
-    """
+    """What made a trigger ready, or a window expire."""
     if by == EXPIRY:
         return _expired(window, strategy)
     after = next(
@@ -280,11 +268,7 @@ def empty_because(fired: Fired, strategy: WindowingStrategy) -> str:
 
 
 def silent_because(by: str, new_elements: int, strategy: WindowingStrategy) -> str:
-    """Why a trigger fired and no pane came out.
-
-    Args:
-        fresh: The elements that were in no pane yet.
-    """
+    """Why a trigger fired and no pane came out."""
     if new_elements:
         return 'its value is what it was, and unchanged="omit" leaves such a pane out'
     nothing = "nothing came since its last pane"

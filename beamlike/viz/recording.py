@@ -62,7 +62,11 @@ def running_values(
     """
     found: dict[Window, int] = {}
     for number, element in enumerate(elements):
-        own = [it for it in windows if it.start <= element.timestamp <= it.max_timestamp]
+        own = [
+            window
+            for window in windows
+            if window.start <= element.timestamp <= window.max_timestamp
+        ]
         if len(own) == 1:
             found[own[0]] = number
     return {number: (windows[it], it) for it, number in found.items() if windows[it]}
@@ -148,7 +152,7 @@ class Moment:
     def running(self, key: Any) -> Mapping[int, tuple[str, Window]]:
         """The values of windows so far; of a moment as this key saw it, see `running_values`."""
         views = self.windows.get(key, ())
-        return running_values({it.window: it.running for it in views}, self.elements)
+        return running_values({view.window: view.running for view in views}, self.elements)
 
 
 @attrs.frozen
@@ -327,14 +331,10 @@ def _by_step(items: Iterable[Item]) -> dict[int, list[Item]]:
 
 
 def _in_order(step: int, given: Sequence[Output], again: Sequence[Output]) -> tuple[Output, ...]:
-    """What came out in a step, in the order of the replay: hosts guarantee none between keys.
-
-    Raises:
-        RecordingError: It is not the same.
-    """
+    """What came out in a step, in the order of the replay: hosts guarantee none between keys."""
     rest, ordered = list(given), []
     for output in again:
-        at = next((at for at, one in enumerate(rest) if _is_same_output(one, output)), None)
+        at = next((index for index, one in enumerate(rest) if _is_same_output(one, output)), None)
         if at is None:
             raise _differs(step, f"{_text(output)} came out of the replay, and not of the run")
         ordered.append(rest.pop(at))

@@ -68,10 +68,6 @@ def take_drops(element: Element, drops: list[Drop], most: int) -> list[Drop]:
     """The drops of an element of one step, at most one for each window.
 
     They are taken from the list, so that those of an equal element remain for that one.
-
-    Args:
-        drops: What was dropped in the step, and belongs to no element yet.
-        most: The number of its windows.
     """
     mine: list[Drop] = []
     # What came back from another process is only equal.
@@ -80,7 +76,7 @@ def take_drops(element: Element, drops: list[Drop], most: int) -> list[Drop]:
             fits = drop.element is element if exactly else is_dropped(element, drop)
             if fits and len(mine) < most and drop.window not in {it.window for it in mine}:
                 mine.append(drop)
-                at = next(at for at, it in enumerate(drops) if it is drop)
+                at = next(index for index, it in enumerate(drops) if it is drop)
                 del drops[at]
     return mine
 
@@ -101,7 +97,7 @@ def is_same_value(one: Any, other: Any) -> bool:
         return False
     rest = list(other)
     for item in one:
-        at = next((at for at, it in enumerate(rest) if is_same_value(item, it)), None)
+        at = next((index for index, it in enumerate(rest) if is_same_value(item, it)), None)
         if at is None:
             return False
         del rest[at]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape
 
 from beamlike.errors import EnvironmentProblem, RecordingError
-from beamlike.viz.labels import missing_characters
+from beamlike.viz.dots import missing_characters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,10 +29,6 @@ def draw(picture: "Figure", path: str | Path) -> None:
 
     Args:
         picture: A figure of `beamlike.viz.picture`.
-
-    Raises:
-        EnvironmentProblem: The file cannot be written there.
-        RecordingError: ``path`` has no ending that says a format.
     """
     made: Any = picture
     target = Path(path)

@@ -121,7 +121,7 @@ class Fold:
 
 
 @attrs.frozen
-class Running:
+class ValueSoFar:
     """The value, in words, that a window would bring out when the element at a place has come."""
 
     event: int
@@ -175,7 +175,7 @@ class Scene:
     marks: tuple[Mark, ...] = ()
     lives: tuple[Life, ...] = ()
     boxes: tuple[Box, ...] = ()
-    running: tuple[Running, ...] = ()
+    running: tuple[ValueSoFar, ...] = ()
     watermark: tuple[tuple[float, int], ...] = ()
     rows: tuple[float, float] = (0.0, 1.0)
     span: tuple[int, int] = (0, 1)
@@ -245,15 +245,18 @@ class Scene:
         sentences += _some([_text(box) for box in self.boxes], "pane")
         merges = [life for life in self.lives if len(life.sources) > 1]
         sentences += _some(
-            [f"{how_many(len(it.sources), 'window')} merged into {it.window}." for it in merges],
+            [
+                f"{how_many(len(merge.sources), 'window')} merged into {merge.window}."
+                for merge in merges
+            ],
             "merge",
         )
         drops = [mark for mark in self.marks if mark.fate is Fate.DROPPED]
         sentences += _some(
             [
-                f"Dropped: {it.label} at {show_instant(it.event)}"
-                + (f", {it.reason}." if it.reason else ".")
-                for it in drops
+                f"Dropped: {drop.label} at {show_instant(drop.event)}"
+                + (f", {drop.reason}." if drop.reason else ".")
+                for drop in drops
             ],
             "dropped element",
         )

@@ -12,7 +12,7 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import FoldedTime, round_instants, show_roughly
-from beamlike.viz.key_history import Happened
+from beamlike.viz.key_history import KeyHistory
 from beamlike.viz.recording import Recording
 from beamlike.viz.scene import Fold, Life, Scene, Skew, Tick
 from beamlike.viz.table import shorten
@@ -44,10 +44,10 @@ def scenes_of(
         keys: The keys, which are in the recording.
         recording: The run step by step; with it, the values of windows so far are there.
     """
-    return staged([Happened(run, strategy, key, recording) for key in keys])
+    return scenes_of_histories([KeyHistory(run, strategy, key, recording) for key in keys])
 
 
-def staged(parts: Sequence[Happened]) -> tuple[Scene, ...]:
+def scenes_of_histories(parts: Sequence[KeyHistory]) -> tuple[Scene, ...]:
     """A scene for each of these histories, of one script, with the same rows and event time."""
     rows = _Rows.of(parts)
     for part in parts:
@@ -126,7 +126,7 @@ class _Clock:
         first, last = max(span[0], self.start), min(span[1], self.end)
         bends = {edge for fold in (*event.folds, *self.time.folds) for edge in fold}
         if first < last:
-            for at in sorted({first, last, *(it for it in bends if first < it < last)}):
+            for at in sorted({first, last, *(bend for bend in bends if first < bend < last)}):
                 yield self.row(at), at
 
     def skew(self, rows: "_Rows", run: Run, span: tuple[int, int]) -> Skew | None:
@@ -158,7 +158,7 @@ class _Rows:
         return max(self.at.values(), default=0.0)
 
     @classmethod
-    def of(cls, parts: Sequence[Happened]) -> "_Rows":
+    def of(cls, parts: Sequence[KeyHistory]) -> "_Rows":
         run = parts[0].run
         clock = _Clock.of(run)
         if clock is None:
@@ -168,7 +168,7 @@ class _Rows:
         return cls(at, tuple(clock.ticks()), tuple(clock.folds()), moves, 0.0, clock)
 
     @classmethod
-    def _in_order(cls, run: Run, parts: Sequence[Happened]) -> "_Rows":
+    def _in_order(cls, run: Run, parts: Sequence[KeyHistory]) -> "_Rows":
         """A row for each step that is shown; those left out happen with the next one."""
         at: dict[int, float] = {}
         ticks: list[Tick] = []
@@ -191,27 +191,27 @@ def _moves(run: Run, at: dict[int, float]) -> Iterator[tuple[float, int]]:
         before = watermark
 
 
-def _shown(run: Run, parts: Sequence[Happened]) -> Iterator[tuple[int, int]]:
+def _shown(run: Run, parts: Sequence[KeyHistory]) -> Iterator[tuple[int, int]]:
     """The steps to show, each with the number of those left out before it."""
-    loud = {number for part in parts for number in part.loud}
+    eventful = {number for part in parts for number in part.eventful}
     moves = {number for number, step in enumerate(run.script) if not isinstance(step, Arrive)}
-    last = max(loud | moves, default=0)
-    quiet: list[int] = []
-    for number in sorted(loud | moves):
-        if number not in loud and number != last:
-            quiet.append(number)
+    last = max(eventful | moves, default=0)
+    uneventful: list[int] = []
+    for number in sorted(eventful | moves):
+        if number not in eventful and number != last:
+            uneventful.append(number)
             continue
-        left_out = len(quiet) - 1 if len(quiet) >= _QUIET else 0
-        for position, step in enumerate(quiet[left_out:]):
+        left_out = len(uneventful) - 1 if len(uneventful) >= _QUIET else 0
+        for position, step in enumerate(uneventful[left_out:]):
             yield step, left_out if position == 0 else 0
         yield number, 0
-        quiet = []
+        uneventful = []
 
 
 # -- event time ----------------------------------------------------------------------------
 
 
-def _event_time(rows: _Rows, parts: Sequence[Happened]) -> tuple[FoldedTime, tuple[int, int]]:
+def _event_time(rows: _Rows, parts: Sequence[KeyHistory]) -> tuple[FoldedTime, tuple[int, int]]:
     """The event time in the picture, and what of it is folded."""
     bounded = [
         life.window

@@ -11,8 +11,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Output
-from beamlike.viz.cells import columns, cut, padded
-from beamlike.viz.shortening import Column
+from beamlike.viz.cells import Column, columns, cut, padded
 
 _HEADER: Final = ("", "step", "key", "window", "timing", "#", "ns", "place", "timestamp", "value")
 _CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
@@ -47,7 +46,7 @@ def pane_table(outputs: Sequence[Output], marked: Collection[int] = (), width: i
     ``last``, or ``only`` for a pane that is both. A drop shows the element's value and time,
     the window that refused it, the reason for it, and by how much the element missed it or what
     was raised for it. Long keys and values are cut so that those that differ look different, see
-    `beamlike.viz.shortening`.
+    `beamlike.viz.cells`.
 
     Args:
         outputs: Panes and drops.
@@ -58,8 +57,8 @@ def pane_table(outputs: Sequence[Output], marked: Collection[int] = (), width: i
         return "(nothing came out, nothing was dropped)"
     keys, values = _keys(outputs), _values(outputs)
     rows = [
-        (">" if at in marked else "", *_cells(output, keys.show(at, _KEY_WIDTH)))
-        for at, output in enumerate(outputs)
+        (">" if index in marked else "", *_cells(output, keys.show(index, _KEY_WIDTH)))
+        for index, output in enumerate(outputs)
     ]
     return _table(_HEADER, rows, partial(_value, outputs, values), width)
 
@@ -75,8 +74,10 @@ def pane_markup(outputs: Sequence[Output]) -> str:
     shown = outputs[:_MOST_ROWS]
     keys, values = _keys(shown), _values(shown)
     body = "".join(
-        _markup_row(output, keys.show(at, _KEY_WIDTH), _value(shown, values, at, _MARKUP_WIDTH))
-        for at, output in enumerate(shown)
+        _markup_row(
+            output, keys.show(index, _KEY_WIDTH), _value(shown, values, index, _MARKUP_WIDTH)
+        )
+        for index, output in enumerate(shown)
     )
     more = len(outputs) - _MOST_ROWS
     rest = f"<p>... and {more} more</p>" if more > 0 else ""
@@ -105,10 +106,13 @@ def change_table(changes: Sequence[tuple[int, Any, str, Window, Any]]) -> str:
     """Changes of a table, one line each: step, key, what happens, to which row, and its value."""
     if not changes:
         return "(nothing changed)"
-    keys, values = Column([it[1] for it in changes]), Column([it[-1] for it in changes])
+    keys, values = (
+        Column([change[1] for change in changes]),
+        Column([change[-1] for change in changes]),
+    )
     rows = [
-        ("", str(step), keys.show(at, _KEY_WIDTH), op, show_window(identity))
-        for at, (step, _, op, identity, _) in enumerate(changes)
+        ("", str(step), keys.show(index, _KEY_WIDTH), op, show_window(identity))
+        for index, (step, _, op, identity, _) in enumerate(changes)
     ]
 
     def value(at: int, room: int) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import Any, Final
 
+import attrs
+
 from beamlike.errors import RecordingError
 from beamlike.machine.events import (
     AdvanceClock,
@@ -28,11 +30,66 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, sho
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Arrive, Run
+from beamlike.viz.axis import Columns, assigned
 from beamlike.viz.cells import cells, columns, cut, padded
-from beamlike.viz.columns import Columns, assigned
 from beamlike.viz.run_index import busiest, by_step, identity, is_dropped, keys_of
 from beamlike.viz.table import lost_elements, shorten, show_clock
-from beamlike.viz.thinning import Entry, thinned
+
+
+@attrs.frozen
+class Entry:
+    """A step as it is drawn.
+
+    ``row`` is what stands right of the gutter in the first line, ``below`` are the other lines.
+    ``elements``, ``panes`` and ``drops`` are how many there were. ``name`` is the text in the
+    gutter.
+    """
+
+    step: int
+    name: str
+    row: str
+    below: tuple[str, ...] = ()
+    elements: int = 0
+    panes: int = 0
+    drops: int = 0
+
+
+def thinned(entries: Sequence[Entry], most: int) -> Iterator[Entry | str]:
+    """The entries to draw; a text stands for those that are left out."""
+    shown = list(entries)
+    start = _within(shown, most // 2)
+    end = max(len(shown) - _within(shown[::-1], most // 2), start)
+    if _lines(shown) <= most or start == end:
+        yield from shown
+        return
+    yield from shown[:start]
+    yield _left_out(shown[start:end])
+    yield from shown[end:]
+
+
+def _lines(entries: Sequence[Entry]) -> int:
+    return sum(1 + len(entry.below) for entry in entries)
+
+
+def _within(entries: Sequence[Entry], lines: int) -> int:
+    """How many of the first entries have no more lines than these; one at least."""
+    for count, entry in enumerate(entries):
+        lines -= 1 + len(entry.below)
+        if lines < 0:
+            return max(count, 1)
+    return len(entries)
+
+
+def _left_out(entries: Sequence[Entry]) -> str:
+    counts = [
+        (sum(entry.elements for entry in entries), "element"),
+        (sum(entry.panes for entry in entries), "pane"),
+        (sum(entry.drops for entry in entries), "drop"),
+    ]
+    left_out = ", ".join(how_many(count, noun) for count, noun in counts if count)
+    steps = f"steps {entries[0].step} to {entries[-1].step}"
+    return f"... {steps} left out{': ' + left_out if left_out else ''}"
+
 
 LEGEND: Final = "* element   o behind the watermark   x dropped   [--) window   | watermark"
 _OFF_AXIS: Final = "< > off the axis"
@@ -59,9 +116,6 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
         width: Characters in a line, at least 60.
         window_fn: If given, windows show from the element on that opened them, else from
             their first merge or pane on.
-
-    Raises:
-        RecordingError: The width is no number of characters.
     """
     whole_number(width, 1, "timeline width", RecordingError)
     keys = keys_of(run)
@@ -193,7 +247,9 @@ class _Block:
         lanes: list[tuple[list[str], int]] = []
         for window in sorted(opened, key=lambda w: (w.start, w.end)):
             first, last = self.axis.span(window)
-            free = next((at for at, (_, reach) in enumerate(lanes) if reach < first), len(lanes))
+            free = next(
+                (index for index, (_, reach) in enumerate(lanes) if reach < first), len(lanes)
+            )
             if free == len(lanes):
                 lanes.append((self._row(), -1))
             self._draw(lanes[free][0], window)
@@ -238,7 +294,9 @@ class _Block:
             return ""
         windows = set(assigned([drop.element], self.window_fn))
         refused = {
-            it.window for it in effects if isinstance(it, Drop) and is_dropped(drop.element, it)
+            effect.window
+            for effect in effects
+            if isinstance(effect, Drop) and is_dropped(drop.element, effect)
         }
         if len(refused) >= len(windows):
             return ""

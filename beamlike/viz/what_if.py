@@ -57,13 +57,7 @@ class Rescue:
         self._failed = False
 
     def advice(self, step: int, drop: Drop, live: Sequence[Window] = ()) -> str:
-        """What would have saved it, in a sentence or two.
-
-        Args:
-            step: The step in which it was dropped.
-            drop: As the reference machine reported it.
-            live: The windows that were open before that step.
-        """
+        """What would have saved it, in a sentence or two."""
         if drop.reason is DropReason.FAILED:
             return 'It was left out because on_error="drop"; mend the function to keep it.'
         if drop.element is None:
@@ -146,7 +140,7 @@ class Rescue:
                     continue
                 ends |= set() if isinstance(found, Drop) else {window.end for window in found}
         turns = {mark - end + 1 for mark in marks for end in ends}
-        return sorted(it for it in turns if self._strategy.allowed_lateness < it < below)
+        return sorted(turn for turn in turns if self._strategy.allowed_lateness < turn < below)
 
     def _other_check(self, step: int, drop: Drop, live: Sequence[Window]) -> Iterator[str]:
         for check in _CHECKS:

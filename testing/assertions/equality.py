@@ -46,9 +46,9 @@ def same_pair(expected: Any, actual: tuple[Any, Any], *, any_order: bool) -> boo
 
 def take(rest: list[Any], expected: Any) -> bool:
     """Remove the first item that is the same as ``expected``; False if there is none."""
-    for at, item in enumerate(rest):
+    for index, item in enumerate(rest):
         if same(expected, item):
-            del rest[at]
+            del rest[index]
             return True
     return False
 

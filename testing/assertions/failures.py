@@ -8,7 +8,7 @@ import attrs
 from beamlike.model.fingerprint import visible
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Run
-from beamlike.testing.assertions.groupings import Asserted
+from beamlike.testing.assertions.groupings import AssertedGrouping
 from beamlike.viz.table import pane_table
 
 _MOST_LINES: Final = 12
@@ -20,7 +20,7 @@ class PaneAssertionError(AssertionError):
     ``groupings`` are those that it is about, as far as they are known: they can be replayed.
     """
 
-    def __init__(self, text: str = "", groupings: Iterable[Asserted] = ()) -> None:
+    def __init__(self, text: str = "", groupings: Iterable[AssertedGrouping] = ()) -> None:
         super().__init__(text)
         self.groupings = tuple(groupings)
 

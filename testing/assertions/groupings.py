@@ -19,7 +19,7 @@ from beamlike.runtime.script import Arrive, Run, Script
 
 
 @attrs.frozen
-class Asserted:
+class AssertedGrouping:
     """One grouping about which something was asserted.
 
     Args:
@@ -52,7 +52,7 @@ def grouping_of(edge: Edge) -> GroupNode | None:
     return node if isinstance(node, GroupNode) else None
 
 
-def asserted_in(run: PipelineRun, edge: Edge) -> Asserted | None:
+def asserted_in(run: PipelineRun, edge: Edge) -> AssertedGrouping | None:
     """The grouping that an assertion about a collection is about.
 
     None if there is no such grouping, or if the host records no trace of it.
@@ -63,7 +63,7 @@ def asserted_in(run: PipelineRun, edge: Edge) -> Asserted | None:
         return None
     script = with_assigned_windows(inside.script, node.strategy)
     inside = inside if script is None else attrs.evolve(inside, script=script)
-    return Asserted(node.label, inside, node.strategy, node.combine)
+    return AssertedGrouping(node.label, inside, node.strategy, node.combine)
 
 
 def with_assigned_windows(script: Script, strategy: WindowingStrategy) -> Script | None:
@@ -106,16 +106,16 @@ def _assigned(arrive: Arrive, window_fn: WindowFn) -> Arrive | None:
     return Arrive(tuple(found))
 
 
-_listeners: Final[list[deque[Asserted]]] = []
+_listeners: Final[list[deque[AssertedGrouping]]] = []
 
 
 @contextmanager
-def listening() -> Iterator[Sequence[Asserted]]:
+def listening() -> Iterator[Sequence[AssertedGrouping]]:
     """Get the last test stream that runs in the block by itself.
 
     A test may assert something about its panes in a plain ``assert``, which knows nothing of it.
     """
-    updates: deque[Asserted] = deque(maxlen=1)
+    updates: deque[AssertedGrouping] = deque(maxlen=1)
     _listeners.append(updates)
     try:
         yield updates
@@ -124,7 +124,7 @@ def listening() -> Iterator[Sequence[Asserted]]:
         _listeners[:] = [other for other in _listeners if other is not updates]
 
 
-def ran_by_itself(asserted: Asserted) -> None:
+def ran_by_itself(asserted: AssertedGrouping) -> None:
     """Report it to all that are `listening`."""
     for updates in _listeners:
         updates.append(asserted)

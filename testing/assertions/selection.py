@@ -66,8 +66,8 @@ class Selection:
     ) -> "Selection":
         """Select value by value, over all keys, as Beam's ``PaneExtractors`` do."""
         chosen = [
-            (at, output)
-            for at, output in enumerate(results.run.outputs)
+            (index, output)
+            for index, output in enumerate(results.run.outputs)
             if isinstance(output.effect, Pane)
             and not output.effect.retraction
             and (window is None or output.effect.window == window)

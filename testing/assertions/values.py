@@ -41,11 +41,7 @@ __all__ = [
 
 
 def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
-    """The elements that a matcher is given.
-
-    Raises:
-        TestStreamError: They are none that can be listed.
-    """
+    """The elements that a matcher is given."""
     if not isinstance(elements, Iterable):
         raise TestStreamError(f"{owner} needs a list of elements, got {elements!r}")
     return tuple(elements)

@@ -16,7 +16,7 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts.values import Raised, short
+from beamlike.testing.contracts.values import UserFunctionRaised, short
 
 Elements = Sequence[tuple[int, Any]]
 """Timestamps (ms) and values."""
@@ -32,7 +32,7 @@ _EVENTS: Final = 12
 
 
 @attrs.frozen
-class Seen:
+class TriggerMoment:
     """What a trigger kept at a moment, and whether it was ready."""
 
     state: Any
@@ -49,9 +49,9 @@ class Case:
     length: int
 
     @cached_property
-    def seen(self) -> list[Seen]:
+    def seen(self) -> list[TriggerMoment]:
         """All moments of all streams."""
-        seen: list[Seen] = []
+        seen: list[TriggerMoment] = []
         for seed in range(_STREAMS):
             seen += self._play(Random(seed))
         return seen
@@ -60,9 +60,9 @@ class Case:
     def window(self) -> IntervalWindow:
         return IntervalWindow(0, self.length)
 
-    def _play(self, random: Random) -> list[Seen]:
+    def _play(self, random: Random) -> list[TriggerMoment]:
         now = TriggerContext(self.window, random.choice((MIN_TIMESTAMP, 0)), 0)
-        state, seen = self.ask(self.trigger.start), list[Seen]()
+        state, seen = self.ask(self.trigger.start), list[TriggerMoment]()
         for _ in range(_EVENTS):
             move = random.choice(MOVES)
             match random.choice(("elements", "elements", "clock", "watermark", "pane")):
@@ -75,7 +75,7 @@ class Case:
                 case _:
                     state = self.ask(self.trigger.on_pane, state, now)
             ready = self.ask(self.trigger.is_ready, state, now)
-            seen.append(Seen(state, now, ready))
+            seen.append(TriggerMoment(state, now, ready))
             if ready:
                 state = self.ask(self.trigger.on_fire, state, now)
         return seen
@@ -97,18 +97,14 @@ class Case:
     def ask(
         self, method: Callable[Given, Answer], *args: Given.args, **more: Given.kwargs
     ) -> Answer:
-        """The answer of a method of the trigger.
-
-        Raises:
-            Raised: It raised.
-        """
+        """The answer of a method of the trigger."""
         try:
             return method(*args, **more)
         except NotImplementedError as error:
-            raise Raised(f"it has no method {method.__name__}; write one") from error
+            raise UserFunctionRaised(f"it has no method {method.__name__}; write one") from error
         except Exception as error:
             given = ", ".join(map(shown, args))
-            raise Raised(f"{method.__name__}({given}) raises {error!r}") from error
+            raise UserFunctionRaised(f"{method.__name__}({given}) raises {error!r}") from error
 
 
 def same(one: Any, other: Any) -> bool:

@@ -18,8 +18,8 @@ from beamlike.machine.reference.custom import Custom
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.trigger_context import TriggerContext
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts.trigger_cases import MOVES, Case, Seen, same, shown
-from beamlike.testing.contracts.values import Raised, broken_by, value_rules
+from beamlike.testing.contracts.trigger_cases import MOVES, Case, TriggerMoment, same, shown
+from beamlike.testing.contracts.values import UserFunctionRaised, broken_by, value_rules
 
 Rule = Callable[[Case], Iterator[str]]
 
@@ -28,11 +28,7 @@ _FIRINGS: Final = 500
 
 
 def broken_rules(case: Case) -> list[str]:
-    """One sentence for each rule that the case breaks.
-
-    Raises:
-        TestStreamError: None is broken, but none could be.
-    """
+    """One sentence for each rule that the case breaks."""
     # It is pickled as it travels to workers.
     broken = broken_by(case.trigger, value_rules(cloudpickle.dumps))
     unanswered = broken_by(case, [_answers])
@@ -258,15 +254,17 @@ def _timers(given: Iterable[int]) -> list[int]:
     timers = list(given)
     for timer in timers:
         if type(timer) is not int:
-            raise Raised(f"a timer must be a whole number of milliseconds, got {timer!r}")
+            raise UserFunctionRaised(
+                f"a timer must be a whole number of milliseconds, got {timer!r}"
+            )
     return timers
 
 
-def _some(case: Case) -> list[Seen]:
+def _some(case: Case) -> list[TriggerMoment]:
     return Random(5).sample(case.seen, min(_TRIES, len(case.seen)))
 
 
-def _ready(case: Case) -> list[Seen]:
+def _ready(case: Case) -> list[TriggerMoment]:
     return [seen for seen in case.seen if seen.ready]
 
 
@@ -286,5 +284,5 @@ def _merging(case: Case) -> Iterator[tuple[TriggerContext, list[Any]]]:
             yield attrs.evolve(now, window=merged), [part.state for part in parts]
 
 
-def _at(seen: Seen) -> str:
+def _at(seen: TriggerMoment) -> str:
     return f"{shown(seen.state)} ({shown(seen.now)})"

@@ -95,7 +95,7 @@ def _prints_the_same(thing: Any) -> Iterator[str]:
 Case = TypeVar("Case")
 
 
-class Raised(Exception):
+class UserFunctionRaised(Exception):
     """A function of the user's raised; the text says which, and on what."""
 
 
@@ -105,7 +105,7 @@ def broken_by(case: Case, rules: Iterable[Callable[[Case], Iterator[str]]]) -> l
     for rule in rules:
         try:
             sentence = next(rule(case), None)
-        except Raised as raised:
+        except UserFunctionRaised as raised:
             sentence = str(raised)
         if sentence is not None and sentence not in broken:
             broken.append(sentence)

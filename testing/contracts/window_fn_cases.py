@@ -1,6 +1,6 @@
 """A window function and the elements to try it on: what the rules of window functions ask.
 
-What the function raises is reported by `Raised`, with the call that raised it.
+What the function raises is reported by `UserFunctionRaised`, with the call that raised it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from beamlike.errors import TestStreamError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.testing.contracts.values import Raised, short
+from beamlike.testing.contracts.values import UserFunctionRaised, short
 from beamlike.testing.spelling import instant_code
 
 Sizes = Mapping[IntervalWindow, int]
@@ -65,7 +65,7 @@ class Case:
         try:
             return self.fn.assign(*element)
         except Exception as error:
-            raise Raised(f"{call(element)} raises {error!r}") from error
+            raise UserFunctionRaised(f"{call(element)} raises {error!r}") from error
 
     @property
     def is_sized(self) -> bool:
@@ -81,7 +81,7 @@ class Case:
             return tuple(self.fn.merge(iter(list(given)) if as_iterator else tuple(given)))
         except Exception as error:
             shown = f"an iterator over {listed(given)}" if as_iterator else self.shown(given)
-            raise Raised(f"{self.asked} raises {error!r} for {shown}") from error
+            raise UserFunctionRaised(f"{self.asked} raises {error!r} for {shown}") from error
 
     @property
     def asked(self) -> str:

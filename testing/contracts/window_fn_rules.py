@@ -14,7 +14,7 @@ import attrs
 from beamlike.model.time import show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow
-from beamlike.testing.contracts.values import Raised, broken_by, short, value_rules
+from beamlike.testing.contracts.values import UserFunctionRaised, broken_by, short, value_rules
 from beamlike.testing.contracts.window_fn_cases import (
     Case,
     Sizes,
@@ -26,11 +26,7 @@ from beamlike.testing.spelling import instant_code
 
 
 def broken_rules(case: Case) -> list[str]:
-    """One sentence for each rule that the case breaks.
-
-    Raises:
-        TestStreamError: None is broken, but none could be.
-    """
+    """One sentence for each rule that the case breaks."""
     broken = broken_by(case.fn, value_rules(pickle.dumps)) + broken_by(case, _OF_VALUES)
     unanswered = broken_by(case, [_answers])
     if unanswered:
@@ -125,7 +121,7 @@ def _keeps_the_longest(case: Case) -> Iterator[str]:
     try:
         longest = case.fn.longest_own_window
     except Exception as error:
-        raise Raised(f"longest_own_window raises {error!r}") from error
+        raise UserFunctionRaised(f"longest_own_window raises {error!r}") from error
     if longest is None:
         return
     if type(longest) is not int or longest < 1:

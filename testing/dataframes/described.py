@@ -31,7 +31,7 @@ class Source:
 
 
 @attrs.define
-class Described:
+class QueryDescription:
     """A query, as far as a test has to know it.
 
     Args:

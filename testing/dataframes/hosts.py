@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from beamlike.errors import TestStreamError, UnsupportedError
 from beamlike.hosts.failed_starts import all_processed
-from beamlike.testing.dataframes.described import Described
+from beamlike.testing.dataframes.described import QueryDescription
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,7 @@ Job = Callable[..., Any]
 class QueryRun(ABC):
     """A query that runs micro-batch by micro-batch. A step returns the rows of each of them."""
 
-    described: Described
+    described: QueryDescription
 
     @property
     @abstractmethod
@@ -56,19 +56,9 @@ class QueryRun(ABC):
         """Stop, and leave nothing behind."""
 
     def describe(
-        self, job: Job, frames: Mapping[str, Any], alone: bool, described: Described
+        self, job: Job, frames: Mapping[str, Any], alone: bool, described: QueryDescription
     ) -> Any:
-        """The frame of a query, dropped rows beside its panes if they are to be had.
-
-        Args:
-            job: The function that describes it.
-            frames: What it is called with.
-            alone: Whether the only one of them has no name.
-            described: Where their port notes what is described.
-
-        Raises:
-            TestStreamError: The function returns no frame.
-        """
+        """The frame of a query, dropped rows beside its panes if they are to be had."""
         from beamlike.api.dataframe.stream import Stream
 
         out = job(*frames.values()) if alone else job(**frames)
@@ -109,7 +99,7 @@ class LocalRun(QueryRun):
         from beamlike.hosts.local.tables.frame import TableFrame
         from beamlike.testing.dataframes.tables import TableQuery
 
-        described = Described()
+        described = QueryDescription()
         self._query = TableQuery(self._schemas, described, before)
         with _without_spark():
             self._out = self.describe(job, self._query.frames, self._alone, described)
@@ -207,7 +197,10 @@ class SparkRun(QueryRun):
         self._home, self._alone = scratch_folder("query"), alone
         self._frames, self._watermark = dict.fromkeys(schemas), 0
         self._script = ScriptedTime(
-            self._spark, self._home, {it: spark_schema(schemas[it]) for it in schemas}, clock
+            self._spark,
+            self._home,
+            {schema: spark_schema(schemas[schema]) for schema in schemas},
+            clock,
         )
         self._came: list[pa.Table] = []
         self._start(job)
@@ -217,7 +210,7 @@ class SparkRun(QueryRun):
         from beamlike.testing.dataframes.scripted import ScriptedFrames
 
         frames = {name: self._script.rows(name) for name in self._frames}
-        described = Described()
+        described = QueryDescription()
         with ScriptedFrames(self._script, described).lent_to(self._spark):
             out = self.describe(job, frames, self._alone, described)
         self._writer = self._writer_of(out)

@@ -47,7 +47,7 @@ class Shape:
             return cls((), {}, frozenset())
         plan = groupings[-1]
         lists = (part.name for part in plan.parts if _collects(part.fn))
-        of_stages = {it.name: tuple(it.keys) for it in groupings}
+        of_stages = {grouping.name: tuple(grouping.keys) for grouping in groupings}
         return cls(tuple(plan.keys), of_stages, frozenset(lists))
 
     def key_of(self, row: Mapping[str, Any], stage: str | None = None) -> Any:
@@ -83,9 +83,6 @@ class Shape:
         """The panes and drops among the rows of a step.
 
         Rows that only delete what a pane has put are neither.
-
-        Raises:
-            TestStreamError: The rows do not say of which window and pane they are.
         """
         for row in rows:
             if row.get("dropped") is not None:

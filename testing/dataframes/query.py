@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 import attrs
 
 from beamlike.errors import USERS_FAULT, TestStreamError, TimeError
+from beamlike.machine.clocks import SourceClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
 from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
@@ -30,6 +31,8 @@ from beamlike.testing.streams.results import Results
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from beamlike.runtime.plan import Plan
 
 Host = Literal["local", "spark"]
 Rows = list[dict[str, Any]]
@@ -290,15 +293,28 @@ class QueryTest:
                 "the watermark must stay before the end of time; write "
                 "advance_watermark_to_infinity()"
             )
-        own = [it.name for it in self._run.described.groupings if it.key_clock is not None]
+        own = [
+            grouping.name
+            for grouping in self._run.described.groupings
+            if grouping.key_clock is not None
+        ]
         if own:
             raise TestStreamError(
                 f"each key of {own[0]!r} has a watermark of its own, which its own rows move: send "
                 'a later row of the key, advance the clock where the input says idle="advance", '
                 "or write advance_watermark_to_infinity()"
             )
+        held = [it.name for it in self._run.described.groupings if _holds_jumps(it)]
+        if held:
+            raise TestStreamError(
+                f"{held[0]!r} reads an input with max_jump, whose watermark only rows move: send a "
+                "later row, or where that lies beyond a gap, let idle_after pass by "
+                "advance_processing_time(...) before; or write advance_watermark_to_infinity()"
+            )
         for name in inputs:
-            clocks = [it.clock for it in self._run.described.sources if name in it.inputs]
+            clocks = [
+                source.clock for source in self._run.described.sources if name in source.inputs
+            ]
             if not clocks:
                 raise TestStreamError(
                     f"nothing in the query has a watermark that follows {name!r}: give watermark= "
@@ -318,7 +334,7 @@ class QueryTest:
         from beamlike.hosts.local.tables.query import event_times
 
         shape, schema = self._shape, self._schemas[name]
-        sources = [it for it in self._run.described.sources if name in it.inputs]
+        sources = [source for source in self._run.described.sources if name in source.inputs]
         column = sources[0].timestamp if sources else None
         if column not in schema.names:
             return []
@@ -330,6 +346,12 @@ class QueryTest:
             for row, time in zip(full, times, strict=True)
             if time is not None and shape.has_key(row)
         ]
+
+
+def _holds_jumps(plan: "Plan") -> bool:
+    """Whether an input of a grouping has a watermark that one row cannot move by any length."""
+    clocks = () if plan.clocks is None else plan.clocks.inputs
+    return any(isinstance(clock, SourceClock) and clock.max_jump is not None for clock in clocks)
 
 
 def _in_milliseconds(strategy: WindowingStrategy) -> WindowingStrategy:

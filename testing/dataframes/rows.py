@@ -22,12 +22,7 @@ ALONE: Final = "input"
 
 
 def input_schemas(inputs: SchemaLike | Mapping[str, SchemaLike]) -> dict[str, "pa.Schema"]:
-    """The inputs of a query by name, with the types of their columns.
-
-    Raises:
-        TestStreamError: There is none, or a name is no name of a parameter.
-        ColumnError: A schema cannot be read, or has a column that cannot be sent.
-    """
+    """The inputs of a query by name, with the types of their columns."""
     named = inputs if isinstance(inputs, Mapping) else {ALONE: inputs}
     if not named:
         raise TestStreamError(
@@ -73,12 +68,7 @@ def _schema(name: str, given: SchemaLike) -> "pa.Schema":
 
 
 def typed_rows(name: str, schema: "pa.Schema", rows: Sequence[Row]) -> "pa.Table":
-    """Rows as a table with the types of an input. A column that a row leaves out is null.
-
-    Raises:
-        TestStreamError: A row is no mapping, has a column that is not there, or a value of another
-            type.
-    """
+    """Rows as a table with the types of an input. A column that a row leaves out is null."""
     import pyarrow as pa
 
     for row in rows:
@@ -100,9 +90,9 @@ def typed_rows(name: str, schema: "pa.Schema", rows: Sequence[Row]) -> "pa.Table
 def _column(name: str, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
     import pyarrow as pa
 
-    if all(_fits(it, field.type) for it in values):
-        return pa.array([_value(it, field.type) for it in values], field.type)
-    wrong = next(it for it in values if not _fits(it, field.type))
+    if all(_fits(value, field.type) for value in values):
+        return pa.array([_value(value, field.type) for value in values], field.type)
+    wrong = next(value for value in values if not _fits(value, field.type))
     raise TestStreamError(
         f"column {field.name!r} of {name} is {field.type}, and {wrong!r} is no such value"
     )

@@ -22,7 +22,7 @@ from beamlike.hosts.spark.verbs import PORTS, SparkFrames
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.envelope import Kind, clock_table, sealed
 from beamlike.runtime.plan import Plan
-from beamlike.testing.dataframes.described import Described
+from beamlike.testing.dataframes.described import QueryDescription
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -141,7 +141,7 @@ class ScriptedFrames(SparkFrames):
         described: Where what they are made of is noted.
     """
 
-    def __init__(self, script: ScriptedTime, described: Described) -> None:
+    def __init__(self, script: ScriptedTime, described: QueryDescription) -> None:
         self._script, self._described = script, described
 
     @contextmanager

@@ -19,7 +19,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.stores import DictStore
 from beamlike.runtime.work import known_watermark
-from beamlike.testing.dataframes.described import Described
+from beamlike.testing.dataframes.described import QueryDescription
 
 
 class RecordingTables(TableFrames):
@@ -29,7 +29,7 @@ class RecordingTables(TableFrames):
         described: Where to.
     """
 
-    def __init__(self, described: Described) -> None:
+    def __init__(self, described: QueryDescription) -> None:
         self._described = described
 
     def source_rows(
@@ -116,7 +116,7 @@ class TableQuery:
     def __init__(
         self,
         schemas: Mapping[str, pa.Schema],
-        described: Described,
+        described: QueryDescription,
         before: "TableQuery | None" = None,
     ) -> None:
         self.port = RecordingTables(described)
@@ -164,16 +164,12 @@ class TableQuery:
         """A micro-batch, and the one without data that a new watermark causes; their rows.
 
         If it fails nothing has happened.
-
-        Args:
-            out: The frame whose rows are wanted.
-            ended: All inputs have come to their end.
         """
         states, sources = [it.state.copied() for it in self._stages], list(self._sources)
         watermark = self.watermark
         try:
             came = [out.table(MicroBatch(rows, moves, self.watermark, clock, ended))]
-            reached = min((0 if it is None else it for it in self._sources), default=0)
+            reached = min((0 if source is None else source for source in self._sources), default=0)
             if reached > self.watermark and not ended:
                 self.watermark = reached
                 came.append(out.table(MicroBatch({}, {}, reached, clock)))

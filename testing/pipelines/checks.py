@@ -20,7 +20,7 @@ from beamlike.errors import PipelineError
 from beamlike.model.graph import Edge
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.assertions.failures import PaneAssertionError
-from beamlike.testing.assertions.groupings import Asserted, asserted_in
+from beamlike.testing.assertions.groupings import AssertedGrouping, asserted_in
 
 Ask = Callable[[PipelineRun], str | None]
 """What is wrong with a run, None if nothing is."""
@@ -42,7 +42,7 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-def here() -> Place:
+def calling_place() -> Place:
     """The line that called beamlike."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
@@ -65,34 +65,34 @@ def _lines_of(frame: FrameType) -> tuple[int, int]:
     return first, last
 
 
-_births: Final = count()
+_creations: Final = count()
 
 
-def born() -> int:
+def creation_number() -> int:
     """A number that grows, for what a test makes."""
-    return next(_births)
+    return next(_creations)
 
 
 @attrs.frozen
-class Waiting:
+class PendingAssertion:
     """A description of what has not run yet, and when it was made."""
 
     words: str
-    born: int
+    created_at: int
 
 
-unfinished: Final[dict[int, Waiting]] = {}
+pending_assertions: Final[dict[int, PendingAssertion]] = {}
 """What was asserted or described and has not run yet, by an identity."""
 
-lost: Final[list[str]] = []
+collected_unrun: Final[list[str]] = []
 """Descriptions of what never ran and never will."""
 
 
-def lose(identity: int) -> None:
+def report_unrun(identity: int) -> None:
     """Report what was deleted and never ran."""
-    waiting = unfinished.pop(identity, None)
+    waiting = pending_assertions.pop(identity, None)
     if waiting is not None:
-        lost.append(waiting.words)
+        collected_unrun.append(waiting.words)
         warnings.warn(waiting.words, NothingRanWarning, stacklevel=3)
 
 
@@ -136,7 +136,7 @@ class Checks:
 
     def __init__(self, todo: str) -> None:
         self._checks: list[_Check] = []
-        self._todo, self._born = todo, born()
+        self._todo, self._created_at = todo, creation_number()
         self._is_over = False
         self._error: _Error | None = None
 
@@ -151,24 +151,21 @@ class Checks:
             todo: How to give it, for messages.
             about: The collection that it is about. If it is that of a grouping, a failure shows
                 what happened there.
-
-        Raises:
-            PipelineError: The pipeline has run.
         """
         check = _Check(self._place(), todo=todo, about=about)
         self._checks.append(check)
-        unfinished[id(self)] = self._waiting()
+        pending_assertions[id(self)] = self._waiting()
 
         def assert_with(ask: Ask) -> None:
             if check.ask is None:
-                check.place, check.ask = here(), ask
+                check.place, check.ask = calling_place(), ask
             else:  # one expect(...) may be used twice
-                self._checks.append(_Check(here(), ask, about=about))
+                self._checks.append(_Check(calling_place(), ask, about=about))
 
         return assert_with
 
     def _place(self) -> Place:
-        place = here()
+        place = calling_place()
         if self._is_over:
             raise HasRunError(
                 f"{place} asserts something about a pipeline that has run already; write all "
@@ -177,11 +174,7 @@ class Checks:
         return place
 
     def expect_error(self, kind: type[Exception], words: str) -> None:
-        """Assert that the run ends with an error that contains this text.
-
-        Raises:
-            PipelineError: The pipeline has run, or ends with an error already.
-        """
+        """Assert that the run ends with an error that contains this text."""
         place = self._place()
         if self._error is not None:
             raise PipelineError(
@@ -189,7 +182,7 @@ class Checks:
                 "a run ends with one"
             )
         self._error = _Error(place, kind, words)
-        unfinished[id(self)] = self._waiting()
+        pending_assertions[id(self)] = self._waiting()
 
     @property
     def wants_error(self) -> bool:
@@ -234,7 +227,7 @@ class Checks:
         failures: list[str] = []
         if self._error is not None:
             failures.append(_numbered(1, self._error.place, str(self._error.problem_of(None))))
-        groupings: dict[str, Asserted] = {}
+        groupings: dict[str, AssertedGrouping] = {}
         for check in self._checks:
             text = _problem(check, run)
             if text is not None:
@@ -248,17 +241,17 @@ class Checks:
     def give_up(self) -> None:
         """Nothing is checked any more: the pipeline ran, or something else went wrong before."""
         self._is_over = True
-        unfinished.pop(id(self), None)
+        pending_assertions.pop(id(self), None)
 
-    def _waiting(self) -> Waiting:
+    def _waiting(self) -> PendingAssertion:
         places = [check.place for check in self._checks]
         places += [] if self._error is None else [self._error.place]
         lines = ", ".join(map(str, places))
         words = f"nothing was checked: the pipeline of {lines} never ran; {self._todo}"
-        return Waiting(words, self._born)
+        return PendingAssertion(words, self._created_at)
 
     def __del__(self) -> None:
-        lose(id(self))
+        report_unrun(id(self))
 
 
 def _problem(check: _Check, run: PipelineRun) -> str | None:
@@ -278,7 +271,7 @@ def _numbered(number: int, place: Place, text: str) -> str:
 
 
 def _all_of(
-    failures: list[str], number: int, groupings: Iterable[Asserted] = ()
+    failures: list[str], number: int, groupings: Iterable[AssertedGrouping] = ()
 ) -> PaneAssertionError:
     some = f"{len(failures)} of {number} assertions do"
     heading = f"{'the assertion does' if number == 1 else some} not hold:"

@@ -34,13 +34,7 @@ Equal = Callable[[Any, Any], bool]
 
 
 def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Results:
-    """The output of an edge, ready for matchers: each element in each of its windows.
-
-    Args:
-        run: What came out of everything.
-        edge: The collection.
-        windowing: Its windowing.
-    """
+    """The output of an edge, ready for matchers: each element in each of its windows."""
     came = [
         Output(at.step, NO_KEY, Pane(window, it.value, it.timestamp, it.pane))
         for at in run.out_of(edge)
@@ -172,11 +166,7 @@ def expect(collection: PCollection[Any]) -> Expectation:
 
 
 def asking(collection: PCollection[Any], verb: str) -> Callable[[Ask], None]:
-    """The function that takes what is asserted about a collection.
-
-    Raises:
-        PipelineError: As `expect`.
-    """
+    """The function that takes what is asserted about a collection."""
     if not isinstance(collection, PCollection):
         raise PipelineError(f"{verb} needs a collection of a pipeline, got {collection!r}")
     pipeline = collection.pipeline

@@ -17,7 +17,15 @@ from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.context import DistCache, ScioContext
 from beamlike.errors import PipelineError, TestStreamError
 from beamlike.runtime.graph.outputs import PipelineRun
-from beamlike.testing.pipelines.checks import Ask, Place, Waiting, born, here, lose, unfinished
+from beamlike.testing.pipelines.checks import (
+    Ask,
+    PendingAssertion,
+    Place,
+    calling_place,
+    creation_number,
+    pending_assertions,
+    report_unrun,
+)
 from beamlike.testing.pipelines.contexts import TestPipeline
 from beamlike.testing.pipelines.overrides import TransformOverride
 from beamlike.testing.pipelines.runs import Kind, metric_check
@@ -62,7 +70,7 @@ class JobTest:
         if not callable(job):
             raise PipelineError(f"JobTest needs a job, a function of a context, got {job!r}")
         self._job = job
-        self._place = here()
+        self._place = calling_place()
         self._args: dict[str, Any] = {}
         self._inputs: dict[str, Source] = {}
         self._outputs: dict[str, tuple[Place, Assertion]] = {}
@@ -70,9 +78,9 @@ class JobTest:
         self._overrides: list[TransformOverride] = []
         self._metrics: list[_Metric] = []
         name = getattr(job, "__name__", repr(job))
-        unfinished[id(self)] = Waiting(
+        pending_assertions[id(self)] = PendingAssertion(
             f"nothing was checked: the JobTest of {name} at {self._place} never ran; add .run()",
-            born(),
+            creation_number(),
         )
 
     def args(self, *texts: str, **named: Any) -> "JobTest":
@@ -111,7 +119,7 @@ class JobTest:
             TestStreamError: It is no stream, or one that is not finished.
         """
         if not isinstance(stream, FinishedTestStream):
-            unfinished.pop(id(self), None)
+            pending_assertions.pop(id(self), None)
             raise TestStreamError(
                 f"input_stream({name!r}) needs a finished stream, got {stream!r}; end it with "
                 "advance_watermark_to_infinity()"
@@ -132,7 +140,7 @@ class JobTest:
         """
         if name in self._outputs:
             raise self._refusal(f"JobTest has an output {name!r} already")
-        place = here()
+        place = calling_place()
 
         def of(assertion: Assertion) -> "JobTest":
             if not callable(assertion):
@@ -220,15 +228,15 @@ class JobTest:
         if name is not None and any((kind, name) == (it.kind, it.name) for it in self._metrics):
             words = repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"
             raise self._refusal(f"JobTest looks at the {kind.removesuffix('s')} {words} already")
-        asked = _Metric(kind, name, here())
+        asked = _Metric(kind, name, calling_place())
         self._metrics.append(asked)
 
         def of(wanted: object) -> "JobTest":
             ask = metric_check(kind, metric, wanted)
             if asked.ask is None:
-                asked.place, asked.ask = here(), ask
+                asked.place, asked.ask = calling_place(), ask
             else:
-                self._metrics.append(_Metric(kind, name, here(), ask))
+                self._metrics.append(_Metric(kind, name, calling_place(), ask))
             return self
 
         return of
@@ -266,7 +274,7 @@ class JobTest:
         self._build(sc.pipeline)
 
     def _build(self, pipeline: TestPipeline) -> None:
-        unfinished.pop(id(self), None)
+        pending_assertions.pop(id(self), None)
         before = pipeline.wiring
         wiring = Wiring(self._inputs, self._outputs, self._caches, self._overrides, before)
         for metric in self._metrics:
@@ -285,11 +293,11 @@ class JobTest:
 
     def _refusal(self, text: str) -> PipelineError:
         """Why a part of this test is refused; it no longer waits to run."""
-        unfinished.pop(id(self), None)
+        pending_assertions.pop(id(self), None)
         return PipelineError(text)
 
     def __del__(self) -> None:
-        lose(id(self))
+        report_unrun(id(self))
 
 
 @attrs.define

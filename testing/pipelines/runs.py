@@ -132,7 +132,7 @@ class _MetricCheck:
         return self._answer(what, self._value(own), "is")
 
     def _value(self, results: list[MetricResult]) -> Any:
-        values = [it.committed for it in results]
+        values = [result.committed for result in results]
         match self.kind:
             case "counters":
                 return sum(values)

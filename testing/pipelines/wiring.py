@@ -29,9 +29,6 @@ class Wiring:
         caches: What a cache holds, by the file or the files that it is made of.
         overrides: What is applied in place of transforms.
         around: What else holds, for a job that is part of a pipeline: its overrides do as well.
-
-    Raises:
-        PipelineError: A transform is overridden twice.
     """
 
     def __init__(
@@ -60,12 +57,7 @@ class Wiring:
     def in_place_of(
         self, transform: PTransform[Any, Any], full_name: str, given: Any
     ) -> PTransform[Any, Any]:
-        """What is applied in place of a transform; the same one by default.
-
-        Raises:
-            PipelineError: It is an input or an output that the test does not know, or has seen
-                already, or it cannot be overridden so.
-        """
+        """What is applied in place of a transform; the same one by default."""
         self._see(full_name)
         override = self._in_force.get(full_name)
         if self._is_job and isinstance(transform, Read):
@@ -104,11 +96,7 @@ class Wiring:
             checks.add(place, lambda run: f"{text} in it")
 
     def cache(self, key: Any) -> Callable[[], Any]:
-        """What makes the content of a cache.
-
-        Raises:
-            PipelineError: The test does not have it.
-        """
+        """What makes the content of a cache."""
         if key not in self._caches:
             names = ", ".join(map(repr, self._caches)) or "none"
             raise PipelineError(
@@ -161,21 +149,17 @@ class _Kept(PTransform[PCollection[Any], PCollection[Any]]):
 
 
 def checked_overrides(overrides: Iterable[TransformOverride]) -> dict[str, TransformOverride]:
-    """Overrides by the names of their transforms.
-
-    Raises:
-        PipelineError: One is none, or two are of one transform.
-    """
+    """Overrides by the names of their transforms."""
     found: dict[str, TransformOverride] = {}
-    for it in overrides:
-        if not isinstance(it, TransformOverride):
+    for override in overrides:
+        if not isinstance(override, TransformOverride):
             raise PipelineError(
                 f'an override is a TransformOverride, such as TransformOverride.of("name", '
-                f"function), got {it!r}"
+                f"function), got {override!r}"
             )
-        if it.name in found:
-            raise PipelineError(f"the transform {it.name!r} is overridden twice")
-        found[it.name] = it
+        if override.name in found:
+            raise PipelineError(f"the transform {override.name!r} is overridden twice")
+        found[override.name] = override
     return found
 
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from beamlike.testing.assertions.failures import PaneAssertionError
-from beamlike.testing.assertions.groupings import Asserted, listening
-from beamlike.testing.pipelines.checks import born, lost, unfinished
+from beamlike.testing.assertions.groupings import AssertedGrouping, listening
+from beamlike.testing.pipelines.checks import collected_unrun, creation_number, pending_assertions
 
 if TYPE_CHECKING:
     from beamlike.testing.plugin.reports import Failed
@@ -74,7 +74,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
     A pipeline that a fixture made may run when the fixture ends.
     """
-    start, gone = born(), len(lost)
+    start, gone = creation_number(), len(collected_unrun)
     with listening() as ran:
         try:
             answer = yield
@@ -82,20 +82,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             _taken(start)
             _annotate(item, error, ran)
             raise
-    _fail_of([*lost[gone:], *_taken(start)])
+    _fail_of([*collected_unrun[gone:], *_taken(start)])
     return answer
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
     """End the fixtures of a test, then check that all assertions of theirs were evaluated."""
-    gone = len(lost)
+    gone = len(collected_unrun)
     try:
         answer = yield
     except BaseException as error:
         _annotate(item, error, ())
         raise
-    _fail_of([*lost[gone:], *_taken(-1)])
+    _fail_of([*collected_unrun[gone:], *_taken(-1)])
     return answer
 
 
@@ -123,8 +123,8 @@ def pytest_terminal_summary(
 
 def _taken(start: int) -> list[str]:
     """Descriptions of what was made since then and waits; it no longer waits."""
-    waiting = [identity for identity, it in unfinished.items() if it.born > start]
-    return [unfinished.pop(identity).words for identity in waiting]
+    waiting = [identity for identity, it in pending_assertions.items() if it.created_at > start]
+    return [pending_assertions.pop(identity).words for identity in waiting]
 
 
 def _fail_of(forgotten: list[str]) -> None:
@@ -132,7 +132,7 @@ def _fail_of(forgotten: list[str]) -> None:
         pytest.fail("\n".join(forgotten), pytrace=False)
 
 
-def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[Asserted]) -> None:
+def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[AssertedGrouping]) -> None:
     """Add to a failure what can be done with it, and write its page.
 
     If that fails a note says so, but what matters is the failure of the test.
@@ -143,7 +143,9 @@ def _annotate(item: pytest.Item, error: BaseException, ran: Sequence[Asserted]) 
         _note_problem(error, problem)
 
 
-def _annotate_each(item: pytest.Item, error: BaseException, ran: Sequence[Asserted]) -> None:
+def _annotate_each(
+    item: pytest.Item, error: BaseException, ran: Sequence[AssertedGrouping]
+) -> None:
     """Annotate each of the failures that are reported together."""
     from beamlike.testing.plugin.reports import UNKNOWN, Failed, groupings_of, is_plain, leaves_of
 

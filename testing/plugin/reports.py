@@ -16,7 +16,7 @@ from beamlike.machine.events import Drop, DropReason
 from beamlike.machine.failures import OnFailure
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.assertions.failures import PaneAssertionError
-from beamlike.testing.assertions.groupings import Asserted, with_assigned_windows
+from beamlike.testing.assertions.groupings import AssertedGrouping, with_assigned_windows
 from beamlike.testing.scenarios.files import AGGREGATIONS, RECORDED, differences, load_transcripts
 from beamlike.testing.scenarios.writing import beyond_the_format, scenario_text, write_scenario
 from beamlike.testing.streams.as_code import as_test_stream
@@ -43,7 +43,7 @@ class Failed:
     """
 
     test: str
-    groupings: tuple[Asserted, ...]
+    groupings: tuple[AssertedGrouping, ...]
     drawn: bool
     found: bool
     number: int = 1
@@ -54,18 +54,12 @@ class Failed:
         return file_name(self.test) + (f"-{self.number}" if self.number > 1 else "")
 
     def note(self, folder: Path, page: Path | None, start: Path) -> str:
-        """The text at the end of the failure. Transcripts are written for it.
-
-        Args:
-            folder: Where the transcripts go.
-            page: The page that shows the failure, if there is one.
-            start: Where the reader is: files below it are named from there.
-        """
+        """The text at the end of the failure. Transcripts are written for it."""
         parts, commands = list[str](), list[str]()
-        for at, asserted in enumerate(self.groupings, 1):
+        for index, asserted in enumerate(self.groupings, 1):
             if not self.drawn:
                 parts.append(f"the last test stream that ran here, on a {asserted.timeline}")
-            ending = f"-{at}" if len(self.groupings) > 1 else ""
+            ending = f"-{index}" if len(self.groupings) > 1 else ""
             file = write_transcript(asserted, folder / f"{self.name}{ending}.json", self.test)
             if file is not None:
                 path = shlex.quote(str(seen_from(start, file)))
@@ -83,11 +77,7 @@ class Failed:
         return "".join(f"\n{part}\n" for part in parts).rstrip("\n")
 
     def save_page(self, folder: Path) -> Path:
-        """Write a page, or the text of the timeline if the run does not happen again.
-
-        Raises:
-            EnvironmentProblem: It cannot be written there.
-        """
+        """Write a page, or the text of the timeline if the run does not happen again."""
         from beamlike.viz.page import save_page
         from beamlike.viz.recording import Recording
 
@@ -104,11 +94,11 @@ class Failed:
             return file
         return save_page(recordings, folder / f"{self.name}.html", self.test)
 
-    def _titled(self) -> Mapping[str, Asserted]:
+    def _titled(self) -> Mapping[str, AssertedGrouping]:
         return {asserted.label or self.test: asserted for asserted in self.groupings}
 
 
-def write_transcript(asserted: Asserted, file: Path, test: str) -> Path | None:
+def write_transcript(asserted: AssertedGrouping, file: Path, test: str) -> Path | None:
     """Write a scenario that expects what came out in a test, if one can express it.
 
     Returns:
@@ -133,7 +123,7 @@ def write_transcript(asserted: Asserted, file: Path, test: str) -> Path | None:
     return None
 
 
-def _unsayable(asserted: Asserted) -> str:
+def _unsayable(asserted: AssertedGrouping) -> str:
     """Why there is no transcript."""
     beyond = beyond_the_format(asserted.strategy)
     if beyond:
@@ -148,7 +138,7 @@ def _unsayable(asserted: Asserted) -> str:
     )
 
 
-def _code_of(asserted: Asserted) -> str:
+def _code_of(asserted: AssertedGrouping) -> str:
     effects = (output.effect for output in asserted.run.outputs)
     reasons = {effect.reason for effect in effects if isinstance(effect, Drop)}
     # What a function raised for is only left out if the test said so.
@@ -169,7 +159,9 @@ def leaves_of(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def groupings_of(error: BaseException, ran: Sequence[Asserted]) -> tuple[Asserted, ...]:
+def groupings_of(
+    error: BaseException, ran: Sequence[AssertedGrouping]
+) -> tuple[AssertedGrouping, ...]:
     """What a failure is about: what the assertion knows, and if it was a plain one what ran."""
     if isinstance(error, PaneAssertionError):
         return error.groupings

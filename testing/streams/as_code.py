@@ -110,7 +110,7 @@ class _Code:
             statements.append(f"stream = {expression}")
             calls, begun = [], "stream"
 
-        for at, step in enumerate(script):
+        for index, step in enumerate(script):
             match step:
                 case Arrive():
                     calls.append(self._arrival(step))
@@ -118,7 +118,7 @@ class _Code:
                     calls.append(f".advance_watermark_to({instant_code(to)})")
                 case AdvanceWatermark():
                     calls.append(".advance_watermark_to_infinity()")
-                    if at + 1 < len(script):
+                    if index + 1 < len(script):
                         bound(_chain(begun, calls))
                         begun = "TestStream(stream.steps)"
                 case AdvanceClock(to) if to > clock:

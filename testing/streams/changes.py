@@ -43,10 +43,6 @@ def changes_of(outputs: Iterable[Output], by: str) -> Changes:
     Args:
         outputs: All that came out, in order of emission.
         by: What a row is called by: ``"window"`` or ``"session"``.
-
-    Raises:
-        TestStreamError: It is neither.
-        UnsupportedError: By session, and a pane is of another mode.
     """
     if by not in _KINDS:
         known = " or ".join(map(repr, _KINDS))

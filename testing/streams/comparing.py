@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _OPTIONS: Final = tuple(StrategyParts.__annotations__)
 """What `FinishedTestStream.run` takes of a strategy, besides its windows."""
 _KNOWN: Final = tuple(
-    it for it in inspect.signature(FinishedTestStream.run).parameters if it != "self"
+    parameter
+    for parameter in inspect.signature(FinishedTestStream.run).parameters
+    if parameter != "self"
 )
 
 

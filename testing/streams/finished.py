@@ -21,7 +21,7 @@ from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
-from beamlike.testing.assertions.groupings import Asserted, ran_by_itself
+from beamlike.testing.assertions.groupings import AssertedGrouping, ran_by_itself
 from beamlike.testing.spelling import script_code
 from beamlike.testing.streams.results import Results
 
@@ -139,7 +139,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             run = _run_on(host, strategy, combine, script, failing, spark)
         except USERS_FAULT as error:  # how it got there is of no use to them
             raise error.with_traceback(None) from error.__cause__
-        ran_by_itself(Asserted("", run, strategy, combine))
+        ran_by_itself(AssertedGrouping("", run, strategy, combine))
         return Results(run, strategy, combine)
 
     def figure(self, key: Any = None) -> "Figure":

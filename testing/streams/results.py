@@ -14,7 +14,7 @@ from beamlike.model.time import instant_ms
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.assertions.equality import same, same_pair
 from beamlike.testing.assertions.failures import Failure, PaneAssertionError, failure_text
-from beamlike.testing.assertions.groupings import Asserted
+from beamlike.testing.assertions.groupings import AssertedGrouping
 from beamlike.testing.streams.changes import Changes, changes_of
 from beamlike.testing.streams.embedding import EmbeddedPage
 from beamlike.viz.table import pane_markup, pane_table
@@ -84,7 +84,7 @@ class Origin:
     trace: Callable[[], str]
     dropped_by: tuple[str, ...] = ()
     carries_times: bool = False
-    grouping: Callable[[], Asserted | None] = attrs.field(default=lambda: None, eq=False)
+    grouping: Callable[[], AssertedGrouping | None] = attrs.field(default=lambda: None, eq=False)
 
 
 @attrs.frozen(str=False)
@@ -158,11 +158,11 @@ class Results:
             raise PaneAssertionError(self.text_of(failure), self.groupings)
 
     @property
-    def groupings(self) -> tuple[Asserted, ...]:
+    def groupings(self) -> tuple[AssertedGrouping, ...]:
         """The grouping that these are the panes of, if it is all known."""
         if self.origin is not None or self.strategy is None or self.aggregate is None:
             return ()
-        return (Asserted("", self.run, self.strategy, self.aggregate),)
+        return (AssertedGrouping("", self.run, self.strategy, self.aggregate),)
 
     def text_of(self, failure: Failure) -> str:
         """A failure with everything that came out."""
@@ -217,7 +217,7 @@ class Results:
         return Recording.of(found.run, found.strategy, found.combine)
 
     @property
-    def grouping(self) -> Asserted:
+    def grouping(self) -> AssertedGrouping:
         """The grouping that can be shown step by step.
 
         Raises:

@@ -181,11 +181,7 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
         raise _open_yet(given.label)
 
     def __rrshift__(self, label: str) -> NoReturn:
-        """Not yet.
-
-        Raises:
-            TestStreamError: As `expand`.
-        """
+        """Not yet."""
         raise _open_yet(label)
 
     def _arrive(self, default: int, elements: tuple[Any, ...]) -> "TestStream":

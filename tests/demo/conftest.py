@@ -8,7 +8,7 @@ import attrs
 import pyarrow as pa
 import pytest
 
-from beamlike.demo.results import Drop, Flown, Group
+from beamlike.demo.results import Drop, FlightPane, Group
 
 SIX = datetime(2013, 1, 1, 11, tzinfo=UTC)  # 06:00 in New York
 
@@ -22,7 +22,7 @@ class Scene:
     """An input and what a stream made of it."""
 
     flights: pa.Table
-    panes: dict[Group, Sequence[Flown]]
+    panes: dict[Group, Sequence[FlightPane]]
     drops: list[Drop]
     start: int
 
@@ -74,13 +74,13 @@ def scene() -> Scene:
         flights=pa.Table.from_pylist(rows, schema=SCHEMA),
         panes={
             ("UA", start): (
-                Flown("EARLY", 0, 2, 10.0, ("N1",), 0),
-                Flown("ON_TIME", 1, 3, 15.0, ("N1", "N1"), 1),
-                Flown("LATE", 2, 4, 70.0, ("N1", "N4", "N1"), 2),
+                FlightPane("EARLY", 0, 2, 10.0, ("N1",), 0),
+                FlightPane("ON_TIME", 1, 3, 15.0, ("N1", "N1"), 1),
+                FlightPane("LATE", 2, 4, 70.0, ("N1", "N4", "N1"), 2),
             ),
             ("AA", start): (
-                Flown("ON_TIME", 0, 1, 0.0, ("N7",), 1),
-                Flown("LATE", 1, 2, 150.0, ("N7", "N8"), 3),
+                FlightPane("ON_TIME", 0, 1, 0.0, ("N7",), 1),
+                FlightPane("LATE", 1, 2, 150.0, ("N7", "N8"), 3),
             ),
         },
         drops=[Drop(("UA", start), start + 900_000, "expired", 27_000_001, dropped)],

@@ -34,7 +34,7 @@ from beamlike.testing import (
     satisfy,
     test_stream_of,
 )
-from beamlike.testing.pipelines.checks import lost
+from beamlike.testing.pipelines.checks import collected_unrun
 
 LINES = (
     test_stream_of()
@@ -213,7 +213,7 @@ def test_assertions_that_were_never_asked_are_reported_of() -> None:
         f"{forgetful.__code__.co_firstlineno + 2} never ran; build it in a with block, or call "
         "run()"
     )
-    assert lost.pop() == str(warned[0].message)  # or the plugin would fail this test
+    assert collected_unrun.pop() == str(warned[0].message)  # or the plugin would fail this test
 
 
 def test_a_job_that_never_ran_is_reported_of() -> None:
@@ -230,7 +230,7 @@ def test_a_job_that_never_ran_is_reported_of() -> None:
         "nothing was checked: the JobTest of job at test_harness_context.py:"
         f"{forgetful.__code__.co_firstlineno + 1} never ran; add .run()"
     )
-    assert lost.pop() == str(warned[0].message)  # or the plugin would fail this test
+    assert collected_unrun.pop() == str(warned[0].message)  # or the plugin would fail this test
 
 
 TESTS = """

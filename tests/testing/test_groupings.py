@@ -12,12 +12,12 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive
 from beamlike.scio import ScioContext
 from beamlike.testing import TestPipeline, TestStream
-from beamlike.testing.assertions.groupings import Asserted, asserted_in, listening
+from beamlike.testing.assertions.groupings import AssertedGrouping, asserted_in, listening
 
 WORDS = TestStream().add_elements_at_time("00:00:00", "foo", "bar").advance_watermark_to_infinity()
 
 
-def about(build: Any) -> Asserted | None:
+def about(build: Any) -> AssertedGrouping | None:
     """What is known of the grouping of the collection that a function makes of the words."""
     pipeline = TestPipeline()
     collection = build(ScioContext(pipeline).test_stream(WORDS))

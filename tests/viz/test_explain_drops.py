@@ -8,7 +8,7 @@ import beamlike as bl
 from beamlike.errors import RecordingError
 from beamlike.model.triggers import Trigger
 from beamlike.testing import FinishedTestStream, Results, TestStream
-from beamlike.viz.trigger_words import spoken
+from beamlike.viz.sentences import spoken
 
 
 def described(results: Results, step: int) -> str:

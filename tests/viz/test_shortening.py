@@ -5,8 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlike.viz.cells import columns
-from beamlike.viz.shortening import Column, cut_all
+from beamlike.viz.cells import Column, columns, cut_all
 
 
 def shown(values: list[Any], room: int) -> list[str]:

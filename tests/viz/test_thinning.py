@@ -1,6 +1,6 @@
 """How a long text timeline gets short."""
 
-from beamlike.viz.thinning import Entry, thinned
+from beamlike.viz.timeline import Entry, thinned
 
 
 def element(step: int, row: str = "*", *below: str, drops: int = 0) -> Entry:

@@ -12,12 +12,7 @@ LOGGER: Final = logging.getLogger("beamlike.metrics")
 
 
 def line_of(name: str, progress: Progress) -> str:
-    """What a micro-batch did, in a line.
-
-    Args:
-        name: What the query is called.
-        progress: The micro-batch.
-    """
+    """What a micro-batch did, in a line."""
     parts = [f"{name} batch {progress.batch}: {how_many(progress.rows, 'row')}, {progress.took} ms"]
     parts += (f"{grouping}: {_words(it)}" for grouping, it in progress.groupings.items())
     return "; ".join(parts)
@@ -78,3 +73,7 @@ def log_batch(name: str, progress: Progress) -> None:
         if it.jump is not None:
             jump = f"the watermark of {grouping} jumps {show_duration(it.jump)}, {it.jump_example}"
             LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, jump)
+        elif it.held is not None:
+            held = f"does not jump {show_duration(it.held)}, {it.jump_example}"
+            what = f"the watermark of {grouping} {held}"
+            LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, what)

@@ -51,7 +51,7 @@ class MetricsListener:
 
     def __repr__(self) -> str:
         places = (self.url, None if self._file is None else str(self._file))
-        return f"MetricsListener({', '.join(it for it in places if it is not None)})"
+        return f"MetricsListener({', '.join(place for place in places if place is not None)})"
 
     def text(self) -> str:
         """All metrics as they are now, in the text form of OpenMetrics.

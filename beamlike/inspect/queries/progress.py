@@ -75,6 +75,7 @@ class Counts:
         example: One of the dropped elements, in words.
         jump: How far its watermark jumps because of the rows of this micro-batch (ms); None if it
             does not, see `beamlike.runtime.clock`.
+        held: How far it would jump if its source had no ``max_jump`` (ms), likewise.
         jump_example: From where to where, and by which row, in words.
     """
 
@@ -90,6 +91,7 @@ class Counts:
     clock_deadline: int | None = None
     example: str | None = None
     jump: int | None = None
+    held: int | None = None
     jump_example: str | None = None
 
     @classmethod
@@ -110,6 +112,7 @@ class Counts:
             clock_deadline=metrics.get("clock_deadline"),
             example=metrics.get("drop_example"),
             jump=metrics.get("watermark_jump"),
+            held=metrics.get("watermark_held"),
             jump_example=metrics.get("jump_example"),
         )
 
@@ -183,9 +186,11 @@ class Progress:
         }
         times = progress.get("eventTime") or {}
         states = progress.get("stateOperators") or []
-        stores = [it.get("customMetrics") or {} for it in states]
+        stores = [state.get("customMetrics") or {} for state in states]
         disks = [store[_DISK] for store in stores if _DISK in store]
-        own = [it.watermark for it in groupings.values() if it.watermark is not None]
+        own = [
+            grouping.watermark for grouping in groupings.values() if grouping.watermark is not None
+        ]
         watermark = spark_instant_ms(times.get("watermark"))
         return cls(
             progress["id"],
@@ -200,8 +205,8 @@ class Progress:
             min(own, default=None) if watermark is None else watermark,
             spark_instant_ms(times.get("max")),
             {name: parts[name] for name in sorted(parts, key=parts.__getitem__, reverse=True)},
-            sum(it.get("numRowsTotal") or 0 for it in states),
-            sum(it.get("memoryUsedBytes") or 0 for it in states),
+            sum(state.get("numRowsTotal") or 0 for state in states),
+            sum(state.get("memoryUsedBytes") or 0 for state in states),
             sum(disks) if disks else None,
             groupings,
         )
@@ -254,7 +259,7 @@ class Problem:
         """
         lines = exception.splitlines()
         for pattern in (_RAISED, _ANY_RAISED):
-            found = [(at, m) for at, line in enumerate(lines) if (m := pattern.match(line))]
+            found = [(index, m) for index, line in enumerate(lines) if (m := pattern.match(line))]
             if found:
                 at, match = found[-1]
                 message = [match[2]]

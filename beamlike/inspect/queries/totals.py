@@ -32,6 +32,7 @@ class GroupingTotal:
     dropped: Counter[str] = attrs.field(factory=Counter)
     merges: int = 0
     jumps: int = 0
+    held_jumps: int = 0
     stands: Counts = attrs.field(factory=lambda: Counts({}, {}))
 
     def add(self, counted: Counts) -> None:
@@ -41,6 +42,7 @@ class GroupingTotal:
         self.dropped.update(counted.dropped)
         self.merges += counted.merges
         self.jumps += counted.jump is not None
+        self.held_jumps += counted.held is not None
         if counted.windows_open is not None:
             self.stands = counted  # one that was not stepped keeps its status
 
@@ -275,6 +277,11 @@ _OF_GROUPINGS: Final = (
         "beamlike_watermark_jumps",
         "Micro-batches that moved the watermark so far at once that rows in between are too late.",
         lambda _, it: it.jumps,
+    ),
+    _counter(
+        "beamlike_watermark_jumps_held",
+        "Micro-batches with rows that max_jump kept from moving the watermark.",
+        lambda _, it: it.held_jumps,
     ),
     _gauge(
         "beamlike_watermark_lag_seconds",

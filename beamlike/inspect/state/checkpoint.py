@@ -49,12 +49,7 @@ class Checkpoint:
 
     @classmethod
     def open(cls, spark: "SparkSession", path: str, batch: int | None) -> "Checkpoint":
-        """Look what there is.
-
-        Raises:
-            EnvironmentProblem: The session has another state store.
-            StateError: There is no checkpoint, none of beamlike, or not that batch.
-        """
+        """Look what there is."""
         check_state_store(spark)
         path = path.rstrip("/")
         # Spark 4.1 makes a folder that it does not find, so what is there is looked at before.
@@ -85,12 +80,7 @@ class Checkpoint:
         return cls(path, last if batch is None else batch, (first, last), ours, spark)
 
     def stages(self) -> tuple[SavedStage, ...]:
-        """Read everything.
-
-        Raises:
-            StateError: Another version has written it, it is damaged, or the batch's files are
-                gone.
-        """
+        """Read everything."""
         stages: list[SavedStage] = []
         for operator in self.operators:
             shards: dict[int | None, list[SavedShard]] = defaultdict(list)
@@ -98,7 +88,7 @@ class Checkpoint:
                 shards[node].append(shard)
             stages += [
                 _stage(operator, node, of_node)
-                for node, of_node in sorted(shards.items(), key=lambda it: it[0] or 0)
+                for node, of_node in sorted(shards.items(), key=lambda item: item[0] or 0)
             ]
         return _with_names_of_their_own(stages)
 
@@ -108,7 +98,7 @@ class Checkpoint:
             for group, place, blob in rows:
                 node = place.get("node")
                 blobs[group, node][place["number"]] = blob
-            for (group, node), of_shard in sorted(blobs.items(), key=lambda it: it[0][1] or 0):
+            for (group, node), of_shard in sorted(blobs.items(), key=lambda item: item[0][1] or 0):
                 if INDEX in of_shard:
                     yield node, SavedShard.of(group, partition, of_shard)
 
@@ -166,7 +156,7 @@ def _operator(row: Any) -> _Operator:
 def _said(error: Exception) -> str:
     """The line of an error that says what is wrong. Java's own come after one of Py4J."""
     lines = str(error).splitlines() or [""]
-    return next((it.removeprefix(": ") for it in lines[:2] if it.startswith(": ")), lines[0])
+    return next((line.removeprefix(": ") for line in lines[:2] if line.startswith(": ")), lines[0])
 
 
 def _variables(properties: str | None) -> Iterator[str]:
@@ -196,12 +186,7 @@ def _is_elsewhere(path: str) -> bool:
 
 
 def _what_it_is(path: str, problem: str = "") -> str:
-    """Why a folder without any state cannot be opened.
-
-    Args:
-        path: The folder.
-        problem: What Spark says of one that is not of this machine.
-    """
+    """Why a folder without any state cannot be opened."""
     ask = "give the folder that the query has as checkpointLocation"
     if _is_elsewhere(path):
         because = f" that can be read ({problem})" if problem else ""

@@ -73,9 +73,6 @@ def choose(
             without any.
         sort: ``oldest``: by start and end; ``largest``: by bytes; ``deadline``: by how far the
             watermark or the clock is from changing something. Equal ones by their keys.
-
-    Raises:
-        StateError: There is no such grouping or key; names those that are there, or the nearest.
     """
     windows = state.windows
     chosen = [state.stage(name) for name in stages] or list(state.stages)

@@ -92,7 +92,7 @@ class SavedFunction:
     @property
     def next_event(self) -> int | None:
         """The earliest instant of its timers of event time (ms)."""
-        return min((it.at for it in self.timers if it.domain == "event"), default=None)
+        return min((timer.at for timer in self.timers if timer.domain == "event"), default=None)
 
 
 @attrs.frozen
@@ -150,7 +150,7 @@ class Specs:
                 value = [(int(at), _read(coders[-1], it)) for at, it in items]
                 size = sum(len(it) for _, it in items)
             case _:
-                value = [_read(coders[-1], it) for it in items]
+                value = [_read(coders[-1], item) for item in items]
                 size = sum(map(_size, items))
         return SavedCell(name, kind, value, len(items), size)
 
@@ -174,11 +174,7 @@ class Specs:
 
 
 def saved_column(names: Sequence[str]) -> str:
-    """The column of a stage that has what is saved, among these.
-
-    Raises:
-        StateError: There is none.
-    """
+    """The column of a stage that has what is saved, among these."""
     for name in names:
         if name.endswith(PICKLED):
             return name

@@ -21,11 +21,7 @@ class KeyOfState:
 
 
 def clocks_of_keys(shards: Iterable[SavedShard], *, in_bytes: bool) -> Sequence[KeyOfState]:
-    """The watermarks of the keys of some shards; none if there is one for all keys.
-
-    Raises:
-        StateError: They are none that beamlike writes.
-    """
+    """The watermarks of the keys of some shards; none if there is one for all keys."""
     tables = [shard.of_keys for shard in shards if shard.of_keys is not None]
     try:
         return [it for table in tables for it in _clocks_in(table, in_bytes=in_bytes)]

@@ -15,13 +15,7 @@ _BETWEEN = ", "
 
 
 def key_texts(columns: Sequence[pa.ChunkedArray], rows: int, *, in_bytes: bool) -> pa.Array:
-    """The key of each row as text.
-
-    Args:
-        columns: The key columns; without any, everything is one group.
-        rows: How many there are.
-        in_bytes: Whether the only column has keys of a pipeline, as bytes.
-    """
+    """The key of each row as text."""
     if in_bytes:
         (column,) = columns
         return pa.array(
@@ -50,7 +44,10 @@ def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if not plain:
         with suppress(pa.ArrowException):
             return pc.fill_null(pc.cast(column, pa.string()), _NULL)
-    texts = [_NULL if it is None else arrow_text(it) for it in python_values(column)]
+    texts = [
+        _NULL if python_value is None else arrow_text(python_value)
+        for python_value in python_values(column)
+    ]
     return pa.array(texts, pa.string())
 
 
@@ -93,7 +90,7 @@ def count_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> int:
     """How many different keys there are. Different keys may have the same text."""
     if not columns:
         return min(rows, 1)
-    parts = [_texts(it) if pa.types.is_nested(it.type) else it for it in columns]
+    parts = [_texts(column) if pa.types.is_nested(column.type) else column for column in columns]
     names = [str(at) for at in range(len(parts))]
     return pa.table(parts, names).group_by(names).aggregate([]).num_rows  # type: ignore[no-any-return]
 
@@ -104,10 +101,6 @@ def meant_by(
     """For each row whether its key is this JSON. What is no JSON means none.
 
     JSON is a value, a list of them in the order of the key columns, or an object by their names.
-
-    Args:
-        typed: The text.
-        columns: The key columns, by name.
     """
     none = pa.array([False] * rows, pa.bool_())
     try:
@@ -156,11 +149,7 @@ def _with_value(value: Any, column: pa.ChunkedArray) -> pa.Array:
 
 
 def _typed(value: Any, kind: pa.DataType) -> pa.Array:
-    """A value of JSON as one of a column's type: JSON has texts for dates and times, say.
-
-    Raises:
-        TypeError: It is another value: a text is no number, and true is not 1.
-    """
+    """A value of JSON as one of a column's type: JSON has texts for dates and times, say."""
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     is_flag = pa.types.is_boolean(kind)
     if isinstance(value, str):

@@ -60,11 +60,7 @@ class _Reader(pickle.Unpickler):
 
 
 def read_plain(blob: bytes) -> Any:
-    """The value of a pickle, with an `Opaque` for each object of a class that is not plain.
-
-    Raises:
-        StateError: These bytes are no pickle.
-    """
+    """The value of a pickle, with an `Opaque` for each object of a class that is not plain."""
     try:
         return _Reader(io.BytesIO(blob)).load()
     except Exception as error:

@@ -75,9 +75,9 @@ def cells_of(stages: Iterable[SavedStage]) -> pa.Table:
     return _table(
         _CELLS,
         (
-            (*place, it.name, it.kind, it.items, it.bytes, repr(it.value))
+            (*place, cell.name, cell.kind, cell.items, cell.bytes, repr(cell.value))
             for place, function in _functions(stages)
-            for it in function.cells
+            for cell in function.cells
         ),
     )
 
@@ -87,9 +87,9 @@ def timers_of(stages: Iterable[SavedStage]) -> pa.Table:
     return _table(
         _TIMERS,
         (
-            (*place, it.name, it.tag, it.domain, it.at, it.output)
+            (*place, timer.name, timer.tag, timer.domain, timer.at, timer.output)
             for place, function in _functions(stages)
-            for it in function.timers
+            for timer in function.timers
         ),
     )
 

@@ -77,11 +77,7 @@ class SavedShard:
 
     @classmethod
     def of(cls, group: int, partition: int, blobs: Mapping[int, bytes]) -> "SavedShard":
-        """Read the blobs of a shard, by number.
-
-        Raises:
-            StateError: Another version has written them, or they are damaged.
-        """
+        """Read the blobs of a shard, by number."""
         try:
             columns, header = open_index(blobs[INDEX])
             identity = {str(what): str(words) for what, words in header["plan"].items()}
@@ -102,7 +98,8 @@ class SavedShard:
                 group,
                 partition,
                 identity,
-                about | {it: unit.to_ms(about[it]) for it in lengths if it in about},
+                about
+                | {length: unit.to_ms(about[length]) for length in lengths if length in about},
                 clock_in_ms(Clock.from_json(header), unit),
                 unit.to_ms(header["output"]),
                 in_ms(event, unit),
@@ -166,20 +163,22 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
     instants = {"output": header["output"], "watermark": clocks.watermark, "clock": clocks.clock}
     if clocks.side is not None:
         instants["side"] = clocks.side
-    for at, state in enumerate(clocks.inputs):
+    for index, state in enumerate(clocks.inputs):
         # A drain puts it past the end of time, so that the watermark, which trails it, is there.
         if state.greatest is not None and (
             type(state.greatest) is not int or state.greatest.bit_length() > 63
         ):
             greatest = reprlib.repr(state.greatest)
-            raise ValueError(f"the greatest time of input {at} is no instant: {greatest}")
-        instants[f"input {at}"] = state.active_at
-        instants |= {f"shard {of} of input {at}": it for of, it in enumerate(state.shards)}
+            raise ValueError(f"the greatest time of input {index} is no instant: {greatest}")
+        instants[f"input {index}"] = state.active_at
+        instants |= {f"shard {of} of input {index}": shard for of, shard in enumerate(state.shards)}
         for part in state.parts:
             if type(part.part) is not str:
-                raise ValueError(f"the name of a part of input {at} is {reprlib.repr(part.part)}")
-            instants[f"part {part.part!r} of input {at}"] = part.active_at
-            instants[f"the greatest time of part {part.part!r} of input {at}"] = part.greatest
+                raise ValueError(
+                    f"the name of a part of input {index} is {reprlib.repr(part.part)}"
+                )
+            instants[f"part {part.part!r} of input {index}"] = part.active_at
+            instants[f"the greatest time of part {part.part!r} of input {index}"] = part.greatest
     unit = resolution_in(identity)
     for what, instant in instants.items():
         if type(instant) is not int or not unit.earliest <= instant <= unit.end_of_time:
@@ -187,11 +186,7 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
 
 
 def _about(header: Mapping[str, Any]) -> dict[str, Any]:
-    """What was noted of the grouping.
-
-    Raises:
-        ValueError: Something in it is not what it should be; names it.
-    """
+    """What was noted of the grouping."""
     about = header.get("about", {})
     if not isinstance(about, dict):
         raise ValueError(f"what it notes of its grouping is no object: {reprlib.repr(about)}")

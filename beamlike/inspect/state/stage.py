@@ -132,7 +132,7 @@ class SavedStage:
         """
         text = self._latest.about.get("trigger", self.identity.get("trigger"))
         found = SavedTrigger.known(text)
-        slots = {len(_numbered("t", it.rows)) for it in self.shards if it.rows.num_rows}
+        slots = {len(_numbered("t", shard.rows)) for shard in self.shards if shard.rows.num_rows}
         return found if found is not None and slots <= {len(found.slots)} else None
 
     @cached_property
@@ -311,10 +311,10 @@ class SavedStage:
     def _due_of_functions(functions: Sequence[SavedFunction], expiry: Ints, lateness: int) -> Ints:
         """The same for windows of a function: the first timer, element that waits, or end."""
         due = expiry + GC_DELAY
-        for at, function in enumerate(functions):
-            turns = [min(it + lateness, int(expiry[at])) for it in function.waiting[:1]]
+        for index, function in enumerate(functions):
+            turns = [min(it + lateness, int(expiry[index])) for it in function.waiting[:1]]
             timers = [] if function.next_event is None else [function.next_event]
-            due[at] = min([int(due[at]), *timers, *turns])
+            due[index] = min([int(due[index]), *timers, *turns])
         return due
 
     @property
@@ -329,9 +329,9 @@ def _numbered(prefix: str, rows: pa.Table) -> list[str]:
 
 def times_in_ms(table: pa.Table) -> pa.Table:
     """The table with its timestamps as numbers (ms): calendars end long before time does."""
-    for at, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         if field.type == TIME:
-            table = table.set_column(at, field.name, table[field.name].cast(pa.int64()))
+            table = table.set_column(index, field.name, table[field.name].cast(pa.int64()))
     return table
 
 

@@ -27,7 +27,7 @@ class SavedTrigger:
         nodes = list(self._running.walk())
         if len(nodes) > _NODES:
             raise TriggerError(f"a trigger of {len(nodes)} nodes has no bits in saved state")
-        self.slots = [at for at, node in enumerate(nodes) if node.keeps_value]
+        self.slots = [index for index, node in enumerate(nodes) if node.keeps_value]
         self.marks = [slot for slot, at in enumerate(self.slots) if nodes[at].waits_for_watermark]
         """Which of the values are event times."""
         self.instants = [slot for slot, at in enumerate(self.slots) if _is_instant(nodes[at])]
