@@ -82,10 +82,9 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo. Returns 0 if the check holds, 1 if not."""
     needs("the demo", "demo")
     from beamlike.demo import check, report, results, story
-    from beamlike.demo.flights import load_flights
+    from beamlike.demo.flights import Pace, load_flights, storm_days, write_arrivals
     from beamlike.demo.job import Output, run_query
-    from beamlike.demo.pace import Pace, storm_days, write_arrivals
-    from beamlike.demo.screen import Screen
+    from beamlike.demo.report import Screen
     from beamlike.hosts.spark.session import check_environment
     from beamlike.viz.picture import figure
     from beamlike.viz.saving import draw

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.demo.flights import ARRIVED, NEW_YORK, SCHEDULED, hour_ms
+from beamlike.demo.flights import ARRIVED, NEW_YORK, SCHEDULED, ArrivalFile, hour_ms
 from beamlike.demo.job import ALLOWED_LATENESS, WATERMARK_DELAY, MicroBatch
-from beamlike.demo.pace import ArrivalFile
 from beamlike.demo.results import HOUR_MS, Drop, FlightPane, Group, show_local, show_minutes
 from beamlike.model.time import duration_ms, show_duration
 from beamlike.model.windows import IntervalWindow, Window

@@ -34,8 +34,7 @@ from beamlike.dialects.frames import (
     reason_of,
     shown,
 )
-from beamlike.dialects.rows import Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.stages import Row, Stage
 from beamlike.errors import (
     SessionOverflowError,
     UnsupportedError,

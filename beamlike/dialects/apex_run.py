@@ -12,8 +12,7 @@ from beamlike.dialects.apex_options import (
     FixedDiffProcessingTimeWatermarkGen,
     TriggerOption,
 )
-from beamlike.dialects.rows import Bounds, Kind, Row
-from beamlike.dialects.stages import SavedStage, Stage
+from beamlike.dialects.stages import Bounds, Kind, Row, SavedStage, Stage
 from beamlike.errors import StateError, UserFunctionError, WindowingError
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop

@@ -9,13 +9,10 @@ from typing import Any
 
 import attrs
 
-from beamlike.dialects.arguments import check_kind
 from beamlike.dialects.folds import Fold, Record
 from beamlike.dialects.kafka_store import Materialized, SessionStore, key_bytes
-from beamlike.dialects.kafka_suppress import Buffer, Suppressed
-from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
-from beamlike.dialects.rows import Bounds, Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.kafka_suppress import Buffer, EmitStrategy, SessionWindows, Suppressed
+from beamlike.dialects.stages import Bounds, Row, Stage, check_kind
 from beamlike.errors import BufferFullError, TimeError, WindowError, WindowingError
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import CombineFn

@@ -1,4 +1,4 @@
-"""A time axis whose empty stretches are folded away, and the labels along it."""
+"""Time axes, folded in pictures and on the columns of a terminal, and their labels."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo

@@ -1,5 +1,9 @@
 """Texts in the columns of a terminal: most characters take one, ideographs and emoji two, accents
-that combine with the character before them none."""
+that combine with the character before them none.
+
+A value that fits is shown whole, and the end of a longer one is left out. Where two values that
+differ would then look the same, what is left out is their middle.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,5 @@
-"""The elements of a scene on paper: dots, crosses, and their values where there is room."""
+"""The elements of a scene on paper, and words that keep clear of each other: each stands where it
+fits, or not at all."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator

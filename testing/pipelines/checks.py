@@ -19,8 +19,7 @@ import attrs
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Edge
 from beamlike.runtime.graph.outputs import PipelineRun
-from beamlike.testing.assertions.failures import PaneAssertionError
-from beamlike.testing.assertions.groupings import AssertedGrouping, asserted_in
+from beamlike.testing.assertions.failures import AssertedGrouping, PaneAssertionError, asserted_in
 
 Ask = Callable[[PipelineRun], str | None]
 """What is wrong with a run, None if nothing is."""

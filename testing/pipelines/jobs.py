@@ -27,9 +27,14 @@ from beamlike.testing.pipelines.checks import (
     report_unrun,
 )
 from beamlike.testing.pipelines.contexts import TestPipeline
-from beamlike.testing.pipelines.overrides import TransformOverride
 from beamlike.testing.pipelines.runs import Kind, metric_check
-from beamlike.testing.pipelines.wiring import Assertion, Source, Wiring, checked_overrides
+from beamlike.testing.pipelines.wiring import (
+    Assertion,
+    Source,
+    TransformOverride,
+    Wiring,
+    checked_overrides,
+)
 from beamlike.testing.streams.finished import FinishedTestStream
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from beamlike.testing.assertions.failures import PaneAssertionError
-from beamlike.testing.assertions.groupings import AssertedGrouping, listening
+from beamlike.testing.assertions.failures import AssertedGrouping, PaneAssertionError, listening
 from beamlike.testing.pipelines.checks import collected_unrun, creation_number, pending_assertions
 
 if TYPE_CHECKING:

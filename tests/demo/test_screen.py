@@ -2,9 +2,9 @@
 
 from collections import Counter
 
+from beamlike.demo.flights import ArrivalFile
 from beamlike.demo.job import Progress
-from beamlike.demo.pace import ArrivalFile
-from beamlike.demo.screen import Screen
+from beamlike.demo.report import Screen
 
 NOON = 1_357_059_600_000  # 12:00 in New York on the first of January
 FILES = [ArrivalFile(number, 1_000, NOON, NOON + number) for number in range(24)]

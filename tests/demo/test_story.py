@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
+from beamlike.demo.flights import ArrivalFile
 from beamlike.demo.job import MicroBatch
-from beamlike.demo.pace import ArrivalFile
 from beamlike.demo.story import choose_group, story_scene
 from beamlike.model.windows import IntervalWindow
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick

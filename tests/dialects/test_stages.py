@@ -5,8 +5,7 @@ import copy
 import pytest
 
 from beamlike.dialects import kafka
-from beamlike.dialects.rows import Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.stages import Row, Stage
 from beamlike.errors import RecordingError
 from beamlike.model.combine import Count
 from beamlike.runtime.script import Run

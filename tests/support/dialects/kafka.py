@@ -5,8 +5,7 @@ from typing import Any
 import attrs
 
 from beamlike.dialects import kafka
-from beamlike.dialects.rows import Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.stages import Row, Stage
 from beamlike.errors import UnsupportedError
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import Collect, Count
