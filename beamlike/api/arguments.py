@@ -5,6 +5,7 @@ from os import PathLike, fspath
 from typing import Final
 
 from beamlike.errors import (
+    BeamlikeError,
     ColumnError,
     DurationWarning,
     StateError,
@@ -14,7 +15,7 @@ from beamlike.errors import (
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.options import MAX_FAILURES, whole_number
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import DurationLike, duration_ms, without_unit
+from beamlike.model.time import DurationLike, duration_ms, show_duration, without_unit
 from beamlike.model.triggers import Trigger
 from beamlike.model.warn import warn_user
 from beamlike.model.windowfns import WindowFn
@@ -124,6 +125,51 @@ def positive_duration(argument: str, given: DurationLike) -> int:
     if duration == 0:
         raise WindowingError(f'{argument} must be more than 0 ms; give one such as "5 seconds"')
     return duration
+
+
+def check_jump(
+    jump: int | None,
+    silence: int | None,
+    delay: int | None,
+    error: type[BeamlikeError] = WindowingError,
+) -> None:
+    """Refuse a ``max_jump`` that would hold a watermark for ever, or hold what is in time.
+
+    Args:
+        jump: What is asked for as ``max_jump`` (ms).
+        silence: As ``idle_after``, likewise.
+        delay: As ``watermark``, likewise.
+        error: The type of the error.
+
+    Raises:
+        BeamlikeError: Of that type, with what to change.
+    """
+    if jump is None:
+        return
+    if silence is None:
+        raise error(
+            "max_jump needs idle_after, because after a real gap in the data the watermark would "
+            'stay before it for ever; add idle_after="5 minutes", or as long as the source is '
+            "never silent for"
+        )
+    if jump <= 0 or jump < (delay or 0):
+        raise error(
+            f"max_jump is {show_duration(jump)}, and rows in time lie up to the delay of the "
+            f"watermark apart, {show_duration(delay or 0)}; give it the longest gap in the data, "
+            'such as max_jump="1 day"'
+        )
+
+
+def jump_ms(max_jump: DurationLike | None, silence: int | None, delay: int | None) -> int | None:
+    """A ``max_jump`` (ms), once it is checked; see `check_jump`.
+
+    Raises:
+        TimeError: It is not a duration.
+        WindowingError: It cannot be.
+    """
+    jump = None if max_jump is None else duration_ms(max_jump, "max_jump")
+    check_jump(jump, silence, delay)
+    return jump
 
 
 def folder(argument: str, given: str | PathLike[str]) -> str:

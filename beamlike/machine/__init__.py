@@ -8,6 +8,7 @@ arrays), `changelog` (retractions as changes of a table), `liftable` (what may b
 is grouped), `lifting` (doing so), `ungrouped` (what the three after it share), `passthrough` (a
 machine that only assigns windows, and the smallest one), `userstate` (a function with states and
 timers), `side_input` (a main input that looks into a windowed side input), `clocks` (where the
-watermarks of a stage with several inputs come from, and where its own stands), `key_clock` (the
+watermarks of a stage with several inputs come from, and where its own stands), `gaps` (that one row
+far ahead of all others does not move the watermark of its source), `key_clock` (the
 watermark of a key that has one of its own).
 """

@@ -10,7 +10,8 @@ Spark does for ``withWatermark`` and a test stream for its moves, gives it as on
 One row whose clock is wrong must not end the windows of all others. No event is from the future,
 so a time ahead of the clock means that some clock is wrong. `is_far_ahead` decides which rows are
 refused for that. Any other row moves the watermark of its source to the clock at most (`believed`):
-events that happen now are still in time.
+events that happen now are still in time. A backlog lies behind the clock, and so may a wrong time
+in it: see `beamlike.machine.gaps`.
 
 Source: Beam ``WatermarkManager``; idle sources as Flink's ``withIdleness`` (``RELEASE``) and
 Bytewax's ``EventClock`` (``ADVANCE``); the clock as limit as Beam's KafkaIO has it in
@@ -23,6 +24,7 @@ from typing import Any, Literal, Self
 
 import attrs
 
+from beamlike.machine.gaps import is_near, reach_of
 from beamlike.model.resolution import MILLISECONDS, Resolution, rescaled
 
 
@@ -53,6 +55,8 @@ class SourceClock:
             at most. None: event times may lie in the future, and move the watermark there.
         by_part: Whether each part of the source has a watermark of its own. A part is idle after
             the same time as the source, and then the others no longer wait for it.
+        max_jump: How far ahead of all rows before it an event time may lie (ms) and move the
+            watermark at once, see `beamlike.machine.gaps`. Needs ``idle_after``. None: any does.
         resolution: What all of these times count, if not milliseconds.
     """
 
@@ -61,11 +65,12 @@ class SourceClock:
     idle: Idle = Idle.RELEASE
     max_ahead: int | None = None
     by_part: bool = False
+    max_jump: int | None = attrs.field(default=None, kw_only=True)
     resolution: Resolution = attrs.field(default=MILLISECONDS, eq=False)
 
     def in_resolution(self, resolution: Resolution) -> "SourceClock":
         """The same clock, in the ticks of a resolution."""
-        return rescaled(self, resolution, "delay", "idle_after", "max_ahead")
+        return rescaled(self, resolution, "delay", "idle_after", "max_ahead", "max_jump")
 
     def trailing(self, greatest: int) -> int:
         """The watermark that trails an event time, within the ends of time."""
@@ -96,7 +101,7 @@ class SourceClock:
     @classmethod
     def from_json(cls, saved: Sequence[Any], resolution: Resolution = MILLISECONDS) -> Self:
         delay, idle_after, idle, max_ahead, by_part = saved
-        return cls(delay, idle_after, Idle(idle), max_ahead, by_part, resolution)
+        return cls(delay, idle_after, Idle(idle), max_ahead, by_part, resolution=resolution)
 
 
 @attrs.frozen
@@ -120,11 +125,16 @@ class SourceProgress:
 
     Without rows that lie too far ahead of the clock, see `is_far_ahead`. ``part`` is the part of
     the source that delivered them; None: the source as a whole, with all parts that are known.
+    Where the source has a ``max_jump``, no gap between their event times is longer than that;
+    ``start`` is the least of these (ms), None if all are one, and ``senders`` how many keys sent
+    them, or where keys are not known yet how many rows there are.
     """
 
     input: int
     greatest: int
     part: str | None = None
+    start: int | None = None
+    senders: int = 1
 
 
 @attrs.frozen
@@ -176,7 +186,8 @@ class InputState:
     ``greatest``   a source's greatest event time, ms, as far as it is  never, only forward
                    `believed`; None before its first row
     ``active_at``  processing time of its last row, or of the stage's   never, only forward
-                   first step, ms
+                   first step, ms; with ``max_jump`` of its last row
+                   no further than that from ``greatest``
     ``shards``     the output watermark of each shard of a grouping     never, only forward
                    before, ms
     ``parts``      the parts of a source that have watermarks of their  never
@@ -256,17 +267,22 @@ class Clocks:
         states: Sequence[InputState],
         updates: Iterable[SourceProgress | ShardWatermark],
         clock: int,
+        clock_before: int = 0,
     ) -> tuple[tuple[InputState, ...], int]:
         """What is known of the inputs after a step, and the input watermark that follows (ms).
 
         Args:
             states: What was known after the step before; none at the first one.
             updates: What the inputs reported since then, in any order.
+            clock: Processing time (ms).
+            clock_before: Processing time of the step before (ms).
 
         Returns:
             The watermark may be less than before: keeping it from going back is the stage's.
         """
-        after = self._updated(states or self._start(clock), updates, clock)
+        states = states or self._start(clock)
+        trusted = self._trusted(states, [*updates], clock, clock_before)
+        after = self._updated(states, trusted, clock)
         return after, self._watermark(after, clock)
 
     def of_side(self, states: Sequence[InputState], watermark: int, clock: int) -> int | None:
@@ -301,6 +317,32 @@ class Clocks:
             for source in self.inputs
         )
 
+    def _trusted(
+        self,
+        states: Sequence[InputState],
+        updates: Sequence[SourceProgress | ShardWatermark],
+        clock: int,
+        clock_before: int,
+    ) -> list[SourceProgress | ShardWatermark]:
+        """The updates that may move their input, see `reach_of`."""
+        trusted = list[SourceProgress | ShardWatermark]()
+        for position, (source, state) in enumerate(zip(self.inputs, states, strict=True)):
+            of_input = [update for update in updates if update.input == position]
+            if isinstance(source, SourceClock) and source.max_jump is not None and of_input:
+                progress = [update for update in of_input if isinstance(update, SourceProgress)]
+                ends = [believed(update.greatest, source, clock) for update in progress]
+                stretches = [
+                    (end if update.start is None else min(update.start, end), end, update.senders)
+                    for update, end in zip(progress, ends, strict=True)
+                ]
+                silent = clock_before - state.active_at > (source.idle_after or 0)
+                reach = reach_of(stretches, state.greatest, source.max_jump, is_silent=silent)
+                of_input = [
+                    update for update, end in zip(progress, ends, strict=True) if end <= reach
+                ]
+            trusted += of_input
+        return trusted
+
     def _updated(
         self,
         states: Sequence[InputState],
@@ -316,8 +358,11 @@ class Clocks:
                 greatest = believed(update.greatest, self.inputs[update.input], clock)
                 of_input = parts.setdefault(update.input, {part.part: part for part in state.parts})
                 _move(of_input, update.part, greatest, clock)
+                jump = getattr(self.inputs[update.input], "max_jump", None)
+                is_behind = None not in (known, jump) and not is_near(greatest, known, jump)
+                active_at = state.active_at if is_behind else clock
                 greatest = greatest if known is None else max(known, greatest)
-                after[update.input] = InputState(greatest, clock)
+                after[update.input] = InputState(greatest, active_at)
             else:
                 shards = list(state.shards)
                 shards[update.shard] = max(shards[update.shard], update.watermark)

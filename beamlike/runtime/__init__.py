@@ -15,7 +15,7 @@ and timers over rows), `row_values` (what window functions and aggregates read o
 `row_metadata` (the hidden column of rows between stages, and the types of rows from outside),
 `json_rows` (dropped rows as JSON), `output` (panes and drops as rows), `session_identity` (what
 names a session in rows), `store` (saved state), `logs` (what shards log, also that a watermark
-jumps), `envelope` (what goes from one operator to the next, and elements out of it), `lift` (rows
+jumps), `progress` (how far event times bring their source), `envelope` (what goes from one operator to the next, and elements out of it), `lift` (rows
 that are combined before they reach their shard).
 
 From the columns of a frame to a plan: `sql_types` (Arrow types by their names in SQL, and what

@@ -72,7 +72,7 @@ class Clock:
         clock, inputs, watermark, side = max(clock, self.clock), self.inputs, self.watermark, None
         if plan.clocks is not None:
             of_inputs = [it for it in updates if not isinstance(it, HostWatermark)]
-            inputs, of_all = plan.clocks.update(inputs, of_inputs, clock)
+            inputs, of_all = plan.clocks.update(inputs, of_inputs, clock, self.clock)
             if plan.key_clock is None:  # else only the host moves all keys, as at the end
                 watermark = max(watermark, of_all)
             side = plan.clocks.of_side(inputs, watermark, clock)
@@ -149,12 +149,14 @@ class Delivered:
 @attrs.frozen
 class Jump:
     """The watermark goes from ``before``, where it would be without the rows after the gap, to
-    ``after``, because of the row ``last``; both count ``resolution``."""
+    ``after``, because of the row ``last``; both count ``resolution``. If it is ``held``, it stays
+    at ``before``, because the source has a ``max_jump``."""
 
     before: int
     after: int
     last: str
     resolution: Resolution = MILLISECONDS
+    held: bool = False
 
     @property
     def size(self) -> int:
@@ -163,12 +165,15 @@ class Jump:
 
     def __str__(self) -> str:
         show = self.resolution.show_instant
+        if self.held:
+            return f"at {show(self.before)}, not at {show(self.after)} by {self.last}"
         return f"from {show(self.before)} to {show(self.after)} by {self.last}"
 
     @property
     def describe(self) -> str:
         """The jump as a line of a log."""
-        return f"the watermark jumps {MILLISECONDS.show_duration(self.size)}, {self}"
+        how = "does not jump" if self.held else "jumps"
+        return f"the watermark {how} {MILLISECONDS.show_duration(self.size)}, {self}"
 
 
 def jump_over(
@@ -194,3 +199,22 @@ def jump_over(
             return Jump(before, after, last.last, source.resolution)
         top = max(top, end)
     return None
+
+
+def held_jump(
+    source: SourceClock, delivered: Sequence[Delivered], reached: int, clock: int
+) -> Jump | None:
+    """The jump that a ``max_jump`` has kept the watermark of a source from, if any.
+
+    Args:
+        source: Of which source.
+        delivered: The rows of one micro-batch.
+        reached: Its greatest event time after them (ms), as far as it is believed.
+        clock: Processing time (ms).
+    """
+    last = max(delivered, key=lambda rows: rows.stretches[-1][-1])
+    greatest = believed(last.stretches[-1][-1], source, clock)
+    if source.max_jump is None or greatest <= reached:
+        return None
+    before, after = source.trailing(reached), source.trailing(greatest)
+    return Jump(before, after, last.last, source.resolution, held=True)

@@ -146,6 +146,8 @@ _WATERMARKS: Final = pa.schema(
         ("part", pa.string()),
         ("watermark", pa.int64()),
         ("before", pa.int64()),
+        ("start", pa.int64()),
+        ("senders", pa.int64()),
     ]
 )
 _DELIVERED: Final = pa.schema(
@@ -176,6 +178,7 @@ class Reached:
     For a source that does not report its watermark, the greatest event time (ms) in some rows.
     ``before`` is where the watermark was before this micro-batch (ms); None: that is not known.
     ``part`` is the part of the source that these rows are of; None: they are of the whole source.
+    ``start`` and ``senders``: see `SourceProgress`.
     """
 
     node: int
@@ -183,19 +186,24 @@ class Reached:
     watermark: int
     before: int | None = None
     part: str | None = None
+    start: int | None = None
+    senders: int = 1
 
 
 def reached_table(reached: Iterable[Reached]) -> pa.Table:
     """Watermarks of nodes of a pipeline."""
-    rows = ((one.node, one.shard, one.part, one.watermark, one.before) for one in reached)
+    rows = (
+        (one.node, one.shard, one.part, one.watermark, one.before, one.start, one.senders)
+        for one in reached
+    )
     return _table(rows, _WATERMARKS)
 
 
 def reached_in(table: pa.Table) -> list[Reached]:
     """What `reached_table` made columns of."""
     return [
-        Reached(node, shard, watermark, before, part)
-        for node, shard, part, watermark, before in _rows(table)
+        Reached(node, shard, watermark, before, part, start, senders)
+        for node, shard, part, watermark, before, start, senders in _rows(table)
     ]
 
 
@@ -204,17 +212,20 @@ def updates_table(updates: Iterable[WatermarkUpdate]) -> pa.Table:
     rows: list[tuple[Any, ...]] = []
     for update in updates:
         if isinstance(update, SourceProgress):
-            rows.append((update.input, None, update.part, update.greatest, None))
+            stretch = (update.greatest, None, update.start, update.senders)
+            rows.append((update.input, None, update.part, *stretch))
         elif isinstance(update, ShardWatermark):
-            rows.append((update.input, update.shard, None, update.watermark, None))
+            rows.append((update.input, update.shard, None, update.watermark, None, None, 1))
     return _table(rows, _WATERMARKS)
 
 
 def updates_in(table: pa.Table) -> list[WatermarkUpdate]:
     """What `updates_table` made columns of."""
     return [
-        SourceProgress(of, at, part) if shard is None else ShardWatermark(of, shard, at)
-        for of, shard, part, at, _ in _rows(table)
+        SourceProgress(of, at, part, start, senders)
+        if shard is None
+        else ShardWatermark(of, shard, at)
+        for of, shard, part, at, _, start, senders in _rows(table)
     ]
 
 

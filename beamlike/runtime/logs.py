@@ -18,7 +18,7 @@ from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.events import Drop, Effect, Merged
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import GlobalWindow, Window, bounds
-from beamlike.runtime.clock import Delivered, Jump, jump_over
+from beamlike.runtime.clock import Delivered, Jump, held_jump, jump_over
 from beamlike.runtime.output import READABLE
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
@@ -205,14 +205,17 @@ def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int)
         at: The position of their input.
     """
     source = plan.source if plan.clocks is None else plan.clocks.inputs[at]
-    wait = plan.longest_wait
     least, greatest = pc.min_max(times).as_py().values()
-    if not isinstance(source, SourceClock) or wait is None or greatest is None:
+    if not isinstance(source, SourceClock) or greatest is None:
+        return []
+    wait = plan.longest_wait
+    gap = source.max_jump if wait is None else source.delay + wait
+    if gap is None:
         return []
     row = table.slice(pc.index(times, greatest).as_py(), 1)
     keys = {name: readable(row.column(f"key_{name}"))[0] for name in plan.keys}
     last = row_words(keys, greatest, plan.resolution)
-    if greatest - least <= source.delay + wait:
+    if greatest - least <= gap:
         return [Delivered(at, [(least, greatest)], last)]  # no gap among them is large enough
     return [delivered_by(at, times.drop_null().to_numpy(), last)]
 
@@ -225,11 +228,11 @@ def jump_of(plan: Plan, rows: Sequence[Delivered], status: ShardStatus) -> Jump 
         status: The status of a shard after it.
     """
     wait = plan.longest_wait
-    if not rows or wait is None:
-        return None
     if plan.clocks is not None:
         return jump_of_stage(plan.clocks, rows, status, wait)
-    return None if plan.source is None else _jump_of_query(plan.source, rows, status, wait)
+    if plan.source is None or wait is None or not rows:
+        return None
+    return _jump_of_query(plan.source, rows, status, wait)
 
 
 def _jump_of_query(
@@ -242,11 +245,11 @@ def _jump_of_query(
 
 
 def jump_of_stage(
-    clocks: Clocks, rows: Iterable[Delivered], status: ShardStatus, wait: int
+    clocks: Clocks, rows: Iterable[Delivered], status: ShardStatus, wait: int | None
 ) -> Jump | None:
     """The jump that the watermark of a stage has done whose inputs have clocks of their own.
 
-    Where another input holds it back, the stage has not jumped with its source.
+    Or was kept from. Where another input holds it back, the stage has not jumped with its source.
 
     Args:
         clocks: Those of the inputs.
@@ -260,9 +263,12 @@ def jump_of_stage(
     for at, own in of_source.items():
         source = clocks.inputs[at]
         known = status.known[at] if status.known else None
-        if not isinstance(source, SourceClock) or known is None:
+        if not isinstance(source, SourceClock):
             continue
-        if known > source.resolution.earliest:
+        reached = status.reached[at]
+        if reached is not None and (held := held_jump(source, own, reached, status.clock)):
+            return held
+        if known is not None and known > source.resolution.earliest and wait is not None:
             jump = jump_over(source, own, known, status.clock, wait)
             if jump is not None and jump.after == status.watermark:
                 return jump

@@ -13,11 +13,19 @@ from beamlike.machine.events import (
     going_back,
 )
 from beamlike.machine.failures import without_cause
-from beamlike.machine.reference.state import KeyState, earliest_correction
-from beamlike.machine.reference.step import Grouping
-from beamlike.model.options import AccumulationMode
+from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep, TracedEvent
+from beamlike.runtime.script import (
+    Arrive,
+    Machine,
+    Output,
+    Retracting,
+    Run,
+    Script,
+    ScriptStep,
+    TracedEvent,
+    retracting,
+)
 
 
 def run_in_memory(machine: Machine, script: Script) -> Run:
@@ -63,7 +71,7 @@ class MemoryStage:
         self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
         self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
-        self._correctable_for = _correctable_for(machine)
+        self._retracting = retracting(machine)
         self._passed_on = self._reached
 
     @property
@@ -82,7 +90,7 @@ class MemoryStage:
     @property
     def output_watermark(self) -> int:
         """The output watermark (ms): only late panes have timestamps before it."""
-        return self._reached if self._correctable_for is None else self._passed_on
+        return self._reached if self._retracting is None else self._passed_on
 
     @property
     def wakes_at(self) -> int | None:
@@ -98,10 +106,10 @@ class MemoryStage:
         output_watermarks = (state.output_watermark for state in self._states.values())
         return min(output_watermarks, default=self.watermark)
 
-    def _pass_on(self, lateness: int) -> None:
+    def _pass_on(self, machine: Retracting) -> None:
         """Pass the output watermark on, as far as no pane may still be withdrawn."""
-        held = (earliest_correction(state, lateness) for state in self._states.values())
-        reached = min([self._reached, *(at for at in held if at is not None)])
+        held = map(machine.earliest_correction, self._states.values())
+        reached = min([self._reached, *(instant for instant in held if instant is not None)])
         self._passed_on = max(self._passed_on, reached)
 
     def play(self, step: ScriptStep) -> tuple[Output, ...]:
@@ -137,8 +145,8 @@ class MemoryStage:
             self.watermark = step.to
         elif isinstance(step, AdvanceClock):
             self.clock = step.to
-        if self._correctable_for is not None:
-            self._pass_on(self._correctable_for)
+        if self._retracting is not None:
+            self._pass_on(self._retracting)
         return came
 
     def check(self, step: ScriptStep) -> None:
@@ -174,12 +182,3 @@ class MemoryStage:
             self._story.append((number, key, happened))
         self._outputs += [Output(number, key, without_cause(effect)) for effect in effects]
         return after
-
-
-def _correctable_for(machine: Machine) -> int | None:
-    """For how long (ms) a pane that was emitted may be withdrawn; None: none ever is."""
-    if not isinstance(machine, Grouping):
-        return None
-    strategy = machine.strategy
-    retracts = strategy.accumulation is AccumulationMode.RETRACTING
-    return strategy.allowed_lateness if retracts else None

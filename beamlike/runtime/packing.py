@@ -48,6 +48,7 @@ from beamlike.runtime.lift import Lifter, lifter_of
 from beamlike.runtime.logs import delivered_rows
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.progress import progress_of
 from beamlike.runtime.row_metadata import BAD_ROWS, DROPPED_ROW, REPORT, STAGE_MARKS, canonical
 from beamlike.runtime.store.state import Key
 
@@ -135,17 +136,9 @@ def _updates_of(plan: Plan, table: pa.Table, at: int) -> list[WatermarkUpdate]:
         return []
     clock = plan.clocks.inputs[at]
     if isinstance(clock, SourceClock):
-        times = _believed_times(table)
-        if clock.by_part:
-            by_part = pa.table({"part": table.column("part"), "ts": times}).group_by("part")
-            found = by_part.aggregate([("ts", "max")]).to_pylist()
-            return [
-                SourceProgress(at, it["ts_max"], it["part"])
-                for it in found
-                if it["ts_max"] is not None
-            ]
-        greatest = pc.max(times).as_py()
-        return [] if greatest is None else [SourceProgress(at, greatest)]
+        parts = table.column("part") if clock.by_part else None
+        keys = table.column("hash") if plan.keys else None
+        return [*progress_of(at, clock, _believed_times(table), parts, keys)]
     reports = table.filter(pc.equal(table.column("kind"), REPORT))
     shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
     return list(map(ShardWatermark, [at] * len(shards), shards, watermarks))
@@ -348,7 +341,8 @@ def arrived_in(resolution: Resolution, before: Resolution, arrived: Arrived) -> 
 
     def update(it: WatermarkUpdate) -> WatermarkUpdate:
         if isinstance(it, SourceProgress):
-            return attrs.evolve(it, greatest=it.greatest // factor)
+            start = None if it.start is None else it.start // factor
+            return attrs.evolve(it, greatest=it.greatest // factor, start=start)
         return attrs.evolve(it, watermark=it.watermark // factor)
 
     delivered = [

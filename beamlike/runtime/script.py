@@ -4,7 +4,7 @@ The same script runs on every host, and every host returns the same kind of `Run
 """
 
 from collections.abc import Hashable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
@@ -37,6 +37,26 @@ class Machine(Protocol):
     ) -> tuple[KeyState, tuple[Effect, ...]]: ...
 
     def next_timers(self, state: KeyState) -> NextTimers: ...
+
+
+@runtime_checkable
+class Retracting(Protocol):
+    """What a machine has besides whose panes may withdraw earlier ones."""
+
+    @property
+    def retracts(self) -> bool:
+        """Whether they do."""
+        ...
+
+    def earliest_correction(self, state: KeyState) -> int | None:
+        """Where panes of a key that may still be withdrawn hold back what comes after (ms); None:
+        nowhere."""
+        ...
+
+
+def retracting(machine: Machine) -> Retracting | None:
+    """A machine as one whose panes withdraw earlier ones; None: they never do."""
+    return machine if isinstance(machine, Retracting) and machine.retracts else None
 
 
 @attrs.frozen

@@ -31,13 +31,14 @@ from beamlike.machine.events import (
 )
 from beamlike.machine.failures import without_cause
 from beamlike.machine.reference.next_timers import NextTimers
-from beamlike.machine.reference.state import KeyState, earliest_correction, earliest_hold
+from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import arriving
 from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.script import Retracting, retracting
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.pages import Pages, Rows
@@ -77,6 +78,7 @@ class Shard:
         self.plan = plan
         self._logged: set[Hashable] = set() if logged is None else logged
         self.machine = plan.checking_machine if checks else plan.machine
+        self._retracting = retracting(self.machine)
         self.layout = StateLayout(plan)
         self._schema = with_bucket(self.layout.schema)
         self._merges = isinstance(self.machine, Grouping) and self.machine.merging_fn is not None
@@ -172,7 +174,7 @@ class Shard:
             if own is not None and of_keys is not None:
                 own.save(bucket, of_keys)
             encoded.append(self._save(bucket, of_bucket))
-            _note(index, bucket, of_bucket, deadlines, self.plan.strategy.allowed_lateness)
+            _note(index, bucket, of_bucket, deadlines, self._retracting)
         pages.replace(rows, gone, pa.concat_tables(encoded))
         index.contents = pages.contents
         return effects, merges
@@ -295,21 +297,22 @@ def _note(
     bucket: int,
     states: dict[Key, KeyState],
     deadlines: list[NextTimers],
-    lateness: int,
+    machine: Retracting | None,
 ) -> None:
     """What a bucket holds after its keys were stepped, and when its next timers are."""
     index.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
     index.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
     index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
     index.hold[bucket] = min(
-        (at for state in states.values() for at in _holds(state, lateness)), default=NEVER
+        (hold for state in states.values() for hold in _holds(state, machine)), default=NEVER
     )
 
 
-def _holds(state: KeyState, lateness: int) -> Iterator[int]:
+def _holds(state: KeyState, machine: Retracting | None) -> Iterator[int]:
     """Where a key holds back the output watermark of its shard (ms)."""
     if (held := earliest_hold(state.windows)) is not None:
         # A hold cannot be behind the key's output watermark.
         yield max(held, state.output_watermark)
-    if (correction := earliest_correction(state, lateness)) is not None:
+    correction = None if machine is None else machine.earliest_correction(state)
+    if correction is not None:
         yield correction

@@ -39,10 +39,10 @@ _REASONS: Final = frozenset(reason for what, reason in COUNTED if what == "dropp
 
 STOOD: Final = (
     *("elements", "merges", "windows_open"),
-    *("watermark", "deadline", "clock_deadline", "watermark_jump"),
+    *("watermark", "deadline", "clock_deadline", "watermark_jump", "watermark_held"),
 )
 """What shards report of a step together: sums of the first three, the least of the others; those
-are null for none. A jump is reported by one shard alone."""
+are null for none. A jump, and one that did not happen, is reported by one shard alone."""
 
 METRICS: Final = (
     *(f"{what}_{which.lower()}" if which else what for what, which in COUNTED),
@@ -176,7 +176,8 @@ class Tally:
                 None if at == unit.earliest else unit.to_ms(at),
                 None if status.deadline is None else unit.to_ms(status.deadline),
                 None if status.clock_deadline is None else unit.to_ms(status.clock_deadline),
-                None if jump is None else jump.size,
+                None if jump is None or jump.held else jump.size,
+                jump.size if jump is not None and jump.held else None,
             )
         in_words = None if jump is None else str(jump)
         return cls([found.get(what, 0) for what in COUNTED], stood, example, in_words)

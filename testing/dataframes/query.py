@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 import attrs
 
 from beamlike.errors import USERS_FAULT, TestStreamError, TimeError
+from beamlike.machine.clocks import SourceClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
 from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
@@ -29,6 +30,8 @@ from beamlike.testing.streams.results import Results
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from beamlike.runtime.plan import Plan
 
 Host = Literal["local", "spark"]
 Rows = list[dict[str, Any]]
@@ -300,6 +303,13 @@ class QueryTest:
                 'a later row of the key, advance the clock where the input says idle="advance", '
                 "or write advance_watermark_to_infinity()"
             )
+        held = [it.name for it in self._run.described.groupings if _holds_jumps(it)]
+        if held:
+            raise TestStreamError(
+                f"{held[0]!r} reads an input with max_jump, whose watermark only rows move: send a "
+                "later row, or where that lies beyond a gap, let idle_after pass by "
+                "advance_processing_time(...) before; or write advance_watermark_to_infinity()"
+            )
         for name in inputs:
             clocks = [
                 source.clock for source in self._run.described.sources if name in source.inputs
@@ -335,6 +345,12 @@ class QueryTest:
             for row, time in zip(full, times, strict=True)
             if time is not None and shape.has_key(row)
         ]
+
+
+def _holds_jumps(plan: "Plan") -> bool:
+    """Whether an input of a grouping has a watermark that one row cannot move by any length."""
+    clocks = () if plan.clocks is None else plan.clocks.inputs
+    return any(isinstance(clock, SourceClock) and clock.max_jump is not None for clock in clocks)
 
 
 def _in_milliseconds(strategy: WindowingStrategy) -> WindowingStrategy:

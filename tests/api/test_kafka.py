@@ -278,16 +278,17 @@ def test_options_of_a_stream_reach_spark_and_its_watermark(
         seen.clear()
         stream = bl.kafka.read(spark, ["one:1", "two:2"], "clicks", watermark="5 s", **options)
         (rows,) = stream.inputs.rows
-        return attrs.astuple(rows.clock)[:5]
+        return attrs.astuple(rows.clock)[:6]
 
-    assert clock() == (5_000, 60_000, Idle.RELEASE, 3_600_000, True)
+    assert clock() == (5_000, 60_000, Idle.RELEASE, 3_600_000, True, None)
     assert seen == {
         **{"kafka.bootstrap.servers": "one:1,two:2", "subscribe": "clicks"},
         **{"startingOffsets": "earliest", "includeHeaders": "true"},
     }
     assert clock(idle_after="2 s", max_ahead=None, start="latest", max_per_batch=9) == (
-        *(5_000, 2_000, Idle.RELEASE, None, True),
+        *(5_000, 2_000, Idle.RELEASE, None, True, None),
     )
+    assert clock(max_jump="1 hour")[-1] == 3_600_000
     assert (seen["startingOffsets"], seen["maxOffsetsPerTrigger"]) == ("latest", "9")
     clock(start=datetime(2026, 1, 1, tzinfo=UTC), config={"client.id": "ann"})
     assert (seen["startingTimestamp"], seen["kafka.client.id"]) == ("1767225600000", "ann")

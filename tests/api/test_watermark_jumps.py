@@ -227,7 +227,7 @@ def test_a_listener_counts_jumps_and_warns_of_each(caplog: pytest.LogCaptureFixt
         f"query sales, batch 1: the watermark of hours jumps 8h 53m 36s, {words}"
     ]
     assert [
-        it for it in listener.text().splitlines() if it.startswith("beamlike_watermark_jum")
+        it for it in listener.text().splitlines() if it.startswith("beamlike_watermark_jumps_total")
     ] == ['beamlike_watermark_jumps_total{grouping="hours",id="the query",query="sales"} 1.0']
 
 

@@ -40,4 +40,9 @@ def key_clock_of(inputs: Inputs, name: str, fanout: int | None) -> SourceClock |
             f"{_ASKED} in {name!r}: the input has watermark_by=, and the keys would need none of "
             "its watermarks; leave one of the two out"
         )
+    if source.max_jump is not None:
+        raise UnsupportedError(
+            f"{_ASKED} in {name!r}: the input has max_jump=, which keeps one key from moving the "
+            "watermark of others, and here no key does; leave one of the two out"
+        )
     return source

@@ -20,6 +20,7 @@ from beamlike.api.arguments import (
     check_choice,
     check_watermark,
     column_names,
+    jump_ms,
     positive_duration,
     warn_of_numbers,
 )
@@ -68,6 +69,7 @@ def stream(
     idle_after: DurationLike | None = None,
     idle: Literal["release", "advance"] = "release",
     watermark_by: str | None = None,
+    max_jump: DurationLike | None = None,
     resolution: ResolutionLike = DEFAULT_RESOLUTION,
 ) -> "Stream":
     """Rows with event times, in the global window until `Stream.window` is called.
@@ -99,13 +101,21 @@ def stream(
             counts. Needs ``idle_after``. Each shard keeps a few bytes for
             each part. None: one watermark, by the greatest event time of all rows, so that what a
             part delivers behind the others may be late.
+        max_jump: How far ahead of all rows before it a row of a stream may lie and move the
+            watermark at once. The watermark stays at a row that is further ahead for as long as
+            rows come before the gap: the row is an element like any other, the progress has
+            ``watermark_held``, and a warning names the row. Once none of these has come for
+            ``idle_after``, the source goes on after the gap. So one row, one key or one part of the
+            input cannot end the windows of the others. Needs ``idle_after``, and is at least
+            ``watermark``. None: any row moves the watermark.
         resolution: What times count in all that follows, see `beamlike.windowed`.
 
     Raises:
         ColumnError: The event-time column is missing or no time; a column is called ``dropped``;
             ``watermark_by`` is missing, or neither text nor a whole number.
-        WindowingError: A stream without watermark, or with one on another column; ``"advance"`` or
-            ``watermark_by`` without ``idle_after``.
+        WindowingError: A stream without watermark, or with one on another column; ``"advance"``,
+            ``watermark_by`` or ``max_jump`` without ``idle_after``; a ``max_jump`` shorter than
+            ``watermark``.
         TimeError: A duration cannot be read.
         EnvironmentProblem: The session's Spark or state store cannot run this.
 
@@ -125,7 +135,13 @@ def stream(
     df, unit = opened(df), resolution_of(resolution)
     frames = frames_of(df)
     columns = frames.columns_of(df)
-    warn_of_numbers("stream", watermark=watermark, max_ahead=max_ahead, idle_after=idle_after)
+    warn_of_numbers(
+        "stream",
+        watermark=watermark,
+        max_ahead=max_ahead,
+        idle_after=idle_after,
+        max_jump=max_jump,
+    )
     columns.check_free(columns.schema.names, "df")
     check_choice("idle", idle, get_args(Literal["release", "advance"]))
     delay = None if watermark is None else duration_ms(watermark, "watermark")
@@ -136,6 +152,7 @@ def stream(
             'idle="advance" says what happens after idle_after, which is missing; add '
             'idle_after="5 minutes", or as long as no row may mean nothing'
         )
+    jump = jump_ms(max_jump, silence, delay)
     if watermark_by is not None:
         _check_parts(columns, watermark_by, silence)
     if not df.isStreaming:
@@ -152,7 +169,7 @@ def stream(
         rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by, unit)
         known = present[1] if present is not None else delay or 0
     by_part = watermark_by is not None and df.isStreaming
-    clock = SourceClock(known, silence, Idle(idle), ahead, by_part)
+    clock = SourceClock(known, silence, Idle(idle), ahead, by_part, max_jump=jump)
     source = Source(timestamp, clock, unit, columns.is_wall_clock(timestamp))
     node = ReadNode(f"stream by {timestamp!r}", (), source, not df.isStreaming)
     return Stream(WindowingStrategy.unwindowed(), Inputs((Rows(rows, node),)))

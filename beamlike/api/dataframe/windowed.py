@@ -12,6 +12,7 @@ from beamlike.api.arguments import (
     check_name,
     check_watermark,
     column_names,
+    jump_ms,
     positive_duration,
     warn_of_numbers,
 )
@@ -19,7 +20,7 @@ from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
-from beamlike.machine.clocks import SourceClock
+from beamlike.machine.clocks import Clocks, SourceClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.graph import Edge, ReadNode, WindowNode
 from beamlike.model.options import by_name
@@ -64,6 +65,8 @@ def windowed(
     aggregate: Mapping[str, Aggregate],
     watermark: DurationLike | None = None,
     max_ahead: DurationLike | None = MAX_AHEAD,
+    max_jump: DurationLike | None = None,
+    idle_after: DurationLike | None = None,
     window: WindowFn | None = None,
     window_input: str | Sequence[str] = (),
     strategy: WindowingStrategy | None = None,
@@ -124,6 +127,16 @@ def windowed(
             Times in the past are always fine. None: any time counts, and moves the watermark as it
             is. No effect on a batch, nor where ``df`` has a watermark of its own: Spark has
             moved it already.
+        max_jump: How far ahead of all rows before it a row of a stream may lie and move the
+            watermark at once. The watermark stays at a row that is further ahead for as long as
+            rows come before the gap: the row is an element like any other, the progress has
+            ``watermark_held``, and a warning names the row. Once none of these has come for
+            ``idle_after``, the source goes on after the gap. So one row, one key or one part of the
+            input cannot end the windows of the others. Needs ``idle_after``, and is at least
+            ``watermark``, which has to be said here. None: any row moves the watermark. No effect
+            on a batch.
+        idle_after: For ``max_jump``: after how much processing time without a row before the gap
+            the watermark goes on after it. The query is woken for it, see `beamlike.stream`.
 
     Windows:
         window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
@@ -248,6 +261,8 @@ def windowed(
         strategy=strategy,
         watermark=watermark,
         max_ahead=max_ahead,
+        max_jump=max_jump,
+        idle_after=idle_after,
         wake_every=wake_every,
     )
     check_choice("output", output, get_args(Output))
@@ -274,6 +289,13 @@ def windowed(
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
     wake = positive_duration("wake_every", wake_every)
+    silence = None if idle_after is None else positive_duration("idle_after", idle_after)
+    jump = jump_ms(max_jump, silence, delay)
+    if jump is None and silence is not None:
+        raise WindowingError(
+            "idle_after says when the watermark goes on after a gap that max_jump has held it at; "
+            "add max_jump, or leave it out: a single input waits for no other"
+        )
 
     present = None
     if df.isStreaming:
@@ -281,17 +303,26 @@ def windowed(
         frames.check_stream(df)
         present = frames.watermark_of(df)
         check_watermark(present is not None, watermark)
+        if jump is not None and delay is None:
+            raise WindowingError(
+                "max_jump holds the watermark of windowed, and df has one of Spark's, which has "
+                "moved already; leave df.withWatermark out and say watermark= here"
+            )
     else:
         delay = None
     # Without a delay nothing here moves the watermark: there is nothing to guard.
     ahead = None if delay is None else ahead
     rows = frames.source_rows(df, timestamp, delay, ahead, resolution=unit)
     wall_clock = frames.columns_of(df).is_wall_clock(timestamp)
-    if delay is not None:
+    clock = None
+    if delay is not None and jump is not None:
+        clock = SourceClock(delay, silence, max_ahead=ahead, max_jump=jump)
+        options["clocks"] = Clocks((clock,))
+    elif delay is not None:
         options["source"] = SourceClock(delay, max_ahead=ahead)
     elif present is not None and present[0] == timestamp:
         options["source"] = SourceClock(present[1])
-    source = Source(timestamp, None, unit, wall_clock)
+    source = Source(timestamp, clock, unit, wall_clock)
     read = ReadNode(f"rows by {timestamp!r}", (), source, not df.isStreaming)
     put = WindowNode("window", (Edge(read),), strategy.window_fn)
     grouped = group_rows(

@@ -36,6 +36,7 @@ def read(
     watermark: DurationLike | None = None,
     idle_after: DurationLike = "1 minute",
     max_ahead: DurationLike | None = MAX_AHEAD,
+    max_jump: DurationLike | None = None,
     start: Literal["earliest", "latest"] | datetime = "earliest",
     bounded: bool = False,
     max_per_batch: int | None = None,
@@ -66,6 +67,8 @@ def read(
         watermark: How far the event times of a partition may be out of order. A stream needs it.
         idle_after: After how much processing time without a record a partition is idle.
         max_ahead: How far ahead of the clock an event time may lie, see `beamlike.stream`.
+        max_jump: How far ahead of all records before it a record may lie and move the watermark at
+            once, see there.
         start: Where a query without checkpoint begins: with the first record that there is, with
             those that come, or with the first one that is not older than a ``datetime`` with its
             zone. A partition without such a record begins with the next one.
@@ -126,6 +129,7 @@ def read(
         watermark=watermark,
         idle_after=idle_after,
         max_ahead=max_ahead,
+        max_jump=max_jump,
         watermark_by=named[_PART],
     )
     return _without_unreadable(records)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from beamlike.api.arguments import counted
+from beamlike.api.arguments import check_jump, counted
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.transform import PTransform
@@ -45,11 +45,13 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         watermark_by: The column that names the part of a stream that a row is of, such as the
             ``partition`` of Kafka. Each part has a watermark of its own, and the least of those
             that are not idle is that of the stream: a part that lags is not late.
+        max_jump: How far ahead of all rows before it a row of a stream may lie and move the
+            watermark at once, see `beamlike.stream`. Needs ``idle_after``.
 
     Raises:
         PipelineError: It is no DataFrame, a stream without timestamp or watermark; only one of
-            ``encoded`` and ``coder`` is given, or ``idle="advance"`` or ``watermark_by`` without
-            ``idle_after``.
+            ``encoded`` and ``coder`` is given, or ``idle="advance"``, ``watermark_by`` or
+            ``max_jump`` without ``idle_after``; a ``max_jump`` shorter than ``watermark``.
         ColumnError: When it runs: a column is missing or of another type.
         TimeError: A duration cannot be read.
     """
@@ -66,6 +68,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         encoded: str | None = None,
         coder: Coder | None = None,
         watermark_by: str | None = None,
+        max_jump: Length | None = None,
     ) -> None:
         if not hasattr(rows, "isStreaming"):
             raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
@@ -95,9 +98,11 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
                 'would hold the others back for ever; add idle_after="1 minute", or as long as no '
                 "row may mean nothing"
             )
+        jump = None if max_jump is None else in_millis(max_jump, "max_jump")
+        check_jump(jump, idle_ms, delay, PipelineError)
         self.part = watermark_by
         by_part = watermark_by is not None and rows.isStreaming
-        self.clock = SourceClock(delay, idle_ms, when_idle, ahead, by_part)
+        self.clock = SourceClock(delay, idle_ms, when_idle, ahead, by_part, max_jump=jump)
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
         from beamlike.hosts.spark.graph.frames import Frame

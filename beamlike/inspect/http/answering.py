@@ -1,10 +1,12 @@
-"""How both servers answer a request: GET alone, for names that they know, in plain text if not."""
+"""How all servers answer a request: GET alone, for names that they know, in plain text if not."""
 
+import hmac
+import http.client
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, cast
 
 from beamlike.inspect.http.allowed import AllowedHosts
 
@@ -15,6 +17,31 @@ TEXT: Final = "text/plain; charset=utf-8"
 
 _PATIENCE: Final = 10
 """Seconds until a connection that says nothing is closed."""
+
+_MOST_BYTES: Final = 2 * 65_537
+"""What is read of a request: a first line as long as `BaseHTTPRequestHandler` takes, and headers."""
+
+
+def is_secret(sent: str, secret: str) -> bool:
+    """Whether a reader knows the secret; how long the answer takes says nothing about it."""
+    return hmac.compare_digest(sent.encode(errors="replace"), secret.encode())
+
+
+class _Request:
+    """The lines of a request, up to `_MOST_BYTES`: a hundred long headers would be megabytes."""
+
+    def __init__(self, lines: BinaryIO) -> None:
+        self._lines, self._left = lines, _MOST_BYTES
+
+    def readline(self, most: int) -> bytes:
+        line = self._lines.readline(most)
+        self._left -= len(line)
+        if self._left < 0:
+            raise http.client.LineTooLong("request")
+        return line
+
+    def close(self) -> None:
+        self._lines.close()
 
 
 class Answering(BaseHTTPRequestHandler):
@@ -42,9 +69,17 @@ class Answering(BaseHTTPRequestHandler):
     server_version, sys_version = "beamlike", ""
     default_request_version = "HTTP/1.0"  # older ones would be answered without headers
 
+    def setup(self) -> None:
+        super().setup()
+        self.rfile = cast(Any, _Request(cast(BinaryIO, self.rfile)))
+
     def get(self, path: str) -> None:
         """Answer GET of a path, which comes without its query, with one of the methods below."""
         raise NotImplementedError
+
+    def loggable_path(self) -> str:
+        """The path of the request as a log may have it, so without secrets."""
+        return self.path
 
     def refused_host(self) -> None:
         """The request names another host: it was sent on by a page, or a name is missing here."""
@@ -59,7 +94,7 @@ class Answering(BaseHTTPRequestHandler):
         except GONE:
             raise
         except Exception:
-            self.logger.exception("the %s cannot answer GET %r", self.name, self.path)
+            self.logger.exception("the %s cannot answer GET %r", self.name, self.loggable_path())
             self.say(HTTPStatus.INTERNAL_SERVER_ERROR)
 
     def _refuse(self) -> None:

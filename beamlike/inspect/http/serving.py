@@ -1,10 +1,16 @@
-"""A server on a port of this machine: the port checked, a thread of its own, and an end."""
+"""A server on a port of this machine: the port checked, a thread of its own, and an end.
+
+Whoever can reach the port can open connections. So a server keeps a fixed number of them: one more
+takes the place of the oldest, and none stays longer than an answer takes. A reader that asks and
+reads is done in milliseconds; those that send a byte now and then keep nobody out.
+"""
 
 import logging
 import socket
 import socketserver
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -15,6 +21,12 @@ from beamlike.model.fingerprint import visible
 
 HERE: Final = "127.0.0.1"
 """The address that this machine alone can reach."""
+
+CONNECTIONS: Final = 64
+"""Connections that a server keeps. One more takes the place of the oldest."""
+
+LIFETIME: Final = 30
+"""Seconds after which a connection is closed, whatever it does."""
 
 _LAST_PORT: Final = 65_535
 
@@ -89,7 +101,8 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def __init__(
         self, address: tuple[str, int], handler: type[Answering], name: str, logger: logging.Logger
     ) -> None:
-        self._open: set[socket.socket] = set()
+        self._open: dict[socket.socket, float] = {}  # the oldest first, with when it was opened
+        self._lock = threading.Lock()
         self._talking: set[threading.Thread] = set()
         self._name, self._logger = name, logger
         if ":" in address[0]:
@@ -99,25 +112,41 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         # A script that never closes must not wait at its end for a connection to say something, so
         # these are daemons, and only `server_close` waits for them.
-        talk = threading.Thread(
+        thread = threading.Thread(
             target=self.process_request_thread, args=(request, client_address), daemon=True
         )
-        self._open.add(request)
-        talk.start()
-        self._talking = {it for it in self._talking if it.is_alive()} | {talk}
+        with self._lock:
+            oldest = list(self._open)[: len(self._open) + 1 - CONNECTIONS]
+            self._open[request] = time.monotonic()
+            self._hang_up(oldest)
+        thread.start()
+        self._talking = {talk for talk in self._talking if talk.is_alive()} | {thread}
+
+    def service_actions(self) -> None:
+        """Close what stays too long. A server asks for this ten times a second."""
+        opened_before = time.monotonic() - LIFETIME
+        with self._lock:
+            self._hang_up([peer for peer, opened in self._open.items() if opened < opened_before])
+
+    def _hang_up(self, connections: list[socket.socket]) -> None:
+        """Have the threads of these connections end. They close them; the lock is held."""
+        for connection in connections:
+            self._open.pop(connection)
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def shutdown_request(self, request: Any) -> None:
-        self._open.discard(request)
+        with self._lock:
+            self._open.pop(request, None)
         super().shutdown_request(request)
 
     def server_close(self) -> None:
         # Ends the threads that still wait for a request, and waits for them.
-        for connection in list(self._open):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        with self._lock:
+            self._hang_up(list(self._open))
         super().server_close()
-        for talk in self._talking:
-            talk.join()
+        for thread in self._talking:
+            thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A reader that disconnected is not logged; anything else is."""

@@ -2,11 +2,13 @@
 
 It listens on 127.0.0.1, answers GET of its own few paths, and sends nothing that a page of another
 origin may read. It answers to ``localhost`` and to IP addresses, so a web page that has its own
-name resolve to 127.0.0.1 cannot read it (`beamlike.inspect.http.allowed`). Other users of the
-machine can read what the page shows, as with Spark's own UI.
+name resolve to 127.0.0.1 cannot read it (`beamlike.inspect.http.allowed`). All paths begin with a
+token that only the address of the view has, so other users of the machine cannot read the page: the
+error of a query that failed may name keys and values.
 """
 
 import logging
+import secrets
 from collections.abc import Mapping
 from http import HTTPStatus
 from importlib.resources import files
@@ -14,7 +16,7 @@ from typing import Final
 
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.inspect.http.allowed import AllowedHosts
-from beamlike.inspect.http.answering import Answering
+from beamlike.inspect.http.answering import Answering, is_secret
 from beamlike.inspect.http.serving import HERE, Listening
 from beamlike.inspect.live.history import History
 from beamlike.palette.pages import palette_script, palette_style
@@ -23,11 +25,16 @@ _LOGGER: Final = logging.getLogger("beamlike.live_view")
 _NAME: Final = "live view"
 
 _PARTS: Final[Mapping[str, tuple[str, str]]] = {
-    "/": ("page.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "": ("page.html", "text/html; charset=utf-8"),
+    "page.css": ("page.css", "text/css; charset=utf-8"),
+    "page.js": ("page.js", "text/javascript; charset=utf-8"),
 }
-_DATA: Final = "/data.json"
+_DATA: Final = "data.json"
+_TOKEN_BYTES: Final = 16
+_NO_TOKEN: Final = (
+    "the address of a live view ends in a token, and changes with each view; open LiveView.url as "
+    "it is"
+)
 
 _HEADERS: Final[Mapping[str, str]] = {
     # Notebooks of this machine may show the page in a frame.
@@ -48,25 +55,37 @@ class PageServer(Listening):
 
     Args:
         history: What it shows.
+        port: 0 for one that is free.
+
+    Raises:
+        EnvironmentProblem: The port is taken, or is not a port.
     """
 
     def __init__(self, history: History, port: int = 0) -> None:
-        super().__init__(lambda _: _handler(history), port, HERE, _NAME, _LOGGER)
+        token = secrets.token_hex(_TOKEN_BYTES)
+        super().__init__(lambda _: _handler(history, token), port, HERE, _NAME, _LOGGER)
+        self.url += f"{token}/"
 
 
-def _handler(history: History) -> type[Answering]:
+def _handler(history: History, token: str) -> type[Answering]:
     class Handler(Answering):
         allowed, logger, name = AllowedHosts(), _LOGGER, _NAME
         headers_of_all = _HEADERS
 
         def get(self, path: str) -> None:
-            if path == _DATA:
+            sent, slash, name = path.removeprefix("/").partition("/")
+            if not (slash and is_secret(sent, token)):
+                self.say(HTTPStatus.FORBIDDEN, words=_NO_TOKEN)
+            elif name == _DATA:
                 self._numbers()
-            elif path in _PARTS:
-                name, kind = _PARTS[path]
-                self.answer(HTTPStatus.OK, kind, _part(name))
+            elif name in _PARTS:
+                file, content_type = _PARTS[name]
+                self.answer(HTTPStatus.OK, content_type, _part(file))
             else:
                 self.say(HTTPStatus.NOT_FOUND)
+
+        def loggable_path(self) -> str:
+            return self.path.replace(token, "TOKEN")
 
         def _numbers(self) -> None:
             tag = f'"{history.version}"'

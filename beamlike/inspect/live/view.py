@@ -21,7 +21,8 @@ class LiveView:
     In a notebook it shows itself. As a context manager it closes at the end of the block.
 
     Attributes:
-        url: Where the page is, on this machine only.
+        url: Where the page is, on this machine only. It ends in a token, without which nothing is
+            shown: who has the address can read the page.
     """
 
     def __init__(

@@ -73,3 +73,7 @@ def log_batch(name: str, progress: Progress) -> None:
         if it.jump is not None:
             jump = f"the watermark of {grouping} jumps {show_duration(it.jump)}, {it.jump_example}"
             LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, jump)
+        elif it.held is not None:
+            held = f"does not jump {show_duration(it.held)}, {it.jump_example}"
+            what = f"the watermark of {grouping} {held}"
+            LOGGER.warning("%s, batch %d: %s", _called(name), progress.batch, what)

@@ -38,10 +38,13 @@ class MetricsListener:
         port: int | None = None,
         host: str = "127.0.0.1",
         allowed_hosts: Iterable[str] = (),
+        token: str | None = None,
     ) -> None:
         self._totals = Totals()
         self._lines, self._file = lines, file
-        self._server = None if port is None else MetricsServer(self.text, port, host, allowed_hosts)
+        self._server = (
+            None if port is None else MetricsServer(self.text, port, host, allowed_hosts, token)
+        )
         self._streams: Any = None
         self._listener: Any = None
         self.url = None if self._server is None else self._server.url
@@ -168,6 +171,7 @@ def metrics_listener(
     port: int | None = None,
     host: str = "127.0.0.1",
     allowed_hosts: Iterable[str] = (),
+    token: str | None = None,
     lines: bool | TextIO | None = None,
 ) -> MetricsListener:
     """Count what the streaming queries of a session do, until it is closed::
@@ -196,12 +200,14 @@ def metrics_listener(
             and ``host`` are always allowed, and with a ``host`` that other machines can reach the
             name of this machine. Any other name is refused (421): it may be that of a web page
             which resolves to this server (DNS rebinding).
+        token: A secret that a scraper has to send as ``Authorization: Bearer TOKEN``; all others
+            are refused (401). Left out, who can reach the port can read the metrics.
         lines: Print a line for each micro-batch: True for the standard output, or where to.
             Left out, it does so if there is neither file nor port.
 
     Raises:
         EnvironmentProblem: The port or the address cannot be had, ``allowed_hosts`` are no host
-            names, the file is none or its folder is not there, nothing can be printed to
+            names, a header cannot hold the token, the file is none or its folder is not there, nothing can be printed to
             ``lines``, ``spark`` is no session, or a package of the extra is missing.
     """
     if not hasattr(spark, "streams"):
@@ -211,6 +217,8 @@ def metrics_listener(
         )
     if file is not None or port is not None:
         needs("metrics_listener with a file or a port", "metrics", "; lines=True needs nothing")
+    if token is not None and port is None:
+        raise EnvironmentProblem("token= is for a port, and there is none; give port=, or no token")
     path = None if file is None else _checked(file)
     if lines is None:
         lines = file is None and port is None
@@ -221,7 +229,7 @@ def metrics_listener(
         )
     out = (sys.stdout if lines else None) if isinstance(lines, bool) else lines
     listener = MetricsListener(
-        lines=out, file=path, port=port, host=host, allowed_hosts=allowed_hosts
+        lines=out, file=path, port=port, host=host, allowed_hosts=allowed_hosts, token=token
     )
     try:
         return listener.listen(spark)

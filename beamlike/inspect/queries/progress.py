@@ -75,6 +75,7 @@ class Counts:
         example: One of the dropped elements, in words.
         jump: How far its watermark jumps because of the rows of this micro-batch (ms); None if it
             does not, see `beamlike.runtime.clock`.
+        held: How far it would jump if its source had no ``max_jump`` (ms), likewise.
         jump_example: From where to where, and by which row, in words.
     """
 
@@ -90,6 +91,7 @@ class Counts:
     clock_deadline: int | None = None
     example: str | None = None
     jump: int | None = None
+    held: int | None = None
     jump_example: str | None = None
 
     @classmethod
@@ -110,6 +112,7 @@ class Counts:
             clock_deadline=metrics.get("clock_deadline"),
             example=metrics.get("drop_example"),
             jump=metrics.get("watermark_jump"),
+            held=metrics.get("watermark_held"),
             jump_example=metrics.get("jump_example"),
         )
 

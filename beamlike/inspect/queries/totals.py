@@ -1,7 +1,8 @@
 """What the micro-batches of all queries add up to.
 
 A query goes by its id, which stays when it is started again from its checkpoint. Spark then may do
-its last micro-batch once more, and reports it again: each number of a micro-batch counts once.
+its last micro-batch once more, and reports it again: that counts once. A run that begins before the
+last micro-batch has an earlier checkpoint, put back by a person: what it does is new, and counts.
 """
 
 import threading
@@ -31,6 +32,7 @@ class GroupingTotal:
     dropped: Counter[str] = attrs.field(factory=Counter)
     merges: int = 0
     jumps: int = 0
+    held_jumps: int = 0
     stands: Counts = attrs.field(factory=lambda: Counts({}, {}))
 
     def add(self, counted: Counts) -> None:
@@ -40,6 +42,7 @@ class GroupingTotal:
         self.dropped.update(counted.dropped)
         self.merges += counted.merges
         self.jumps += counted.jump is not None
+        self.held_jumps += counted.held is not None
         if counted.windows_open is not None:
             self.stands = counted  # one that was not stepped keeps its status
 
@@ -56,6 +59,14 @@ class _Query:
     rows: int = 0
     groupings: dict[str, GroupingTotal] = attrs.field(factory=dict)
     last: Progress | None = None
+
+    def has_counted(self, progress: Progress) -> bool:
+        """Whether a micro-batch is reported once more, or was done once more after a restart."""
+        if self.last is None:
+            return False
+        if progress.run == self.last.run:
+            return progress.batch <= self.last.batch
+        return progress.batch == self.last.batch
 
     def add(self, progress: Progress) -> None:
         self.batches += 1
@@ -85,7 +96,7 @@ class Totals:
             query = self._of(progress.query, progress.run, progress.name)
             if not progress.ran:
                 return False  # while it waits for data Spark reports the number of a batch to come
-            if query.last is not None and progress.batch <= query.last.batch:
+            if query.has_counted(progress):
                 return False
             query.add(progress)
             return True
@@ -266,6 +277,11 @@ _OF_GROUPINGS: Final = (
         "beamlike_watermark_jumps",
         "Micro-batches that moved the watermark so far at once that rows in between are too late.",
         lambda _, it: it.jumps,
+    ),
+    _counter(
+        "beamlike_watermark_jumps_held",
+        "Micro-batches with rows that max_jump kept from moving the watermark.",
+        lambda _, it: it.held_jumps,
     ),
     _gauge(
         "beamlike_watermark_lag_seconds",

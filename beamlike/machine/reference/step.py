@@ -33,11 +33,11 @@ from beamlike.machine.reference.emission import expire, fire, is_ready
 from beamlike.machine.reference.late import arrivals_of
 from beamlike.machine.reference.merging import merge_windows, merging_fn
 from beamlike.machine.reference.next_timers import NextTimers, next_timers
-from beamlike.machine.reference.state import KeyState, WindowState
+from beamlike.machine.reference.state import KeyState, WindowState, earliest_correction
 from beamlike.machine.reference.triggers import run_trigger
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.isolated import isolated
-from beamlike.model.options import option
+from beamlike.model.options import AccumulationMode, option
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.trigger_analysis import minds_stale_processing_timers
 from beamlike.model.windows import Window, bounds
@@ -113,6 +113,16 @@ class Grouping:
         return next_timers(
             self.strategy, state, self.trigger if self.needs_event_time_timers else None
         )
+
+    @property
+    def retracts(self) -> bool:
+        """Whether a pane withdraws the one before."""
+        return self.strategy.accumulation is AccumulationMode.RETRACTING
+
+    def earliest_correction(self, state: KeyState) -> int | None:
+        """Where panes that may still be withdrawn hold back what comes after (ms); None: nowhere.
+        See `beamlike.machine.reference.state.earliest_correction`."""
+        return earliest_correction(state, self.strategy.allowed_lateness)
 
 
 # -- a bundle --------------------------------------------------------------------------------

@@ -71,6 +71,15 @@ class ObjectGrouping:
         """When the watermark, or the clock, has to step the key again."""
         return self._grouping.next_timers(self._opened(state))
 
+    @property
+    def retracts(self) -> bool:
+        """Whether a pane withdraws the one before."""
+        return self._grouping.retracts
+
+    def earliest_correction(self, state: KeyState) -> int | None:
+        """Where panes that may still be withdrawn hold back what comes after (us), if any do."""
+        return self._grouping.earliest_correction(self._opened(state))
+
     def _with_window(self, element: Any) -> Element:
         encoded, value = element.value
         window = self._windows.by_bytes(encoded, element.window.end)

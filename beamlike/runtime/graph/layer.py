@@ -230,8 +230,6 @@ class Layer:
     def _jump(self, at: int, placed: Placed, received: Mail, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = _windowing(self.layers.nodes[at]).longest_wait
-        if wait is None:
-            return None
         own = (it for it in received.delivered if it.source in placed.origins)
         rows = [attrs.evolve(it, source=placed.origins.index(it.source)) for it in own]
         return jump_of_stage(placed.clocks, rows, status, wait)
@@ -264,7 +262,7 @@ def _updates(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUp
             continue
         origin = placed.origins.index(one.node)
         if isinstance(placed.clocks.inputs[origin], SourceClock):
-            yield SourceProgress(origin, one.watermark, one.part)
+            yield SourceProgress(origin, one.watermark, one.part, one.start, one.senders)
         else:
             yield ShardWatermark(origin, one.shard, one.watermark)
 

@@ -51,6 +51,7 @@ class ShardStatus:
         clock: Processing time (ms).
         known: The greatest event time of each input before the step (ms), as far as it has a clock
             of its own; None before its first row.
+        reached: The same after the step, as far as it is `believed`.
         silent: The parts of inputs that became idle in this step, by their names.
         side_watermark: The watermark of its side input (ms), see `Clock.side_at`.
     """
@@ -62,6 +63,7 @@ class ShardStatus:
     clock_deadline: int | None = None
     clock: int = 0
     known: Sequence[int | None] = ()
+    reached: Sequence[int | None] = ()
     silent: Sequence[str] = ()
     side_watermark: int = MIN_TIMESTAMP
 
@@ -189,6 +191,7 @@ class Index:
             _least(self.timer),
             self.at.clock,
             self.known,
+            tuple(it.greatest for it in self.at.inputs),
             self.silent,
             self.at.side_at,
         )

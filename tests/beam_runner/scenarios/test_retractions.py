@@ -10,6 +10,7 @@ from apache_beam.transforms import trigger, window
 
 from beamlike.errors import PipelineError
 from beamlike.runners.beam import BeamlikeRunner, Retraction, StrategyOptions, retractable
+from tests.beam_runner.scenarios.visits import GAP, LikeSessions, click_of
 
 
 def at(seconds: float, value: Any) -> window.TimestampedValue:
@@ -63,6 +64,40 @@ def test_a_function_takes_what_is_withdrawn_as_well(host: str) -> None:
     with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
         doubled = sums(p) | beam.Map(retractable(lambda pair: 2 * pair[1]))
         assert_that(doubled, equal_to([2, 4, Retraction(2), Retraction(4), 14]))
+
+
+def signed(count: Any) -> tuple[str, int]:
+    """A count that is added up: less than zero if it is withdrawn."""
+    if isinstance(count, Retraction):
+        return "all", -count.element[1]
+    return "all", count[1]
+
+
+@pytest.mark.parametrize("window_fn", [window.Sessions(GAP), LikeSessions()], ids=["Beam's", "own"])
+def test_what_is_withdrawn_long_after_is_not_late_for_a_later_grouping(
+    host: str, window_fn: Any
+) -> None:
+    """The watermark waits where a pane stands that may still be withdrawn."""
+    stream = TestStream().add_elements([click_of(time, "phone:a") for time in (1, 2, 3, 4)])
+    for time in (12, 20, 28, 36):
+        stream = stream.advance_watermark_to(time - 1).add_elements([click_of(time, "phone:b")])
+    with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
+        totals = (
+            p
+            | stream.advance_watermark_to_infinity()
+            | beam.WindowInto(
+                window_fn,
+                trigger=trigger.AfterWatermark(early=trigger.AfterCount(4)),
+                accumulation_mode=trigger.AccumulationMode.ACCUMULATING,
+            )
+            | StrategyOptions(retractions=True, on_time_behavior="fire_if_non_empty")
+            | beam.combiners.Count.PerKey()
+            | beam.Map(signed)
+            | "Tens" >> beam.WindowInto(window.FixedWindows(10))
+            | beam.GroupByKey()
+            | beam.Map(lambda pair, w=beam.DoFn.WindowParam: (sorted(pair[1]), int(w.start)))
+        )
+        assert_that(totals, equal_to([([-4, 4], 10), ([8], 40)]))
 
 
 def unpacked(pcoll: Any) -> Any:

@@ -222,7 +222,7 @@ def test_closing_leaves_no_listener_thread_or_port_and_the_query_goes_on(
 
 def test_a_notebook_shows_the_page_in_a_frame_with_a_link(spark: Any) -> None:
     with bl.live_view(spark) as view:
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", view.url)
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/", view.url)
         assert repr(view) == f"LiveView({view.url})"
         html = view._repr_html_()
         assert f'<a href="{view.url}"' in html

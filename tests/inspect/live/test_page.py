@@ -39,14 +39,13 @@ def shown(browser: Any) -> Iterator[Open]:
         closing.extend((page.close, server.close))
         page.on("console", lambda it: complaints.append(it.text))
         page.on("pageerror", lambda it: complaints.append(str(it)))
-        own = f"http://127.0.0.1:{server.port}/"
 
         def asked(request: Any) -> None:
-            if not request.url.startswith((own, "data:,")):
+            if not request.url.startswith((server.url, "data:,")):
                 complaints.append(request.url)
 
         page.on("request", asked)
-        page.goto(own)
+        page.goto(server.url)
         page.locator("#clock:not(:empty)").wait_for()
         return page
 
@@ -334,7 +333,7 @@ def test_a_narrow_window_does_not_scroll_sideways(shown: Open) -> None:
 def test_when_the_view_is_gone_the_page_says_so_and_keeps_what_it_knew(browser: Any) -> None:
     server = PageServer(running({"hours": HOURS}))
     page = browser.new_page()
-    page.goto(f"http://127.0.0.1:{server.port}/")
+    page.goto(server.url)
     page.wait_for_selector("#groupings tr")
     server.close()
     page.wait_for_selector("#notice:not([hidden])")

@@ -26,12 +26,21 @@ class Served:
     history: History
     server: PageServer
 
+    @property
+    def token(self) -> str:
+        return self.server.url.split("/")[-2]
+
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, Any, bytes]:
-        """Status, headers and body of an answer."""
+        """Status, headers and body of an answer to one who has the address of the view."""
+        return self.ask_without_token(f"/{self.token}{path}", method, **headers)
+
+    def ask_without_token(
+        self, path: str, method: str = "GET", **headers: str
+    ) -> tuple[int, Any, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=10)
         try:
-            own = {name.replace("_", "-"): value for name, value in headers.items()}
-            connection.request(method, path, headers=own)
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, headers=sent)
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read()
         finally:
@@ -101,6 +110,31 @@ def test_the_numbers_are_those_of_the_history(served: Served) -> None:
     assert set(shown) == {"now", "queries"}
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/data.json", "/page.js", "*", "/TOKEN", "/token/data.json", "/TOKEN0/", "/TOKE/"]
+    + ["//data.json", "/0000000000000000/data.json", "/T%4fKEN/", "/\xff/data.json"],
+)
+def test_without_the_token_of_the_view_nothing_is_shown(path: str, served: Served) -> None:
+    token = served.token
+    sent = path.replace("TOKEN", token).replace("TOKE", token[:-1]).replace("T%4fKEN", token[1:])
+    words = (
+        "Forbidden: the address of a live view ends in a token, and changes with each view; open "
+        "LiveView.url as it is\n"
+    )
+    raw = b"GET " + sent.encode("latin-1") + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head, _, body = served.say(raw).partition(b"\r\n\r\n")
+    assert (head.split()[1], body) == (b"403", words.encode())
+
+
+def test_each_view_has_another_token(served: Served) -> None:
+    other = PageServer(served.history)
+    url = other.url
+    other.close()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/", url)
+    assert url.split("/")[-2] != served.token
+
+
 def test_numbers_that_are_known_already_are_not_sent_again(served: Served) -> None:
     tag = served.ask("/data.json")[1]["ETag"]
     assert served.ask("/data.json", If_None_Match=tag)[::2] == (304, b"")
@@ -135,12 +169,13 @@ def test_a_name_that_somebody_else_points_here_learns_nothing(host: str, served:
     "lines", [b"", b"Host: localhost\r\nHost: evil.example\r\n", b"Host: localhost, evil\r\n"]
 )
 def test_one_host_has_to_be_named(lines: bytes, served: Served) -> None:
-    answer = served.say(b"GET /data.json HTTP/1.1\r\n" + lines + b"\r\n")
+    path = f"/{served.token}/data.json".encode()
+    answer = served.say(b"GET " + path + b" HTTP/1.1\r\n" + lines + b"\r\n")
     assert answer.startswith(b"HTTP/1.0 421 ")
 
 
 @pytest.mark.parametrize(
-    "path", ["/page.html", "/server.py", "/../view.py", "/%2e%2e/view.py", "/data.json/", "*"]
+    "path", ["/page.html", "/server.py", "/../view.py", "/%2e%2e/view.py", "/data.json/", "/*"]
 )
 def test_there_are_no_other_paths(path: str, served: Served) -> None:
     assert served.ask(path)[::2] == (404, b"Not Found\n")
@@ -195,7 +230,7 @@ def test_closing_leaves_no_thread_and_no_port_even_if_somebody_is_still_connecte
     silent = socket.create_connection(("127.0.0.1", server.port), timeout=10)
     half = socket.create_connection(("127.0.0.1", server.port), timeout=10)
     half.sendall(b"GET / HT")
-    assert Served(History(), server).ask("/")[0] == 200  # and so both have been accepted
+    assert Served(History(), server).ask("/")[0] == 200  # so both have been accepted
 
     server.close()
 
@@ -214,7 +249,7 @@ from beamlike.inspect.live.server import PageServer
 server = PageServer(History())
 silent = socket.create_connection(("127.0.0.1", server.port), timeout=10)
 asking = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-asking.request("GET", "/")
+asking.request("GET", server.url.removeprefix(f"http://127.0.0.1:{server.port}"))
 print(asking.getresponse().status, [it.name for it in threading.enumerate() if not it.daemon])
 """
 
@@ -247,7 +282,7 @@ def test_what_goes_wrong_here_is_answered_and_logged(
     assert headers["Content-Security-Policy"].startswith("default-src 'none'")
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("beamlike.live_view", logging.ERROR)
-    assert record.getMessage() == "the live view cannot answer GET '/data.json'"
+    assert record.getMessage() == "the live view cannot answer GET '/TOKEN/data.json'"
     assert record.exc_info is not None
     assert repr(record.exc_info[1]) == "ValueError('no JSON')"
 
@@ -261,7 +296,8 @@ def test_a_reader_that_went_away_is_no_news(
 ) -> None:
     fail_with(error, monkeypatch)
 
-    assert served.say(b"GET /data.json HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""
+    path = f"/{served.token}/data.json".encode()
+    assert served.say(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""
     assert caplog.records == []
 
 

@@ -174,6 +174,53 @@ def test_many_refused_names_do_not_fill_the_log(
     assert len(caplog.records) == 10
 
 
+# -- the token ------------------------------------------------------------------------------
+
+TOKEN = "dGhlIHRva2Vu-_.~+/=="
+BEARERS: dict[str | None, int] = {
+    None: 401,
+    "": 401,
+    "Bearer": 401,
+    "Bearer ": 401,
+    TOKEN: 401,
+    f"Basic {TOKEN}": 401,
+    f"Bearer {TOKEN[:-1]}": 401,
+    f"Bearer {TOKEN}=": 401,
+    f"Bearer {TOKEN.upper()}": 401,
+    "Bearer \xe9\xff": 401,
+    f"Bearer {TOKEN}": 200,
+    f"bearer  {TOKEN} ": 200,
+}
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/", "/other"])
+def test_with_a_token_who_does_not_send_that_reads_nothing(path: str, serve: Serve) -> None:
+    server = serve(token=TOKEN).server
+    answers = {}
+    for sent in BEARERS:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+        connection.request("GET", path, headers={} if sent is None else {"Authorization": sent})
+        answer = connection.getresponse()
+        answers[sent] = (answer.status, answer.headers["WWW-Authenticate"], answer.read())
+        connection.close()
+
+    words = b"Unauthorized: send the token of metrics_listener as Authorization: Bearer TOKEN\n"
+    right = (200, None, METRICS.encode()) if path == "/metrics" else (404, None, b"Not Found\n")
+    assert answers == {
+        sent: right if status == 200 else (401, "Bearer", words) for sent, status in BEARERS.items()
+    }
+
+
+@pytest.mark.parametrize("token", ["", " ", "two words", "new\nline", "caf\xe9", "a=b", 7, b"token"])
+def test_a_token_that_no_header_holds_is_refused_and_not_repeated(token: Any) -> None:
+    with pytest.raises(EnvironmentProblem) as refused:
+        MetricsListener(port=0, token=token)
+    assert str(refused.value) == (
+        "token= of metrics_listener must be letters, digits and any of -._~+/ that a header can "
+        "hold, such as secrets.token_urlsafe(); read it from a file or the environment"
+    )
+
+
 # -- other requests -------------------------------------------------------------------------
 
 

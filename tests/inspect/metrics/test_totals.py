@@ -152,6 +152,26 @@ def test_a_batch_that_is_done_again_after_a_restart_counts_once() -> None:
     assert list(numbers(shown, *names).values()) == [0, 2, 20]
 
 
+def test_metrics_go_on_after_an_earlier_checkpoint_was_put_back() -> None:
+    totals = Totals()
+    totals.started("the query", "the run", "sales")
+    for batch in range(10):
+        totals.progressed(reading(batch))
+
+    totals.started("the query", "the next run", "sales")
+    counted = [
+        totals.progressed(reading(batch, HOURS | {"windows_open": batch}, run="the next run"))
+        for batch in (4, 4, 5, 6, 6)
+    ]
+
+    assert counted == [True, False, True, True, False]
+    names = ("beamlike_batches_total", "beamlike_windows_open")
+    assert numbers(written(totals), *names) == {
+        "beamlike_batches_total{}": 13,
+        'beamlike_windows_open{grouping="hours"}': 6,
+    }
+
+
 def test_spark_connect_writes_names_and_values_apart() -> None:
     assert reading(3, connect=True) == reading(3)
 

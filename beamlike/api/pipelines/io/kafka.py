@@ -95,6 +95,8 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         watermark: How far the event times of a partition may be out of order.
         idle_after: After how much processing time without a record the others no longer wait for a
             partition.
+        max_jump: How far ahead of all records before it a record may lie and move the watermark at
+            once, see `beamlike.stream`.
         ignored: Other arguments of Beam's, which count for nothing.
 
     Raises:
@@ -124,10 +126,11 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
         *,
         watermark: Length = "0 seconds",
         idle_after: Length = "1 minute",
+        max_jump: Length | None = None,
         **ignored: Any,
     ) -> None:
         super().__init__()
-        self._watermark, self._idle_after = watermark, idle_after
+        self._watermark, self._idle_after, self._max_jump = watermark, idle_after, max_jump
         policies = self.processing_time_policy, self.create_time_policy, self.log_append_time
         if timestamp_policy not in policies:
             raise PipelineError(
@@ -164,6 +167,7 @@ class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
             timestamp="timestamp",
             watermark=self._watermark,
             idle_after=self._idle_after,
+            max_jump=self._max_jump,
             watermark_by=_PARTITION,
         )
         return given | "Rows" >> rows | "Records" >> Map(self._element)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Row
 
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
+from beamlike.machine.clocks import SourceClock
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.model.coders import Coder
 from beamlike.model.column_bundle import Column, ColumnBundle
@@ -25,6 +26,7 @@ from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.wire import MADE_BY
 from beamlike.runtime.logs import delivered_by, log_effects, logs_drops
 from beamlike.runtime.packing import Batches
+from beamlike.runtime.progress import progress_of
 from beamlike.runtime.row_metadata import canonical
 from beamlike.runtime.tally import Tally
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
@@ -108,14 +110,15 @@ class Reader:
 
     def _reached(self, rows: "RowColumns", times: Any) -> list[Reached]:
         """How far event time has come, of each part of the source that delivered rows."""
-        if self.part is None:
-            greatest = int(times.max(initial=self.layers.resolution.earliest))
-            return [Reached(self.node, 0, greatest)]
-        names = rows.batch.column(self.part).cast(pa.string()).fill_null("")
-        by_part = pa.table({"part": names, "at": times}).group_by("part")
+        clock = self.layers.clocks[self.node]
+        assert isinstance(clock, SourceClock), "a source that streams has a clock"
+        parts = None
+        if self.part is not None:
+            parts = pa.chunked_array([rows.batch.column(self.part).cast(pa.string()).fill_null("")])
+        instants = pa.chunked_array([pa.array(times, pa.int64())])
         return [
-            Reached(self.node, 0, row["at_max"], part=row["part"])
-            for row in by_part.aggregate([("at", "max")]).to_pylist()
+            Reached(self.node, 0, one.greatest, None, one.part, one.start, one.senders)
+            for one in progress_of(self.node, clock, instants, parts)
         ]
 
     def _delivered(self, rows: "RowColumns", times: Any) -> Any:

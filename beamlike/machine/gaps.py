@@ -1,0 +1,61 @@
+"""A row far ahead of all others does not move the watermark of its source alone.
+
+The watermark of a source trails its greatest event time, so one wrong time in a backlog would end
+the windows of all others. Rows lie in stretches, with gaps between them. A stretch that begins more
+than ``max_jump`` after all else is from a wrong clock, or the first after a pause in the data. As
+long as its source delivers rows from before the gap it is not believed: its rows are elements like
+any other, and the watermark stays. A source that has delivered none of these for ``idle_after``
+goes on after the gap, so that a real one ends. Rows that are more than ``max_jump`` behind say
+nothing of either.
+
+Nothing else is remembered: what is not believed counts as if it had not come.
+"""
+
+from collections.abc import Iterable
+
+Stretch = tuple[int, int, int]
+"""Rows without a long gap between them: the least and the greatest event time (ms), and how many
+keys sent them."""
+
+
+def is_near(end: int, known: int, max_jump: int) -> bool:
+    """Whether rows show that a source is still before the gap.
+
+    Args:
+        end: Their greatest event time (ms).
+        known: That of all rows before (ms).
+        max_jump: The longest gap (ms) that is none.
+    """
+    return end >= known - max_jump
+
+
+def reach_of(
+    stretches: Iterable[Stretch], known: int | None, max_jump: int, *, is_silent: bool
+) -> int:
+    """How far rows bring their source: none is believed whose event time (ms) is greater.
+
+    At first nothing is known of where a source is: it is where the rows of most keys are.
+
+    Args:
+        stretches: The rows of a micro-batch, one stretch or more.
+        known: The greatest event time before them (ms); None: they are the first.
+        max_jump: The longest gap (ms) that is none.
+        is_silent: Whether no row from before a gap has come for long enough by the end of the
+            micro-batch before. The time in which nothing ran is no evidence.
+    """
+    joined = list[Stretch]()
+    for start, end, senders in sorted(stretches):
+        if joined and start - joined[-1][1] <= max_jump:
+            first, last, count = joined[-1]
+            joined[-1] = (first, max(last, end), count + senders)
+        else:
+            joined.append((start, end, senders))
+    if known is None:
+        return max(joined, key=lambda stretch: stretch[2])[1]
+    reach = known
+    for start, end, _ in joined:
+        if start - reach > max_jump:
+            return end if is_silent else reach
+        is_silent = is_silent and not is_near(end, known, max_jump)
+        reach = max(reach, end)
+    return reach

@@ -1,0 +1,85 @@
+"""What the event times of some rows say of how far their source has come.
+
+Where a source has a ``max_jump`` its rows are reported in stretches, between which there is a
+longer gap. What is believed of them is decided in the shards, which know what came before: see
+`beamlike.machine.gaps`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.machine.clocks import SourceClock, SourceProgress
+
+_STRETCHES: Final = 64
+"""So many stretches of some rows are reported, those with the most rows. What is not reported moves
+nothing."""
+_LEFT_OUT: Final = -1
+
+
+def progress_of(
+    source: int,
+    clock: SourceClock,
+    times: pa.ChunkedArray,
+    parts: pa.ChunkedArray | None,
+    keys: pa.ChunkedArray | None = None,
+) -> Iterator[SourceProgress]:
+    """How far rows bring their source, or the parts that they are of.
+
+    Args:
+        source: The position of the source among the inputs, or its number.
+        clock: Its clock.
+        times: Event times, in the ticks of the clock; null for those that move no watermark.
+        parts: The parts that these rows are of; None: all are of the source as a whole.
+        keys: Numbers that stand for the keys of the rows; None: they have none yet.
+    """
+    if clock.max_jump is None and parts is None:
+        greatest = pc.max(times).as_py()
+        if greatest is not None:
+            yield SourceProgress(source, greatest)
+        return
+    columns = {"at": times}
+    columns |= {} if parts is None else {"part": parts}
+    if clock.max_jump is None:
+        for row in _grouped(columns, [("at", "max")]):
+            yield SourceProgress(source, row["at_max"], row.get("part"))
+        return
+    columns |= {} if keys is None else {"key": keys}
+    least, greatest = pc.min_max(times).as_py().values()
+    if greatest is not None and greatest - least > clock.max_jump:
+        columns["stretch"] = _stretch_of(times, clock.max_jump)
+    counted = ("at", "count") if keys is None else ("key", "count_distinct")
+    for row in _grouped(columns, [("at", "max"), ("at", "min"), counted]):
+        if row.get("stretch") != _LEFT_OUT:
+            senders = row["_".join(counted)]
+            stands = (row["at_max"], row.get("part"), row["at_min"], senders)
+            yield SourceProgress(source, *stands)
+
+
+def _grouped(
+    columns: Mapping[str, pa.ChunkedArray], aggregates: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """Aggregates of rows by part and stretch, as far as they have any, and an event time."""
+    by = [name for name in ("part", "stretch") if name in columns]
+    rows = pa.table(dict(columns))
+    if rows.column("at").null_count:
+        rows = rows.filter(pc.is_valid(rows.column("at")))
+    if not rows.num_rows:
+        return []
+    return list(rows.group_by(by).aggregate(list(aggregates)).to_pylist())
+
+
+def _stretch_of(times: pa.ChunkedArray, gap: int) -> pa.Array:
+    """The number of the stretch of each event time; `_LEFT_OUT` for one that is not reported."""
+    known = times.drop_null().to_numpy()
+    in_order = np.sort(known)
+    starts = in_order[np.append(0, np.nonzero(np.diff(in_order) > gap)[0] + 1)]
+    number = np.searchsorted(starts, times.fill_null(int(starts[0])).to_numpy(), side="right") - 1
+    if len(starts) > _STRETCHES:
+        counts = np.bincount(number, minlength=len(starts))
+        reported = np.argsort(-counts, kind="stable")[:_STRETCHES]
+        number = np.where(np.isin(number, reported), number, _LEFT_OUT)
+    return pa.array(number)
