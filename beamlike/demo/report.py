@@ -9,8 +9,15 @@ import pyarrow.compute as pc
 
 from beamlike.demo.check import Verdict
 from beamlike.demo.flights import CANCELLED, ArrivalFile
-from beamlike.demo.job import Progress
-from beamlike.demo.results import Drop, FlightPane, Group, show_group, show_local, show_minutes
+from beamlike.demo.job import StreamProgress
+from beamlike.demo.results import (
+    DroppedFlight,
+    FlightPane,
+    Group,
+    show_group,
+    show_local,
+    show_minutes,
+)
 from beamlike.model.fingerprint import how_many
 
 _SHOWN_PROBLEMS: Final = 10
@@ -19,7 +26,7 @@ _SHOWN_PROBLEMS: Final = 10
 def render(
     flights: pa.Table,
     panes: Mapping[Group, Sequence[FlightPane]],
-    drops: Sequence[Drop],
+    drops: Sequence[DroppedFlight],
     batches: int,
     verdict: Verdict,
 ) -> str:
@@ -74,7 +81,7 @@ def _value(pane: FlightPane) -> str:
     return f"{pane.departures} with mean delay {delay}"
 
 
-def _dropped(drops: Sequence[Drop]) -> Iterator[str]:
+def _dropped(drops: Sequence[DroppedFlight]) -> Iterator[str]:
     reasons = Counter(drop.reason for drop in drops)
     counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
     yield f"{len(drops):,} ({counts})" if drops else "nothing"
@@ -110,7 +117,7 @@ class Screen:
         self._step = max(1, len(files) // _LINES)
         self._next = self._step
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: StreamProgress) -> None:
         """Say how far the query is, if that is news."""
         if progress.batches < self._next:
             return

@@ -26,7 +26,7 @@ from beamlike.dialects.frames import (
     reason_of,
     shown,
 )
-from beamlike.dialects.stages import Row, Stage
+from beamlike.dialects.stages import ElementwiseGrouping, Row
 from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
@@ -219,7 +219,7 @@ class Harness:
 
     def __init__(self, operator: WindowedOperator) -> None:
         strategy = operator.strategy
-        self._stage = Stage(strategy, operator.combine)
+        self._stage = ElementwiseGrouping(strategy, operator.combine)
         self._operator = operator
         self._processing_time = operator.windowed.assigner.processing_time
         self._clock = 0

@@ -1,7 +1,7 @@
 """What all dialects share in memory: their rows, checks of what users pass, and one grouping.
 
-A row has bounds and timestamps as its system shows them. A `Stage` is the machine, with its
-watermark where the dialect says.
+A row has bounds and timestamps as its system shows them. An `ElementwiseGrouping` is the machine,
+with its watermark where the dialect says.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -106,7 +106,7 @@ class Row:
 
 
 @attrs.frozen
-class SavedStage:
+class SavedGrouping:
     """The state of a stage: of every key, and of its clocks (ms)."""
 
     states: Mapping[Hashable, KeyState]
@@ -114,7 +114,7 @@ class SavedStage:
     clock: int
 
 
-class Stage:
+class ElementwiseGrouping:
     """One grouping that takes elements one by one.
 
     The other systems ask their triggers after every element. So each element is a bundle of its
@@ -164,11 +164,11 @@ class Stage:
         """What comes out because processing time becomes so much (ms)."""
         return self._play(AdvanceClock(clock)) if clock > self._stage.clock else ()
 
-    def saved(self) -> SavedStage:
+    def saved(self) -> SavedGrouping:
         """The whole state, without its history."""
-        return SavedStage(self._stage.states, self._stage.watermark, self._stage.clock)
+        return SavedGrouping(self._stage.states, self._stage.watermark, self._stage.clock)
 
-    def resume(self, saved: SavedStage) -> None:
+    def resume(self, saved: SavedGrouping) -> None:
         """Go on from there."""
         self._stage = MemoryStage(
             Grouping(self.strategy, self.combine), saved.states, saved.watermark, saved.clock

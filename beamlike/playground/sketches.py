@@ -178,7 +178,7 @@ _RULES: Final[Mapping[str, Any]] = {
 
 
 @attrs.frozen
-class GroupNode:
+class SketchedGrouping:
     """How a stream is grouped: one of the strategies of a sketch.
 
     Args:
@@ -203,16 +203,16 @@ class GroupNode:
         return Grouping(self.strategy, self.combine)
 
 
-def grouped(given: Plain) -> GroupNode:
+def grouped(given: Plain) -> SketchedGrouping:
     """Read one strategy of a sketch."""
     if given["aggregation"] not in AGGREGATIONS:
         known = ", ".join(AGGREGATIONS)
         raise BeamlikeError(f"aggregation {given['aggregation']!r} must be one of {known}")
     if "words" in given:
         strategy, code = strategy_in_words(given["words"])
-        return GroupNode(strategy, given["aggregation"], code)
+        return SketchedGrouping(strategy, given["aggregation"], code)
     place = read_json(json.dumps(given["windowing"]), "windowing")
-    return GroupNode(read_windowing(place), given["aggregation"])
+    return SketchedGrouping(read_windowing(place), given["aggregation"])
 
 
 def script_of(sketch: Plain) -> Script:

@@ -164,7 +164,7 @@ def _in_zone(instant: int, zone: tzinfo) -> str:
 
 
 @attrs.frozen
-class Columns:
+class TextAxis:
     """Event time from ``start`` to ``end`` (ms) on ``columns`` characters."""
 
     start: int
@@ -172,7 +172,7 @@ class Columns:
     columns: int
 
     @classmethod
-    def of(cls, run: Run, columns: int, window_fn: WindowFn | None) -> "Columns":
+    def of(cls, run: Run, columns: int, window_fn: WindowFn | None) -> "TextAxis":
         """The span of all elements and windows, and of the watermarks not far from them."""
         elements = [element for _, element in _arrivals(run.script)]
         times = [element.timestamp for element in elements]

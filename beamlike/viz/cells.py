@@ -94,7 +94,7 @@ def _columns(character: str) -> int:
 _LEFT_OUT: Final = "..."
 
 
-class Column:
+class ShownColumn:
     """The values of one column, by row.
 
     Args:

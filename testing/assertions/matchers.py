@@ -44,7 +44,7 @@ __all__ = [
 _ELEMENT_WIDTH: Final = 200
 
 
-class Choice(Enum):
+class PaneChoice(Enum):
     """Which panes of a window are selected."""
 
     ALL = "any pane"
@@ -57,11 +57,11 @@ class Choice(Enum):
     def objection(self, info: PaneInfo) -> str | None:
         """Why a pane is not selected, None if it is."""
         match self:
-            case Choice.ALL:
+            case PaneChoice.ALL:
                 return None
-            case Choice.FINAL:
+            case PaneChoice.FINAL:
                 return None if info.is_last else "not the last pane"
-            case Choice.NOT_LATE:
+            case PaneChoice.NOT_LATE:
                 wanted = info.timing is not Timing.LATE
             case _:
                 wanted = info.timing.value == self.name
@@ -78,7 +78,7 @@ class Selection:
 
     scope: str
     window: Window | None
-    choice: Choice
+    choice: PaneChoice
     outputs: tuple[Output, ...]
     positions: tuple[int, ...]
 
@@ -88,7 +88,7 @@ class Selection:
         results: Results,
         scope: str = "",
         window: Window | None = None,
-        choice: Choice = Choice.ALL,
+        choice: PaneChoice = PaneChoice.ALL,
     ) -> "Selection":
         """Select value by value, over all keys, as Beam's ``PaneExtractors`` do."""
         chosen = [
@@ -217,7 +217,7 @@ def _bounds(window: Window) -> tuple[int, int]:
 class _InPanes:
     name: str
     window: Window
-    choice: Choice
+    choice: PaneChoice
     question: ValueMatcher
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
@@ -256,17 +256,17 @@ def _not_alone(scope: str, selection: Selection) -> Failure | None:
 
 def in_on_time_pane(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window whose timing is ON_TIME."""
-    return _in_panes("in_on_time_pane", Choice.ON_TIME, window_and_matcher)
+    return _in_panes("in_on_time_pane", PaneChoice.ON_TIME, window_and_matcher)
 
 
 def in_early_pane(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window whose timing is EARLY, all of them together."""
-    return _in_panes("in_early_pane", Choice.EARLY, window_and_matcher)
+    return _in_panes("in_early_pane", PaneChoice.EARLY, window_and_matcher)
 
 
 def in_late_pane(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window whose timing is LATE, all of them together."""
-    return _in_panes("in_late_pane", Choice.LATE, window_and_matcher)
+    return _in_panes("in_late_pane", PaneChoice.LATE, window_and_matcher)
 
 
 def in_final_pane(*window_and_matcher: Any) -> Matcher:
@@ -274,22 +274,22 @@ def in_final_pane(*window_and_matcher: Any) -> Matcher:
 
     A window whose last data came out before it expired has no such pane.
     """
-    return _in_panes("in_final_pane", Choice.FINAL, window_and_matcher)
+    return _in_panes("in_final_pane", PaneChoice.FINAL, window_and_matcher)
 
 
 def in_only_pane(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window, and fail if any is not both first and last."""
-    return _in_panes("in_only_pane", Choice.ALL, window_and_matcher)
+    return _in_panes("in_only_pane", PaneChoice.ALL, window_and_matcher)
 
 
 def in_window(*window_and_matcher: Any) -> Matcher:
     """Look at all panes of the window."""
-    return _in_panes("in_window", Choice.ALL, window_and_matcher)
+    return _in_panes("in_window", PaneChoice.ALL, window_and_matcher)
 
 
 def in_combined_non_late_panes(*window_and_matcher: Any) -> Matcher:
     """Look at the panes of the window whose timing is anything but LATE."""
-    return _in_panes("in_combined_non_late_panes", Choice.NOT_LATE, window_and_matcher)
+    return _in_panes("in_combined_non_late_panes", PaneChoice.NOT_LATE, window_and_matcher)
 
 
 def in_early_global_window_panes(matcher: ValueMatcher) -> Matcher:
@@ -297,10 +297,10 @@ def in_early_global_window_panes(matcher: ValueMatcher) -> Matcher:
 
     Of a pipeline's collection in other windows this never holds, whatever is asked.
     """
-    return _in_panes("in_early_global_window_panes", Choice.EARLY, (GLOBAL_WINDOW, matcher))
+    return _in_panes("in_early_global_window_panes", PaneChoice.EARLY, (GLOBAL_WINDOW, matcher))
 
 
-def _in_panes(name: str, choice: Choice, window_and_matcher: tuple[Any, ...]) -> Matcher:
+def _in_panes(name: str, choice: PaneChoice, window_and_matcher: tuple[Any, ...]) -> Matcher:
     question = window_and_matcher[-1] if window_and_matcher else None
     if not isinstance(question, ValueMatcher):
         named = getattr(question, "__name__", None)

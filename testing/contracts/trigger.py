@@ -21,7 +21,13 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.trigger_context import TriggerContext
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contracts.trigger_cases import MOVES, Case, TriggerMoment, same, shown
+from beamlike.testing.contracts.trigger_cases import (
+    MOVES,
+    TriggerCase,
+    TriggerMoment,
+    same,
+    shown,
+)
 from beamlike.testing.contracts.values import (
     ContractAssertionError,
     UserFunctionRaised,
@@ -29,13 +35,13 @@ from beamlike.testing.contracts.values import (
     value_rules,
 )
 
-Rule = Callable[[Case], Iterator[str]]
+Rule = Callable[[TriggerCase], Iterator[str]]
 
 _TRIES: Final = 300
 _FIRINGS: Final = 500
 
 
-def broken_rules(case: Case) -> list[str]:
+def broken_rules(case: TriggerCase) -> list[str]:
     """One sentence for each rule that the case breaks."""
     # It is pickled as it travels to workers.
     broken = broken_by(case.trigger, value_rules(cloudpickle.dumps))
@@ -56,7 +62,7 @@ def broken_rules(case: Case) -> list[str]:
 # -- what it keeps ---------------------------------------------------------------------------
 
 
-def _answers(case: Case) -> Iterator[str]:
+def _answers(case: TriggerCase) -> Iterator[str]:
     """It answers at all, and keeps what its class says."""
     running = Custom(case.trigger)
     for seen in case.seen:
@@ -68,7 +74,7 @@ def _answers(case: Case) -> Iterator[str]:
             yield f"is_ready({_at(seen)}) is {seen.ready!r}, and no bool"
 
 
-def _can_be_saved(case: Case) -> Iterator[str]:
+def _can_be_saved(case: TriggerCase) -> Iterator[str]:
     for seen in case.seen:
         try:
             copy = pickle.loads(cloudpickle.dumps(seen.state))
@@ -79,9 +85,9 @@ def _can_be_saved(case: Case) -> Iterator[str]:
             yield f"what it keeps, {shown(seen.state)}, is not equal to its pickled copy"
 
 
-def _is_pure(case: Case) -> Iterator[str]:
+def _is_pure(case: TriggerCase) -> Iterator[str]:
     random, trigger = Random(1), case.trigger
-    for seen in _some(case):
+    for seen in _sampled_moments(case):
         before, elements = pickle.dumps(seen.state), case.any_elements(random)
         questions: dict[str, Callable[[], Any]] = {
             "on_elements": lambda at=seen, of=elements: case.add(at.state, of, at.now),  # type: ignore[misc]
@@ -99,9 +105,9 @@ def _is_pure(case: Case) -> Iterator[str]:
                 yield f"{name} changes the state that it is given; return a new one"
 
 
-def _bundles_do_not_matter(case: Case) -> Iterator[str]:
+def _bundles_do_not_matter(case: TriggerCase) -> Iterator[str]:
     random = Random(2)
-    for seen in _some(case):
+    for seen in _sampled_moments(case):
         elements = case.any_elements(random)
         together = case.add(seen.state, elements, seen.now)
         apart = seen.state
@@ -115,7 +121,7 @@ def _bundles_do_not_matter(case: Case) -> Iterator[str]:
             )
 
 
-def _merging_is_associative(case: Case) -> Iterator[str]:
+def _merging_is_associative(case: TriggerCase) -> Iterator[str]:
     for now, states in _merging(case):
         merge = case.trigger.merge
         together = case.ask(merge, states, now)
@@ -129,7 +135,7 @@ def _merging_is_associative(case: Case) -> Iterator[str]:
                 )
 
 
-def _finished_parts_are_associative(case: Case) -> Iterator[str]:
+def _finished_parts_are_associative(case: TriggerCase) -> Iterator[str]:
     if not case.trigger.may_finish:
         return
     ask = case.trigger.merges_finished
@@ -154,9 +160,9 @@ _OF_STATES: Final[Sequence[Rule]] = (
 # -- when it fires ---------------------------------------------------------------------------
 
 
-def _leaves_nothing_to_fire_again(case: Case) -> Iterator[str]:
+def _leaves_nothing_to_fire_again(case: TriggerCase) -> Iterator[str]:
     trigger = case.trigger
-    for seen in _ready(case):
+    for seen in _ready_moments(case):
         after = case.ask(trigger.on_fire, seen.state, seen.now)
         again = case.ask(trigger.on_fire, after, seen.now)
         if not same(after, again):
@@ -171,7 +177,7 @@ def _leaves_nothing_to_fire_again(case: Case) -> Iterator[str]:
             )
 
 
-def _finishes_as_it_says(case: Case) -> Iterator[str]:
+def _finishes_as_it_says(case: TriggerCase) -> Iterator[str]:
     trigger = case.trigger
     if trigger.firings != "until finished":
         if type(trigger).finishes is not CustomTrigger.finishes:
@@ -204,9 +210,9 @@ _OF_FIRINGS: Final[Sequence[Rule]] = (_leaves_nothing_to_fire_again, _finishes_a
 # -- what it waits for -----------------------------------------------------------------------
 
 
-def _elements_alone_fire_if_it_says_so(case: Case) -> Iterator[str]:
+def _elements_alone_fire_if_it_says_so(case: TriggerCase) -> Iterator[str]:
     random = Random(4)
-    for seen in _some(case) if not case.trigger.fires_on_arrival else ():
+    for seen in _sampled_moments(case) if not case.trigger.fires_on_arrival else ():
         if seen.ready:
             continue
         state = case.add(seen.state, case.any_elements(random), seen.now)
@@ -217,9 +223,9 @@ def _elements_alone_fire_if_it_says_so(case: Case) -> Iterator[str]:
             )
 
 
-def _the_clock_has_timers(case: Case) -> Iterator[str]:
+def _the_clock_has_timers(case: TriggerCase) -> Iterator[str]:
     trigger = case.trigger
-    for seen in _some(case):
+    for seen in _sampled_moments(case):
         timers = _timers(case.ask(trigger.processing_time_timers, seen.state))
         for move in () if seen.ready else MOVES:
             later = attrs.evolve(seen.now, clock=seen.now.clock + move)
@@ -231,9 +237,9 @@ def _the_clock_has_timers(case: Case) -> Iterator[str]:
                 )
 
 
-def _the_watermark_has_timers(case: Case) -> Iterator[str]:
+def _the_watermark_has_timers(case: TriggerCase) -> Iterator[str]:
     trigger, last = case.trigger, case.window.max_timestamp
-    for seen in _some(case):
+    for seen in _sampled_moments(case):
         timers = _timers(case.ask(trigger.event_time_timers, seen.state))
         timers += [last] if trigger.waits_for_end else []
         start = seen.now.watermark
@@ -268,15 +274,15 @@ def _timers(given: Iterable[int]) -> list[int]:
     return timers
 
 
-def _some(case: Case) -> list[TriggerMoment]:
+def _sampled_moments(case: TriggerCase) -> list[TriggerMoment]:
     return Random(5).sample(case.seen, min(_TRIES, len(case.seen)))
 
 
-def _ready(case: Case) -> list[TriggerMoment]:
+def _ready_moments(case: TriggerCase) -> list[TriggerMoment]:
     return [seen for seen in case.seen if seen.ready]
 
 
-def _merging(case: Case) -> Iterator[tuple[TriggerContext, list[Any]]]:
+def _merging(case: TriggerCase) -> Iterator[tuple[TriggerContext, list[Any]]]:
     """Three windows that merge, at a moment of one of them."""
     random = Random(6)
     merged = IntervalWindow(0, 2 * case.length)
@@ -342,5 +348,5 @@ def check_trigger(
             "check_trigger has nothing to check: give at least one value, and a window of 1 ms or "
             "more"
         )
-    broken = broken_rules(Case(trigger, given, length))
+    broken = broken_rules(TriggerCase(trigger, given, length))
     TriggerAssertionError.refuse(trigger, broken, "rule", "triggers")

@@ -24,11 +24,17 @@ from beamlike.testing.contracts.values import (
     short,
     value_rules,
 )
-from beamlike.testing.contracts.window_fn_cases import Case, Sizes, call, listed, within_time
+from beamlike.testing.contracts.window_fn_cases import (
+    Sizes,
+    WindowFnCase,
+    call,
+    listed,
+    within_time,
+)
 from beamlike.testing.spelling import instant_code
 
 
-def broken_rules(case: Case) -> list[str]:
+def broken_rules(case: WindowFnCase) -> list[str]:
     """One sentence for each rule that the case breaks."""
     broken = broken_by(case.fn, value_rules(pickle.dumps)) + broken_by(case, _OF_VALUES)
     unanswered = broken_by(case, [_answers])
@@ -43,18 +49,18 @@ def broken_rules(case: Case) -> list[str]:
     return broken
 
 
-Rule = Callable[[Case], Iterator[str]]
+Rule = Callable[[WindowFnCase], Iterator[str]]
 
 
 # -- the function as a value -----------------------------------------------------------------
 
 
-def _is_compatible_with_itself(case: Case) -> Iterator[str]:
+def _is_compatible_with_itself(case: WindowFnCase) -> Iterator[str]:
     if case.fn.compatible_with(case.fn) is not True:
         yield "it is not compatible_with itself"
 
 
-def _says_whether_it_merges(case: Case) -> Iterator[str]:
+def _says_whether_it_merges(case: WindowFnCase) -> Iterator[str]:
     has_merge = isinstance(case.fn, MergingWindowFn)
     if case.fn.is_merging != has_merge:
         derived = "is" if has_merge else "is not"
@@ -74,7 +80,7 @@ _OF_VALUES: Final[Sequence[Rule]] = (
 # -- assign ----------------------------------------------------------------------------------
 
 
-def _answers(case: Case) -> Iterator[str]:
+def _answers(case: WindowFnCase) -> Iterator[str]:
     merging = isinstance(case.fn, MergingWindowFn)
     kinds = (IntervalWindow,) if merging else (IntervalWindow, GlobalWindow)
     for element, windows in case.assigned:
@@ -89,7 +95,7 @@ def _answers(case: Case) -> Iterator[str]:
                 )
 
 
-def _assigns_the_same(case: Case) -> Iterator[str]:
+def _assigns_the_same(case: WindowFnCase) -> Iterator[str]:
     for element, windows in case.assigned:
         again = case.ask(element)
         if again != windows:
@@ -99,7 +105,7 @@ def _assigns_the_same(case: Case) -> Iterator[str]:
             )
 
 
-def _assigns_each_once(case: Case) -> Iterator[str]:
+def _assigns_each_once(case: WindowFnCase) -> Iterator[str]:
     for element, windows in case.assigned:
         if len(set(windows)) < len(windows):
             yield (
@@ -108,7 +114,7 @@ def _assigns_each_once(case: Case) -> Iterator[str]:
             )
 
 
-def _contains(case: Case) -> Iterator[str]:
+def _contains(case: WindowFnCase) -> Iterator[str]:
     if not case.contains:
         return
     for element, windows in case.assigned:
@@ -120,7 +126,7 @@ def _contains(case: Case) -> Iterator[str]:
                 )
 
 
-def _keeps_the_longest(case: Case) -> Iterator[str]:
+def _keeps_the_longest(case: WindowFnCase) -> Iterator[str]:
     try:
         longest = case.fn.longest_own_window
     except Exception as error:
@@ -155,14 +161,14 @@ _OF_ASSIGN: Final[Sequence[Rule]] = (
 # -- merge -----------------------------------------------------------------------------------
 
 
-def _plans_are_sound(case: Case) -> Iterator[str]:
+def _plans_are_sound(case: WindowFnCase) -> Iterator[str]:
     for given in case.sets:
         plan = case.plan(given)
         for sentence in _unsound(case, given, plan):
             yield f"{case.asked} of {case.shown(given)}: {sentence}"
 
 
-def _unsound(case: Case, given: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]:
+def _unsound(case: WindowFnCase, given: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]:
     wrong = next((merge for merge in plan if not isinstance(merge, Merge)), None)
     if wrong is not None:
         yield f"answers {short(wrong)}, which is no Merge"
@@ -192,7 +198,7 @@ def _unsound(case: Case, given: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]
         yield from _lost(case, merge)
 
 
-def _lost(case: Case, merge: Merge) -> Iterator[str]:
+def _lost(case: WindowFnCase, merge: Merge) -> Iterator[str]:
     for source in merge.sources if case.contains else ():
         for time in case.times_of.get(source, ()):
             if not merge.into.start <= time < merge.into.end:
@@ -202,7 +208,7 @@ def _lost(case: Case, merge: Merge) -> Iterator[str]:
                 )
 
 
-def _takes_any_collection(case: Case) -> Iterator[str]:
+def _takes_any_collection(case: WindowFnCase) -> Iterator[str]:
     if case.is_sized:
         return  # sizes come in a mapping always
     for given in case.sets:
@@ -213,7 +219,7 @@ def _takes_any_collection(case: Case) -> Iterator[str]:
             )
 
 
-def _ignores_order(case: Case) -> Iterator[str]:
+def _ignores_order(case: WindowFnCase) -> Iterator[str]:
     random = Random(0)
     for given in case.sets:
         windows = list(given)
@@ -226,7 +232,7 @@ def _ignores_order(case: Case) -> Iterator[str]:
                 )
 
 
-def _is_complete(case: Case) -> Iterator[str]:
+def _is_complete(case: WindowFnCase) -> Iterator[str]:
     for given in case.sets:
         left = _Homes(case).settle([given]).held()
         if case.plan(left):
@@ -236,7 +242,7 @@ def _is_complete(case: Case) -> Iterator[str]:
             )
 
 
-def _merges_in_steps(case: Case) -> Iterator[str]:
+def _merges_in_steps(case: WindowFnCase) -> Iterator[str]:
     random = Random(0)
     for given in case.sets:
         windows = list(given)
@@ -269,7 +275,7 @@ _OF_PLANS: Final[Sequence[Rule]] = (
 class _Homes:
     """Where each window ends up as bundles arrive, and how many elements it brought there."""
 
-    case: Case
+    case: WindowFnCase
     home: dict[IntervalWindow, IntervalWindow] = attrs.field(factory=dict)
     brought: dict[IntervalWindow, int] = attrs.field(factory=dict)
 
@@ -355,5 +361,5 @@ def check_window_fn(
         raise TestStreamError(
             "check_window_fn has nothing to check: give at least one timestamp and one value"
         )
-    case = Case(window_fn, elements, windows_contain_timestamps, any_arrival_order)
+    case = WindowFnCase(window_fn, elements, windows_contain_timestamps, any_arrival_order)
     WindowFnAssertionError.refuse(window_fn, broken_rules(case), "rule", "window functions")

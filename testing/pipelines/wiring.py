@@ -18,7 +18,7 @@ from beamlike.api.pipelines.named import Read, SaveAs
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
-from beamlike.testing.pipelines.checks import Checks, Place
+from beamlike.testing.pipelines.checks import Checks, TestLine
 
 Makes = Callable[[Any], Any] | Mapping[Any, Any]
 
@@ -158,7 +158,7 @@ class Wiring:
     def __init__(
         self,
         inputs: Mapping[str, Source] | None = None,
-        outputs: Mapping[str, tuple[Place, Assertion]] | None = None,
+        outputs: Mapping[str, tuple[TestLine, Assertion]] | None = None,
         caches: Mapping[Any, Callable[[], Any]] | None = None,
         overrides: Iterable[TransformOverride] = (),
         around: "Wiring | None" = None,

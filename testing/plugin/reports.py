@@ -34,7 +34,7 @@ _TOO_LATE: Final = frozenset((DropReason.EXPIRED, DropReason.CLOSED))
 
 
 @attrs.frozen
-class Failed:
+class FailedTest:
     """What is known of the failure of one test.
 
     Args:
