@@ -39,6 +39,7 @@ Exit status: 0 if nothing differs, 1 if something does.
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -158,7 +159,8 @@ def _run(
                 environment=hand.environment,
             ) as child:
                 child.finish()
-        return _unlike(folders, own) if (folders[WORK] / "done").exists() else []
+        is_known = WORK in folders and (folders[WORK] / "done").exists()
+        return _unlike(folders, own) if is_known else []
 
     different = []
     if WORK in works:
@@ -266,4 +268,6 @@ def _unlike(folders: Mapping[str, Path], works: Sequence[str]) -> list[str]:
 
 
 if __name__ == "__main__":
+    # So that servers and children end, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(main())
