@@ -155,8 +155,8 @@ BY_SPARK = {
     "the order of [named sources](#named-sources) that were united before `windowed` or `stream`, "
     "or one more of them": "goes on",
     "the number of inputs of `flatten`, `join` or `co_group`": "refused",
-    "`wake_every`, `watermark`, `max_ahead`, `timestamp`, `max_jump` beside an `idle_after` that is "
-    "there": "goes on",
+    "`wake_every`, `watermark`, `max_ahead`, `timestamp`, `max_jump` beside an `idle_after` "
+    "that is there": "goes on",
     "a trigger on processing time or `idle_after` where there was neither, or the reverse": (
         "refused"
     ),
