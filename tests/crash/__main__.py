@@ -92,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--together", type=int, default=3, help="works that run at once; default 3")
     add("--moments", nargs="+", default=list(MOMENTS), choices=MOMENTS, help="default: all")
     add("--no-faults", action="store_true", help="only kills")
+    add("--no-executors", action="store_true", help="tasks run in the driver's Java alone")
     add(
         "--full-disks",
         type=int,
@@ -189,6 +190,7 @@ def _run(
         tell,
         at_hand=at_hand,
         prepare=prepare,
+        executors=not options.no_executors,
         steady=lambda number: (
             not can_be_unsteady() or FILE_SYSTEMS[number % len(FILE_SYSTEMS)] == "steady"
         ),
