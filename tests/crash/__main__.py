@@ -92,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--together", type=int, default=3, help="works that run at once; default 3")
     add("--moments", nargs="+", default=list(MOMENTS), choices=MOMENTS, help="default: all")
     add("--no-faults", action="store_true", help="only kills")
+    add("--most-cores", type=int, default=4, metavar="N", help="of a session; default 4")
     add("--no-executors", action="store_true", help="tasks run in the driver's Java alone")
     add(
         "--full-disks",
@@ -191,6 +192,7 @@ def _run(
         at_hand=at_hand,
         prepare=prepare,
         executors=not options.no_executors,
+        most_cores=options.most_cores,
         steady=lambda number: (
             not can_be_unsteady() or FILE_SYSTEMS[number % len(FILE_SYSTEMS)] == "steady"
         ),

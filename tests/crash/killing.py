@@ -73,6 +73,7 @@ class Plan:
         at_hand: What they need.
         kills: So many at most.
         executors: Whether tasks may run in processes of their own.
+        most_cores: Of a session.
         settings: Those of all of its sessions.
     """
 
@@ -82,6 +83,7 @@ class Plan:
     at_hand: AtHand
     kills: int
     executors: bool
+    most_cores: int
     settings: Mapping[str, str] = {}
 
 
@@ -131,7 +133,11 @@ def kill_until_done(
 def _start(plan: Plan, draw: random.Random) -> Child:
     home = plan.home
     home.mkdir(parents=True, exist_ok=True)
-    around = surroundings(draw, executors=plan.executors and "kafka" not in plan.works)
+    around = surroundings(
+        draw,
+        executors=plan.executors and "kafka" not in plan.works,
+        most_cores=plan.most_cores,
+    )
     before = None
     if (home / "surroundings").exists():
         before = Surroundings.of((home / "surroundings").read_text("utf-8"))
@@ -180,6 +186,7 @@ def rounds(
     at_hand: Mapping[str, AtHand],
     prepare: Callable[[Sequence[str]], list[str]],
     executors: bool,
+    most_cores: int,
     steady: Callable[[int], bool],
     only: Sequence[str] = (),
     per_run: int | None = None,
@@ -201,6 +208,7 @@ def rounds(
         at_hand: What works need.
         prepare: Called with the works of a run before it; what is wrong already, in words.
         executors: Whether tasks may run in processes of their own.
+        most_cores: Of a session.
         steady: Whether the file system of a run, by its number, never fails.
         only: The moments; none: all.
         per_run: Kills of a run.
@@ -216,6 +224,7 @@ def rounds(
         plan = Plan(
             *(folder, feed, works, at_hand[WORKS[works[0]].needs], min(kills - count, most)),
             executors=executors,
+            most_cores=most_cores,
             settings=settings,
         )
         different = prepare(works)

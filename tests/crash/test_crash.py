@@ -105,6 +105,7 @@ def test_a_run_that_was_broken_off_is_gone_on_with_and_counts_what_it_has(
             at_hand={"": None},
             prepare=lambda _: [],
             executors=True,
+            most_cores=4,
             steady=lambda _: True,
             per_run=3,
         )
