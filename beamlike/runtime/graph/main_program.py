@@ -51,7 +51,7 @@ class MainProgram:
 
 
 def _is_of_main(member: Any, name: str) -> bool:
-    return member.__module__ == _MAIN and member.__qualname__ == name
+    return bool(member.__module__ == _MAIN and member.__qualname__ == name)
 
 
 def _is_sendable(member: Any) -> bool:
