@@ -133,6 +133,8 @@ def kill_until_done(
 def _start(plan: Plan, draw: random.Random) -> Child:
     home = plan.home
     home.mkdir(parents=True, exist_ok=True)
+    for order in home.glob("*/out/die"):  # of a command that was broken off
+        order.unlink()
     around = surroundings(
         draw,
         executors=plan.executors and "kafka" not in plan.works,
