@@ -140,13 +140,15 @@ def _share(found: Iterable[Compared], kind: str) -> str:
 def _failures(by_runner: Iterable[Compared], host: str) -> list[str]:
     """Each test that does not pass with the runner, and why: the reason it is named for, or what
     was raised."""
-    lines = ["## What does not pass with `BeamlikeRunner`", "", "| test | why |", "|---|---|"]
-    for it in by_runner:
-        for name, cause in it.failed.items():
+    rows = []
+    for compared_unit in by_runner:
+        unit = compared_unit.unit.removeprefix("apache_beam.")
+        for name, cause in compared_unit.failed.items():
             known = reason_of(name.replace(".", "::"), host, in_place=True)
             why = known or f"`{cause.replace('|', '/').replace('`', chr(39))}`"
-            lines.append(f"| {it.unit.removeprefix('apache_beam.')} {name} | {why} |")
-    return lines
+            rows.append(f"| {unit} {name} | {why} |")
+    heading = ["## What does not pass with `BeamlikeRunner`", "", "| test | why |", "|---|---|"]
+    return [*heading, *rows] if rows else []
 
 
 def _causes(found: Iterable[Compared], whose: str) -> list[str]:
