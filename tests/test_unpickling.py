@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent
 OPENED = {
     # Sent by the driver of the same query to its workers.
     "beamlike/runtime/graph/layers.py": "the pipeline itself",
+    "beamlike/runtime/graph/main_program.py": "classes of its main program",
     "beamlike/hosts/spark/deferred.py": "what steps the groups of a task",
     # Written by an earlier run of the query into its own checkpoint. Whoever may write there can
     # have a query that goes on from it do anything, as with Spark's own files. Readers of
