@@ -201,10 +201,10 @@ def in_room(
     try:
         yield
     except MemoryError as error:
-        held = list[pa.Table]()
+        rows = list[pa.Table]()
         with suppress(MemoryError):
-            held += tables()
-        raise WorkerMemoryError(_no_memory(plan, shard, held)) from error
+            rows += tables()
+        raise WorkerMemoryError(_no_memory(plan, shard, rows)) from error
     except _OverfullError as error:
         raise UnsupportedError(_words(plan, shard, error.column, error.held)) from None
     except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:

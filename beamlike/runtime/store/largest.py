@@ -28,7 +28,7 @@ def words_of_largest(
         resolution: What their times count.
         sample: Of how many rows the most frequent key is looked for; None: of all of them.
     """
-    found = []
+    found = list[str]()
     with suppress(MemoryError, pa.ArrowException):
         found += _frequent([table for table in tables if not _is_state(table)], sample)
     with suppress(MemoryError, pa.ArrowException):
