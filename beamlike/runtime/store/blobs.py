@@ -201,10 +201,10 @@ def in_room(
     try:
         yield
     except MemoryError as error:
-        rows = list[pa.Table]()
+        in_work = list[pa.Table]()
         with suppress(MemoryError):
-            rows += tables()
-        raise WorkerMemoryError(_no_memory(plan, shard, rows)) from error
+            in_work += tables()
+        raise WorkerMemoryError(_no_memory(plan, shard, in_work)) from error
     except _OverfullError as error:
         raise UnsupportedError(_words(plan, shard, error.column, error.held)) from None
     except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:

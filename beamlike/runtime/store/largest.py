@@ -28,12 +28,12 @@ def words_of_largest(
         resolution: What their times count.
         sample: Of how many rows the most frequent key is looked for; None: of all of them.
     """
-    found = list[str]()
+    largest: list[str] = []
     with suppress(MemoryError, pa.ArrowException):
-        found += _frequent([table for table in tables if not _is_state(table)], sample)
+        largest += _frequent([table for table in tables if not _is_state(table)], sample)
     with suppress(MemoryError, pa.ArrowException):
-        found += _widest([table for table in tables if _is_state(table)], resolution)
-    return "; ".join(found)
+        largest += _widest([table for table in tables if _is_state(table)], resolution)
+    return "; ".join(largest)
 
 
 def _is_state(table: pa.Table) -> bool:
