@@ -8,12 +8,13 @@ hundred bytes in a file of its own, among temporary files. What is left is of st
 import mmap
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
+
+from beamlike.hosts.clock import wall_clock_seconds
 
 RECENT: Final = 600
 """For so many seconds a note of a dead worker is of a failure that is being looked at."""
@@ -37,7 +38,7 @@ def step_noted(words: str) -> Iterator[None]:
     note = None
     with suppress(OSError, ValueError):
         note = _note_of(os.getpid())
-        text = f"{time.time():.0f} {words}".encode("utf-8", "replace")[: _SIZE - 1]
+        text = f"{wall_clock_seconds():.0f} {words}".encode("utf-8", "replace")[: _SIZE - 1]
         note[: len(text) + 1] = text + _END
     try:
         yield
@@ -71,7 +72,7 @@ def steps_that_ended_workers() -> list[str]:
                 text = path.read_bytes().partition(_END)[0].decode("utf-8", "replace")
                 path.unlink()
                 written, _, words = text.partition(" ")
-                if words and time.time() - int(written) < RECENT:
+                if words and wall_clock_seconds() - int(written) < RECENT:
                     found.append((int(written), words))
     return [words for _, words in sorted(found, reverse=True)]
 
