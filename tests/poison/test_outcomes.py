@@ -431,6 +431,27 @@ def test_pipeline_side_inputs_that_cannot_be_made_name_who_looks_there(host: Any
     assert str(stopped.value) == "'Look' raised ValueError: poisoned for its side inputs"
 
 
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_failed_triggers_are_explained_and_their_window_comes_out_at_its_expiry(host: Any) -> None:
+    stream = TestStream().add_elements_at_time("12:01:00", ("bad", POISON))
+    results = stream.advance_watermark_to_infinity().run(
+        window=HOUR,
+        trigger=bl.AfterWatermark(early=Triggering("is_ready")),
+        accumulation="discarding",
+        allowed_lateness="0 s",
+        host=host,
+        on_error="drop",
+    )
+
+    words = "Triggering(method='is_ready').is_ready raised ValueError: poisoned"
+    assert [line.split("  ")[-1].strip() for line in str(results).splitlines()[1:]] == [
+        f"0 elements ({words})",
+        f"[{POISON}]",
+    ]
+    explained = " ".join(str(results.explain()).split())
+    assert f"the expiry of its window: {words}" in explained
+
+
 @pytest.mark.parametrize("machine", ["auto", "reference"])
 def test_failed_sums_that_outgrow_their_type_leave_one_row_out(machine: Any) -> None:
     most = 2**63 - 1
