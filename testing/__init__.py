@@ -97,7 +97,7 @@ from beamlike.testing.pipelines.beam_matchers import (
     is_not_empty,
 )
 from beamlike.testing.pipelines.checks import NothingRanWarning
-from beamlike.testing.pipelines.collections import Expectation, expect
+from beamlike.testing.pipelines.collections import Expectation, expect, inside
 from beamlike.testing.pipelines.contexts import (
     TestPipeline,
     run_with_context,
@@ -105,20 +105,18 @@ from beamlike.testing.pipelines.contexts import (
     run_with_local_output,
     run_with_overrides,
 )
-from beamlike.testing.pipelines.inside import inside
 from beamlike.testing.pipelines.jobs import JobTest
-from beamlike.testing.pipelines.overrides import TransformOverride
 from beamlike.testing.pipelines.runs import (
     expect_counter,
     expect_distribution,
     expect_error,
     expect_gauge,
 )
+from beamlike.testing.pipelines.wiring import TransformOverride
 from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
 from beamlike.testing.scenarios.results import to_document
-from beamlike.testing.streams.arrivals import arrivals_from_dataframe
 from beamlike.testing.streams.as_code import as_test_stream
-from beamlike.testing.streams.by_clock import stream_by_clock
+from beamlike.testing.streams.by_clock import arrivals_from_dataframe, stream_by_clock
 from beamlike.testing.streams.comparing import compare
 from beamlike.testing.streams.finished import FinishedTestStream
 from beamlike.testing.streams.results import Results

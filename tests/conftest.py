@@ -15,7 +15,7 @@ import pytest
 
 from beamlike.errors import BeamlikeError
 from beamlike.hosts.spark.session import SESSION_ZONE, SHORT_LIVED
-from beamlike.playground.interpreter import interpreter_files
+from beamlike.playground.packages import interpreter_files
 from tests.support.accessibility import axe_findings, why_no_axe
 from tests.support.browser import CHROMIUM, headless_chromium
 from tests.support.examples import AT_NIGHT, ONE_OF, examples

@@ -20,7 +20,7 @@ OPENED = {
     "beamlike/runtime/store/state.py": "panes of such functions that may be withdrawn",
     "beamlike/runtime/graph/wire.py": "values of a pipeline, between its workers and at rest",
     # Nothing that it names is imported or called, but for a few classes of plain values.
-    "beamlike/inspect/state/plain_pickles.py": "states and timers of a checkpoint",
+    "beamlike/inspect/state/functions.py": "states and timers of a checkpoint",
     # Asked for by the user, by name.
     "beamlike/api/pickle_coder.py": "PickleCoder, which says so",
     "beamlike/dialects/apex_run.py": "a checkpoint of a run, with unpickle=True only",
@@ -28,7 +28,7 @@ OPENED = {
     "beamlike/runners/beam/keys.py": "a key of a pipeline of Beam, for which it has no coder",
     # Copies that a test makes of what it was given, in the same process.
     "testing/contracts/combine_fn.py": "the combine function under test",
-    "testing/contracts/trigger_rules.py": "the trigger under test, and what it keeps",
+    "testing/contracts/trigger.py": "the trigger under test, and what it keeps",
     "testing/contracts/values.py": "the value under test",
 }
 """Where pickles are opened, and what they are."""
@@ -126,5 +126,5 @@ def test_what_reads_checkpoints_and_scenarios_for_people_opens_none_but_for_plai
         "testing/scenarios/",
     )
     # It makes numbers, texts and the like of a pickle, and nothing that needs code.
-    plain = "beamlike/inspect/state/plain_pickles.py"
+    plain = "beamlike/inspect/state/functions.py"
     assert [name for name in OPENED if name.startswith(by_people)] == [plain]

@@ -1,11 +1,11 @@
 """The `beamlike` command. Each subcommand is a module: what it is asked, and what it does.
 
 `run`, `replay`, `explain`, `state`, `capture`, `plan`, `drain`, `repartition`, `playground` and
-`demo` are the commands. `argument_types` reads what is typed. `reading` reads transcript files and
-folders; `scenarios` runs what is in them, `replayed` judges what came out, `state_text`,
-`state_watermarks` and `state_json` show state, and `silence_spark` keeps Spark's log off the
-terminal. A module is imported only when its command is asked for, so that what one command needs
-(Spark, a plotting library) stays out of the way of the others.
+`demo` are the commands. `argument_types` reads what is typed. `scenarios` reads transcript files
+and folders, runs what is in them and judges what came out, `state_text` and `state_json` show
+state, and `silence_spark` keeps Spark's log off the terminal. A module is imported only when its
+command is asked for, so that what one command needs (Spark, a plotting library) stays out of the
+way of the others.
 """
 
 import io

@@ -19,7 +19,7 @@ from beamlike.extras import needs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.demo.job import Progress
+    from beamlike.demo.job import StreamProgress
 
 DESCRIPTION: Final = """\
 Stream the 336,776 departures scheduled from New York's airports in 2013 through
@@ -82,10 +82,9 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo. Returns 0 if the check holds, 1 if not."""
     needs("the demo", "demo")
     from beamlike.demo import check, report, results, story
-    from beamlike.demo.flights import load_flights
-    from beamlike.demo.job import Output, run_query
-    from beamlike.demo.pace import Pace, storm_days, write_arrivals
-    from beamlike.demo.screen import Screen
+    from beamlike.demo.flights import Pace, load_flights, storm_days, write_arrivals
+    from beamlike.demo.job import ResultFolders, run_query
+    from beamlike.demo.report import Screen
     from beamlike.hosts.spark.session import check_environment
     from beamlike.viz.picture import figure
     from beamlike.viz.saving import draw
@@ -98,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     else:  # about 150 micro-batches for the year: two minutes on a laptop of 2 cores
         pace = Pace(storms=4, storm_minutes=60, storm_hours=32, quiet_days=10)
         flights = load_flights(args.first_day, args.days)
-    output = Output(out)
+    output = ResultFolders(out)
     output.prepare()
     with tempfile.TemporaryDirectory(prefix="beamlike-demo-") as scratch:
         arrivals, checkpoint = Path(scratch, "arrivals"), Path(scratch, "checkpoint")
@@ -119,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
         ):
             screen = Screen(_say, files)
 
-            def report_progress(progress: "Progress") -> None:
+            def report_progress(progress: "StreamProgress") -> None:
                 check_interrupt()
                 screen.show(progress)
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from beamlike.cli.argument_types import REFUSED, json_of, number_of, place
-from beamlike.cli.reading import Reading, read_file
-from beamlike.cli.scenarios import in_memory, problem_of, recorded, title_line
+from beamlike.cli.scenarios import Reading, in_memory, problem_of, read_file, recorded, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.model.fingerprint import visible
 from beamlike.model.time import instant_ms

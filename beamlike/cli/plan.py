@@ -47,7 +47,7 @@ _NEARLY: Final = 1.1
 
 
 @attrs.frozen
-class Stream:
+class PlannedStream:
     """What a query has to do, and what is known of its machines.
 
     Attributes:
@@ -75,7 +75,7 @@ class Stream:
         )
 
 
-def needs_of(stream: Stream) -> tuple[Machines, Cost]:
+def needs_of(stream: PlannedStream) -> tuple[Machines, Cost]:
     """The least machines that do it in half of the time, or what comes nearest to it.
 
     >>> load = Load(events=200_000)
@@ -96,7 +96,7 @@ def needs_of(stream: Stream) -> tuple[Machines, Cost]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments to argparse."""
-    add, stream = parser.add_argument, Stream(Load(0))
+    add, stream = parser.add_argument, PlannedStream(Load(0))
     load, machines = stream.load, stream.machines
     add("--events", type=whole_number(1), required=True, metavar="N", help="events a second")
     add(
@@ -196,7 +196,7 @@ def run(args: argparse.Namespace) -> int:
         hottest=args.hottest,
     )
     machines = Machines(cores=args.cores, speed=args.speed, commit=args.commit)
-    stream = Stream(load, args.every, machines, args.executors, args.partitions)
+    stream = PlannedStream(load, args.every, machines, args.executors, args.partitions)
     best, cost = needs_of(stream)
     for name, value in _rows(stream, best, cost).items():
         print(f"{name:<15}{value}")
@@ -205,7 +205,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(stream: Stream, machines: Machines, cost: Cost) -> dict[str, str]:
+def _rows(stream: PlannedStream, machines: Machines, cost: Cost) -> dict[str, str]:
     """What is printed, by name."""
     spent = {
         "driver": cost.driver,

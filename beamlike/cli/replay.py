@@ -11,14 +11,16 @@ from shutil import get_terminal_size
 from typing import Any, Final
 
 from beamlike.cli.argument_types import REFUSED, as_path, place
-from beamlike.cli.reading import Reading, read_files
-from beamlike.cli.replayed import Replay, lines_of
 from beamlike.cli.scenarios import (
     Outcome,
+    Reading,
+    Replay,
     in_local,
     in_memory,
+    lines_of,
     on_spark,
     problem_of,
+    read_files,
     recorded,
     title_line,
     windowing_line,

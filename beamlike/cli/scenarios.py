@@ -1,22 +1,116 @@
-"""Scenarios of transcript files: run on either host, named, and their errors in a line."""
+"""Scenarios of transcript files and folders: read, run on any host, and judged."""
 
+import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from beamlike.errors import BeamlikeError, RecordingError, UserFunctionError
+import attrs
+
+from beamlike.errors import (
+    BeamlikeError,
+    RecordingError,
+    TranscriptError,
+    UnsupportedError,
+    UserFunctionError,
+)
+from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.combine import CombineFn
 from beamlike.model.fingerprint import visible
-from beamlike.model.time import show_duration
+from beamlike.model.time import MAX_TIMESTAMP, show_duration
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run, Script
-from beamlike.testing.scenarios.files import Scenario
+from beamlike.testing.scenarios.files import Scenario, differences, read_transcripts
 from beamlike.viz.recording import Recording
+from beamlike.viz.sentences import wrapped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from beamlike.runtime.graph.scripted import Stage
+
+_MOST_PROBLEMS = 5
+
+
+@attrs.frozen
+class Reading:
+    """What was read.
+
+    Args:
+        scenarios: All that can be run.
+        problems: What is wrong, a text for each file, with the places in it.
+        unread: What cannot be run because of that, in the same order.
+    """
+
+    scenarios: tuple[Scenario, ...]
+    problems: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def first_problems(self) -> str:
+        """What is wrong with the first files."""
+        more = len(self.problems) - _MOST_PROBLEMS
+        ending = [f"... and {more} more files that cannot be used"] if more > 0 else []
+        return "\n\n".join([*self.problems[:_MOST_PROBLEMS], *ending])
+
+    def show_problems(self) -> None:
+        """Say on standard error what is wrong, before anything runs."""
+        print(f"beamlike: {visible(self.first_problems)}\n", file=sys.stderr, flush=True)
+
+    def show_unread(self) -> None:
+        """Repeat in a line for each file what has not run: the first message may be far above."""
+        for what in self.unread:
+            print(f"beamlike: not run, it cannot be read: {visible(what)}", file=sys.stderr)
+
+
+def read_file(file: str) -> Reading:
+    """The scenarios of a file."""
+    return _all([_read(file)])
+
+
+def read_files(names: Sequence[str]) -> Reading:
+    """The scenarios of files and folders."""
+    files = [file for name in names for file in _files(name)]
+    return _all([_read(file) for file in files])
+
+
+def _all(readings: Sequence[Reading]) -> Reading:
+    whole = Reading(
+        tuple(scenario for reading in readings for scenario in reading.scenarios),
+        tuple(problem for reading in readings for problem in reading.problems),
+        tuple(it for reading in readings for it in reading.unread),
+    )
+    if not whole.scenarios:
+        raise TranscriptError(whole.first_problems)
+    return whole
+
+
+def _read(file: str) -> Reading:
+    found = read_transcripts(file)
+    if found.problem is not None:
+        number = f"{found.unread} scenario{'s' * (found.unread != 1)} of {file}"
+        return Reading(
+            found.scenarios, (str(found.problem),), (number if found.scenarios else file,)
+        )
+    if not found.scenarios:
+        problem = (
+            f"{file}: there is no scenario in this file; beamlike replay --help shows one to begin "
+            "with"
+        )
+        return Reading((), (problem,), (file,))
+    return Reading(found.scenarios)
+
+
+def _files(name: str) -> list[str]:
+    if not os.path.isdir(name):
+        return [name]
+    found = sorted(map(str, Path(name).rglob("*.json")))
+    if not found:
+        raise TranscriptError(f"{name}: there is no *.json file in this folder")
+    return found
+
 
 Outcome = Run | Exception
 """What came of a scenario: everything that came out, or what was raised."""
@@ -104,3 +198,76 @@ def problem_of(error: Exception) -> str:
     text = str(error) if isinstance(error, BeamlikeError) else f"{type(error).__name__}: {error}"
     causes = _RAISED.findall(text)
     return visible(" ".join((causes[-1] if causes else text).split()))
+
+
+@attrs.frozen
+class Replay:
+    """A scenario, what came of it, and how that differs from what was expected."""
+
+    scenario: Scenario
+    outcome: Outcome
+    differences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scenario: Scenario, outcome: Outcome) -> "Replay":
+        found = differences(scenario, outcome) if isinstance(outcome, Run) else []
+        return cls(scenario, outcome, tuple(found))
+
+    @property
+    def failed(self) -> bool:
+        """Whether it counts against the exit status."""
+        if isinstance(self.outcome, UnsupportedError):
+            # Levels beyond the core may be skipped, as long as it shows.
+            return self.scenario.level == "core"
+        if isinstance(self.outcome, Exception):
+            return True
+        return bool(self.differences) and not self.scenario.contested
+
+    @property
+    def verdict(self) -> str:
+        """In a word or two."""
+        if isinstance(self.outcome, UnsupportedError):
+            return "not supported"
+        if isinstance(self.outcome, Exception):
+            return "failed"
+        if self.differences:
+            return "contested, differs" if self.scenario.contested else "differs"
+        if self.scenario.expected is None:
+            return "nothing expected"
+        return "as recorded" if self.scenario.recorded_from else "as expected"
+
+    @property
+    def verdict_line(self) -> str:
+        """The verdict of a run that came to its end. What follows a colon are differences."""
+        test = self.scenario.recorded_from
+        if self.differences:
+            return f"{self.verdict}{f' from what the failed test {test} recorded' * bool(test)}:"
+        if self.verdict != "as recorded":
+            return self.verdict
+        wanted = "what the test expected is in its failure text"
+        return f"as recorded from the failed test {test}; {wanted}"
+
+    def hints(self, *, explained: bool) -> Iterator[str]:
+        """What may surprise the author of the scenario."""
+        script, outcome = self.scenario.script, self.outcome
+        ends = [
+            index for index, step in enumerate(script) if step == AdvanceWatermark(MAX_TIMESTAMP)
+        ]
+        if isinstance(outcome, Run) and not outcome.outputs:
+            reason = "" if explained else "--explain says why"
+            if not ends:
+                reason = "windows that are open at the end stay open: the steps do not end with "
+                reason += '{"advance_watermark_to_infinity": true}'
+                reason += "" if explained else "; --explain says what each window waits for"
+            if reason:
+                yield f"(nothing came out; {reason})"
+        if ends and ends[0] + 1 < len(script):
+            yield (
+                f"(step {ends[0]} is the end of time, and no element can be in time after it; in a "
+                "TestStream it is the last step)"
+            )
+
+
+def lines_of(text: str) -> str:
+    """A line of any length on as many lines as it needs."""
+    return "\n".join(wrapped(text, "", "  "))

@@ -51,7 +51,7 @@ def flight_panes(flights: "DataFrame") -> "DataFrame":
 
 
 @attrs.frozen
-class Progress:
+class StreamProgress:
     """How far the query is.
 
     ``batches`` micro-batches are done; ``counted`` has the panes by timing and ``DROPPED``;
@@ -64,7 +64,7 @@ class Progress:
 
 
 @attrs.frozen
-class MicroBatch:
+class FlightBatch:
     """One micro-batch: rows read, and the watermark (epoch ms) that it brought, if any."""
 
     number: int
@@ -72,7 +72,7 @@ class MicroBatch:
     watermark_ms: int | None
 
 
-class Output:
+class ResultFolders:
     """The folder of the result: ``panes/`` and ``dropped/``, a Parquet file for each batch.
 
     A file is named for its batch and appears whole or not at all, so a batch that Spark
@@ -106,10 +106,10 @@ class Output:
         counted["DROPPED"] = dropped.num_rows
         self.counted[batch] = counted
 
-    def progress(self, watermark_ms: int | None) -> Progress:
+    def progress(self, watermark_ms: int | None) -> StreamProgress:
         """What has been written so far."""
         counts = list(self.counted.values())
-        return Progress(len(counts), sum(counts, Counter()), watermark_ms)
+        return StreamProgress(len(counts), sum(counts, Counter()), watermark_ms)
 
     def panes(self) -> pa.Table:
         """All panes written, with the column ``batch``."""
@@ -135,9 +135,9 @@ def run_query(
     spark: "SparkSession",
     arrivals: Path,
     checkpoint: Path,
-    output: Output,
-    report: Callable[[Progress], None],
-) -> list[MicroBatch]:
+    output: ResultFolders,
+    report: Callable[[StreamProgress], None],
+) -> list[FlightBatch]:
     """Stream all files through the windows, one file a micro-batch, until they are done.
 
     Args:
@@ -177,8 +177,8 @@ def run_query(
     return batches
 
 
-def _micro_batch(progress: Any) -> MicroBatch:
+def _micro_batch(progress: Any) -> FlightBatch:
     """One of Spark's progress reports. Spark's watermark is 1970 while it knows none."""
     text = progress["eventTime"].get("watermark", "1970-01-01T00:00:00Z")
     watermark = int(datetime.fromisoformat(text).timestamp() * 1000)
-    return MicroBatch(progress["batchId"], progress["numInputRows"], watermark or None)
+    return FlightBatch(progress["batchId"], progress["numInputRows"], watermark or None)

@@ -1,15 +1,23 @@
-"""The summary: what a person wants to know of the run, in plain sentences."""
+"""What a person wants to know of the run, in plain sentences: while it runs, and at its end."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.demo.check import Verdict
-from beamlike.demo.flights import CANCELLED
-from beamlike.demo.results import Drop, FlightPane, Group, show_group, show_minutes
+from beamlike.demo.flights import CANCELLED, ArrivalFile
+from beamlike.demo.job import StreamProgress
+from beamlike.demo.results import (
+    DroppedFlight,
+    FlightPane,
+    Group,
+    show_group,
+    show_local,
+    show_minutes,
+)
 from beamlike.model.fingerprint import how_many
 
 _SHOWN_PROBLEMS: Final = 10
@@ -18,7 +26,7 @@ _SHOWN_PROBLEMS: Final = 10
 def render(
     flights: pa.Table,
     panes: Mapping[Group, Sequence[FlightPane]],
-    drops: Sequence[Drop],
+    drops: Sequence[DroppedFlight],
     batches: int,
     verdict: Verdict,
 ) -> str:
@@ -73,7 +81,7 @@ def _value(pane: FlightPane) -> str:
     return f"{pane.departures} with mean delay {delay}"
 
 
-def _dropped(drops: Sequence[Drop]) -> Iterator[str]:
+def _dropped(drops: Sequence[DroppedFlight]) -> Iterator[str]:
     reasons = Counter(drop.reason for drop in drops)
     counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
     yield f"{len(drops):,} ({counts})" if drops else "nothing"
@@ -95,3 +103,37 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     yield from verdict.problems[:_SHOWN_PROBLEMS]
     if len(verdict.problems) > _SHOWN_PROBLEMS:
         yield f"and {len(verdict.problems) - _SHOWN_PROBLEMS:,} more"
+
+
+_LINES: Final = 12
+"""How many lines of progress a run prints."""
+
+
+class Screen:
+    """A line of text each time that a part of the files has been read."""
+
+    def __init__(self, say: Callable[[str], None], files: Sequence[ArrivalFile]) -> None:
+        self._say, self._files = say, files
+        self._step = max(1, len(files) // _LINES)
+        self._next = self._step
+
+    def show(self, progress: StreamProgress) -> None:
+        """Say how far the query is, if that is news."""
+        if progress.batches < self._next:
+            return
+        self._next = progress.batches + self._step
+        rows = sum(file.rows for file in self._files[: progress.batches])
+        counts = ", ".join(
+            f"{name.lower().replace('_', ' ')} {progress.counted[name]:,}"
+            for name in ("EARLY", "ON_TIME", "LATE", "DROPPED")
+        )
+        self._say(
+            f"rows {rows:,} of {sum(file.rows for file in self._files):,}, "
+            f"watermark {self._watermark(progress.watermark_ms)}, {counts}"
+        )
+
+    def _watermark(self, watermark: int | None) -> str:
+        if watermark is None:
+            return "none yet"
+        # The closing row moves it a week beyond the last flight, which would puzzle a reader.
+        return "past the end" if watermark > self._files[-1].last_ms else show_local(watermark)

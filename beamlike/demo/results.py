@@ -31,7 +31,7 @@ class FlightPane:
 
 
 @attrs.frozen
-class Drop:
+class DroppedFlight:
     """A flight that its window did not take.
 
     ``missed_ms`` is how much earlier the watermark would have had to be, None where no time
@@ -80,10 +80,10 @@ def read_panes(table: pa.Table) -> dict[Group, Sequence[FlightPane]]:
     }
 
 
-def read_drops(table: pa.Table) -> tuple[Drop, ...]:
+def read_drops(table: pa.Table) -> tuple[DroppedFlight, ...]:
     """The dropped flights, in the order in which they were dropped."""
     return tuple(
-        Drop(
+        DroppedFlight(
             (row["carrier"], _instant_ms(row["window"]["start"])),
             _instant_ms(row["dropped"]["timestamp"]),
             row["dropped"]["reason"],

@@ -5,14 +5,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.demo.flights import ARRIVED, NEW_YORK, SCHEDULED, hour_ms
-from beamlike.demo.job import ALLOWED_LATENESS, WATERMARK_DELAY, MicroBatch
-from beamlike.demo.pace import ArrivalFile
-from beamlike.demo.results import HOUR_MS, Drop, FlightPane, Group, show_local, show_minutes
+from beamlike.demo.flights import ARRIVED, NEW_YORK, SCHEDULED, ArrivalFile, hour_ms
+from beamlike.demo.job import ALLOWED_LATENESS, WATERMARK_DELAY, FlightBatch
+from beamlike.demo.results import (
+    HOUR_MS,
+    DroppedFlight,
+    FlightPane,
+    Group,
+    show_local,
+    show_minutes,
+)
 from beamlike.model.time import duration_ms, show_duration
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.viz.axis import FoldedTime
-from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
+from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
 
 _READABLE_PANES = 6
 _ROWS = 14
@@ -20,7 +26,9 @@ _ROWS = 14
 _MARGIN = 0.6
 
 
-def choose_group(panes: Mapping[Group, Sequence[FlightPane]], drops: Sequence[Drop]) -> Group:
+def choose_group(
+    panes: Mapping[Group, Sequence[FlightPane]], drops: Sequence[DroppedFlight]
+) -> Group:
     """The carrier's hour with the most to show.
 
     All three timings and a drop before less; then more panes, as long as a picture
@@ -40,10 +48,10 @@ def choose_group(panes: Mapping[Group, Sequence[FlightPane]], drops: Sequence[Dr
 def story_scene(
     group: Group,
     panes: Sequence[FlightPane],
-    drops: Sequence[Drop],
+    drops: Sequence[DroppedFlight],
     flights: pa.Table,
     files: Sequence[ArrivalFile],
-    batches: Sequence[MicroBatch],
+    batches: Sequence[FlightBatch],
 ) -> Scene:
     """The picture of one carrier's hour.
 
@@ -95,7 +103,7 @@ def story_scene(
         event=FoldedTime([(left, right)], limit_ms=HOUR_MS),
         ticks=tuple(_hours(time, first, max(events), row)),
         folds=tuple(
-            Fold(row(fold), f"{show_duration((until - fold) // 60_000 * 60_000)} left out")
+            FoldLabel(row(fold), f"{show_duration((until - fold) // 60_000 * 60_000)} left out")
             for fold, until in time.folds
         ),
         ideal=tuple((row(instant), instant) for instant in (left, right)),
@@ -130,7 +138,7 @@ def _hours(time: FoldedTime, first: int, last: int, row: Callable[[int], float])
             yield Tick(row(hour), show_local(hour, "%H:%M"), strong=True)
 
 
-def _reached(files: Sequence[ArrivalFile], batches: Sequence[MicroBatch]) -> dict[int, int]:
+def _reached(files: Sequence[ArrivalFile], batches: Sequence[FlightBatch]) -> dict[int, int]:
     """For each batch the arrival (epoch ms) up to which the stream had been read."""
     reached, done = {}, files[0].first_ms
     unread = iter(files)
@@ -143,7 +151,7 @@ def _reached(files: Sequence[ArrivalFile], batches: Sequence[MicroBatch]) -> dic
 
 
 def _flown(
-    group: Group, drops: Sequence[Drop], flights: pa.Table
+    group: Group, drops: Sequence[DroppedFlight], flights: pa.Table
 ) -> Iterable[tuple[int, int, str]]:
     """Event time and arrival (ms) of the hour's flights; those dropped, with a label."""
     carrier, start = group

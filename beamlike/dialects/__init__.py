@@ -18,13 +18,12 @@ become its rows. That edge is there twice: in memory, where each dialect is fed 
 as the test harness of its system is, and over a DataFrame, streaming or bounded, where
 ``on_dataframe`` of every result gives the rows as columns.
 
-Read in this order: `rows` (what comes out, for all dialects), `arguments` (checks of what users
-pass), `stages` (one stage in memory, and what comes out of one element), `folds` (combine functions
-that they need), `frames` (what all of them share over a DataFrame), then the dialects. Kafka
-Streams: `kafka`, with `kafka_windows`, `kafka_table`, `kafka_store`, `kafka_suppress` and
-`kafka_driver`. Flink: `flink`, with `flink_triggers`, `flink_evictors`, `flink_words` and
-`flink_operator`. Apex: `apex`, with `apex_options`, `apex_accumulations`, `apex_operator` and
-`apex_run`. Akka: `akka`.
+Read in this order: `stages` (what comes out, for all dialects, checks of what users pass, and one
+stage in memory), `folds` (combine functions that they need), `frames` (what all of them share over
+a DataFrame), then the dialects. Kafka Streams: `kafka`, with `kafka_table`, `kafka_store`,
+`kafka_suppress` (its sessions, and when results come out) and `kafka_driver`. Flink: `flink`, with
+`flink_triggers`, `flink_words` (windows and evictors) and `flink_operator`. Apex: `apex`, with
+`apex_options`, `apex_accumulations`, `apex_operator` and `apex_run`. Akka: `akka`.
 
 How each choice of these systems is written with a strategy of this package, what is a mapping at
 the edge, and what differs on Spark: the page "Other systems' windows" of the documentation.

@@ -34,8 +34,7 @@ from beamlike.dialects.frames import (
     reason_of,
     shown,
 )
-from beamlike.dialects.rows import Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.stages import ElementwiseGrouping, Row
 from beamlike.errors import (
     SessionOverflowError,
     UnsupportedError,
@@ -313,7 +312,7 @@ class SessionRun:
 
     def __init__(self, flow: SessionWindow) -> None:
         self._flow = flow
-        self._stage = Stage(flow.strategy, flow.combine)
+        self._stage = ElementwiseGrouping(flow.strategy, flow.combine)
         self._clock = 0
         self._over = ""
 

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.dialects.arguments import check_combine
 from beamlike.dialects.folds import Elements, Reduce
+from beamlike.dialects.stages import check_combine
 from beamlike.errors import CombineError
 from beamlike.model.combine import Collect, CombineFn, Mean, Together, Top
 from beamlike.model.copies import own_copy

@@ -15,7 +15,7 @@ from beamlike.dialects.apex_options import (
     check_option,
     strategy_of,
 )
-from beamlike.dialects.arguments import check_combine, check_function, check_kind
+from beamlike.dialects.stages import check_combine, check_function, check_kind
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions

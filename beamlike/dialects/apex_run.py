@@ -12,8 +12,7 @@ from beamlike.dialects.apex_options import (
     FixedDiffProcessingTimeWatermarkGen,
     TriggerOption,
 )
-from beamlike.dialects.rows import Bounds, Kind, Row
-from beamlike.dialects.stages import SavedStage, Stage
+from beamlike.dialects.stages import Bounds, ElementwiseGrouping, Kind, Row, SavedGrouping
 from beamlike.errors import StateError, UserFunctionError, WindowingError
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop
@@ -126,7 +125,7 @@ class _Saved:
     watermark: int | None
     stream_watermarks: tuple[int | None, ...]
     latest: int | None
-    stage: SavedStage
+    stage: SavedGrouping
 
 
 class OperatorRun:
@@ -148,7 +147,9 @@ class OperatorRun:
             )
         self._operator = operator
         self._interval = batch_interval
-        self._stage = Stage(operator.strategy_in_batches(batch_interval), operator.combine)
+        self._stage = ElementwiseGrouping(
+            operator.strategy_in_batches(batch_interval), operator.combine
+        )
         self._clock = 0
         self._watermark: int | None = None
         self._stream_watermarks: list[int | None] = [None] * self.streams

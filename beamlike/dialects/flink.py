@@ -25,8 +25,6 @@ from typing import Any
 
 import attrs
 
-from beamlike.dialects.arguments import check_combine, check_function, check_kind
-from beamlike.dialects.flink_evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 from beamlike.dialects.flink_operator import Windowed, WindowedOperator, WindowFunction
 from beamlike.dialects.flink_triggers import (
     ContinuousEventTimeTrigger,
@@ -42,17 +40,22 @@ from beamlike.dialects.flink_triggers import (
 )
 from beamlike.dialects.flink_words import (
     Assigner,
+    CountEvictor,
+    DeltaEvictor,
     EventTimeSessionWindows,
+    Evictor,
     GlobalWindows,
     ProcessingTimeSessionWindows,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
+    TimeEvictor,
     TimeWindow,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
     merge_windows,
 )
 from beamlike.dialects.folds import Kept, OfKept, Reduce, Then
+from beamlike.dialects.stages import check_combine, check_function, check_kind
 from beamlike.errors import WindowingError
 from beamlike.model.combine import CombineFn
 from beamlike.model.time import DurationLike, duration_ms

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import attrs
 
 from beamlike.api.arguments import A_KEY, column_names
-from beamlike.dialects.flink_evictors import Evictor
 from beamlike.dialects.flink_triggers import Trigger
-from beamlike.dialects.flink_words import Assigner
+from beamlike.dialects.flink_words import Assigner, Evictor
 from beamlike.dialects.frames import (
     A_VALUE,
     GROUP_OPTIONS,
@@ -27,8 +26,7 @@ from beamlike.dialects.frames import (
     reason_of,
     shown,
 )
-from beamlike.dialects.rows import Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.stages import ElementwiseGrouping, Row
 from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
@@ -221,7 +219,7 @@ class Harness:
 
     def __init__(self, operator: WindowedOperator) -> None:
         strategy = operator.strategy
-        self._stage = Stage(strategy, operator.combine)
+        self._stage = ElementwiseGrouping(strategy, operator.combine)
         self._operator = operator
         self._processing_time = operator.windowed.assigner.processing_time
         self._clock = 0

@@ -7,7 +7,7 @@ from typing import Literal
 
 import attrs
 
-from beamlike.dialects.arguments import check_kind
+from beamlike.dialects.stages import check_kind
 from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.model.extra_triggers import AfterDelta, AfterSilence, DeltaOf
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime

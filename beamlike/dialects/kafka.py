@@ -32,13 +32,18 @@ from typing import Any
 
 import attrs
 
-from beamlike.dialects.arguments import check_function, check_kind
 from beamlike.dialects.folds import Fold
 from beamlike.dialects.kafka_driver import UNNAMED, CachingDriver, Driver
 from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, SessionStore
-from beamlike.dialects.kafka_suppress import BufferConfig, Suppressed
+from beamlike.dialects.kafka_suppress import (
+    BufferConfig,
+    EmitStrategy,
+    EmitStrategyLike,
+    SessionWindows,
+    Suppressed,
+)
 from beamlike.dialects.kafka_table import KTable
-from beamlike.dialects.kafka_windows import EmitStrategy, EmitStrategyLike, SessionWindows
+from beamlike.dialects.stages import check_function, check_kind
 from beamlike.model.combine import Count
 from beamlike.model.options import option
 

@@ -9,13 +9,10 @@ from typing import Any
 
 import attrs
 
-from beamlike.dialects.arguments import check_kind
 from beamlike.dialects.folds import Fold, Record
 from beamlike.dialects.kafka_store import Materialized, SessionStore, key_bytes
-from beamlike.dialects.kafka_suppress import Buffer, Suppressed
-from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
-from beamlike.dialects.rows import Bounds, Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.kafka_suppress import Buffer, EmitStrategy, SessionWindows, Suppressed
+from beamlike.dialects.stages import Bounds, ElementwiseGrouping, Row, check_kind
 from beamlike.errors import BufferFullError, TimeError, WindowError, WindowingError
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import CombineFn
@@ -133,7 +130,7 @@ class Driver:
         assert isinstance(strategy.window_fn, Sessions)
         assert isinstance(strategy.window_fn.gap, int)
         self._width = strategy.window_fn.gap  # of the window of a single record
-        self._stage = Stage(strategy, table.combine)
+        self._stage = ElementwiseGrouping(strategy, table.combine)
         self._table = table
         self._gap = table.windows.inactivity_gap
         self._stream_times = [MIN_TIMESTAMP] * table.streams

@@ -8,8 +8,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.dialects.arguments import check_key
-from beamlike.dialects.rows import Bounds
+from beamlike.dialects.stages import Bounds, check_key
 from beamlike.errors import WindowError, WindowingError
 from beamlike.model.options import by_name
 from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import attrs
 
 from beamlike.api.arguments import A_KEY, A_TIMESTAMP, column_names
-from beamlike.dialects.arguments import check_kind
 from beamlike.dialects.folds import Fold, Record
 from beamlike.dialects.frames import (
     GROUP_OPTIONS,
@@ -21,8 +20,8 @@ from beamlike.dialects.frames import (
     shown,
 )
 from beamlike.dialects.kafka_driver import CachingDriver, Driver, TableParts
-from beamlike.dialects.kafka_suppress import Suppressed
-from beamlike.dialects.kafka_windows import EmitStrategy
+from beamlike.dialects.kafka_suppress import EmitStrategy, Suppressed
+from beamlike.dialects.stages import check_kind
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.combine.base import Around

@@ -1,11 +1,15 @@
-"""A dialect's stage in memory: the machine, with its watermark where the dialect says it is."""
+"""What all dialects share in memory: their rows, checks of what users pass, and one grouping.
+
+A row has bounds and timestamps as its system shows them. An `ElementwiseGrouping` is the machine,
+with its watermark where the dialect says.
+"""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
-from beamlike.dialects.arguments import check_key
+from beamlike.errors import BeamlikeError, CombineError, WindowingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, WindowState
@@ -18,8 +22,91 @@ from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
 
 
+def check_kind(argument: str, given: object, kind: type | tuple[type, ...], example: str) -> None:
+    """Refuse what is of none of these kinds.
+
+    Raises:
+        WindowingError: It is of another one. The message shows the example.
+    """
+    if not isinstance(given, kind):
+        raise WindowingError(f"{argument} must be such as {example}, got {given!r}")
+
+
+def check_key(key: object) -> None:
+    """Refuse a key that cannot be hashed.
+
+    Raises:
+        WindowingError: It cannot.
+    """
+    try:
+        hash(key)
+    except TypeError as cause:
+        raise WindowingError(
+            f"a key must be a value that can be hashed, got {key!r}; let it be a text, a number, "
+            "or a tuple of such"
+        ) from cause
+
+
+def check_function(
+    argument: str, given: Any, takes: str, error: type[BeamlikeError] = CombineError
+) -> None:
+    """Refuse what cannot be called.
+
+    Args:
+        takes: What the function is of, in words.
+        error: What is raised: CombineError for what makes values.
+
+    Raises:
+        BeamlikeError: It cannot be called; of the class that was given.
+    """
+    if not callable(given):
+        raise error(f"{argument} must be a function of {takes}, got {given!r}")
+
+
+def check_combine(argument: str, given: object) -> None:
+    """Refuse what is no combine function.
+
+    Raises:
+        CombineError: It is none.
+    """
+    if not isinstance(given, CombineFn):
+        hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
+        raise CombineError(
+            f"{argument} must be a combine function such as Sum(), got {given!r}{hint}"
+        )
+
+
+Kind = Literal["value", "tombstone", "retract", "late", "dropped", "watermark"]
+"""``value``: a result. ``tombstone``: there is no longer a result of this key and window.
+``retract``: the result with this value is withdrawn. ``late``: an element that came too late, where
+the program asked for those. ``dropped``: one that got into no result. ``watermark``: one that is
+passed on, in ``timestamp``."""
+
+Bounds = tuple[int, int]
+"""Start and end of a window (ms), as the system counts the end."""
+
+
 @attrs.frozen
-class SavedStage:
+class Row:
+    """One row of a dialect's output.
+
+    ``value`` and ``timestamp`` (ms) are the element's own in rows of the kinds ``late`` and
+    ``dropped``. ``window`` is ``"global"`` for a global window that the system shows; it and
+    ``timestamp`` are None where the system has none. ``reason`` says why an element was dropped,
+    or why a session ended. ``old`` is the result that this one replaces, where it is asked for.
+    """
+
+    kind: Kind
+    key: Any
+    value: Any
+    window: Bounds | Literal["global"] | None
+    timestamp: int | None
+    reason: str | None = None
+    old: Any = None
+
+
+@attrs.frozen
+class SavedGrouping:
     """The state of a stage: of every key, and of its clocks (ms)."""
 
     states: Mapping[Hashable, KeyState]
@@ -27,7 +114,7 @@ class SavedStage:
     clock: int
 
 
-class Stage:
+class ElementwiseGrouping:
     """One grouping that takes elements one by one.
 
     The other systems ask their triggers after every element. So each element is a bundle of its
@@ -77,11 +164,11 @@ class Stage:
         """What comes out because processing time becomes so much (ms)."""
         return self._play(AdvanceClock(clock)) if clock > self._stage.clock else ()
 
-    def saved(self) -> SavedStage:
+    def saved(self) -> SavedGrouping:
         """The whole state, without its history."""
-        return SavedStage(self._stage.states, self._stage.watermark, self._stage.clock)
+        return SavedGrouping(self._stage.states, self._stage.watermark, self._stage.clock)
 
-    def resume(self, saved: SavedStage) -> None:
+    def resume(self, saved: SavedGrouping) -> None:
         """Go on from there."""
         self._stage = MemoryStage(
             Grouping(self.strategy, self.combine), saved.states, saved.watermark, saved.clock

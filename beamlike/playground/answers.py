@@ -15,8 +15,8 @@ from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.report import report
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.playground.sketches import (
-    GroupNode,
     Plain,
+    SketchedGrouping,
     grouped,
     script_of,
     sketch_of,
@@ -87,7 +87,7 @@ def _panel(given: Plain, script: Script, title: str) -> Plain:
     }
 
 
-def _recorded(chosen: GroupNode, script: Script) -> Recording:
+def _recorded(chosen: SketchedGrouping, script: Script) -> Recording:
     return Recording.of(run_in_memory(chosen.machine(), script), chosen.strategy, chosen.combine)
 
 

@@ -18,8 +18,7 @@ from typing import Final
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.palette.pages import palette_script, palette_style
-from beamlike.playground.interpreter import VERSION, interpreter_files
-from beamlike.playground.packages import cache_folder
+from beamlike.playground.packages import VERSION, cache_folder, interpreter_files
 from beamlike.viz.page import SHARED_SCRIPTS, page_part
 
 _SCRIPTS: Final = (

@@ -4,7 +4,7 @@ It is read like a transcript, so that each mistake is named with its place.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -14,10 +14,9 @@ from beamlike.errors import BeamlikeError, WatermarkError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.combine import CombineFn
+from beamlike.model.combine import CombineFn, Sum
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.playground.words import strategy_in_words
+from beamlike.model.time import MAX_TIMESTAMP, show_duration
 from beamlike.runtime.by_clock import (
     Arrival,
     BoundedDelay,
@@ -34,6 +33,140 @@ from beamlike.testing.scenarios.places import read_json
 from beamlike.testing.scenarios.schema import read_windowing
 from beamlike.testing.scenarios.writing import write_scenario
 
+InWords = tuple[WindowingStrategy, str]
+"""A strategy, and the code that makes it in that system's API."""
+
+_Choices = Mapping[str, Any]
+
+
+def strategy_in_words(choices: _Choices) -> InWords:
+    """The strategy that these choices make."""
+    make: Callable[[_Choices], InWords] = _one_of(_SYSTEMS, choices["system"])
+    return make(choices)
+
+
+def _kafka(choices: _Choices) -> InWords:
+    from beamlike.dialects.kafka import SessionWindows, group_by_key
+
+    gap, grace, emit = (choices[name] for name in ("gap_ms", "grace_ms", "emit"))
+    windows = SessionWindows.of_inactivity_gap_and_grace(gap, grace)
+    table = group_by_key().windowed_by(windows).emit_strategy(emit).count()
+    code = (
+        "kafka.group_by_key().windowed_by(\n"
+        f"    kafka.SessionWindows.of_inactivity_gap_and_grace({_length(gap)}, {_length(grace)})\n"
+        f").emit_strategy({emit!r})"
+    )
+    return table.strategy, code
+
+
+def _flink(choices: _Choices) -> InWords:
+    from beamlike.dialects import flink
+
+    lateness = choices["lateness_ms"]
+    method, *arguments = _one_of(_FLINK_WINDOWS, choices["windows"])
+    assigner, assigned = _method(getattr(flink, choices["windows"]), method, arguments, choices)
+    method, *arguments = _one_of(_FLINK_TRIGGERS, choices["trigger"])
+    trigger, triggered = _method(getattr(flink, choices["trigger"]), method, arguments, choices)
+    if choices["purging"] == "yes":
+        trigger = flink.PurgingTrigger.of(trigger)
+        triggered = f"PurgingTrigger.of(flink.{triggered})"
+    windowed = flink.key_by().window(assigner).trigger(trigger).allowed_lateness(lateness)
+    code = (
+        f"flink.key_by().window(\n    flink.{assigned}\n).trigger(flink.{triggered}"
+        f").allowed_lateness({_length(lateness)})"
+    )
+    return windowed.reduce(lambda one, other: one + other).strategy, code
+
+
+_FLINK_WINDOWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "TumblingEventTimeWindows": ("of", "size_ms"),
+    "SlidingEventTimeWindows": ("of", "size_ms", "slide_ms"),
+    "EventTimeSessionWindows": ("with_gap", "gap_ms"),
+    "GlobalWindows": ("create",),
+}
+_FLINK_TRIGGERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "EventTimeTrigger": ("create",),
+    "ContinuousEventTimeTrigger": ("of", "interval_ms"),
+    "ContinuousProcessingTimeTrigger": ("of", "interval_ms"),
+    "CountTrigger": ("of", "count"),
+    "NeverTrigger": ("create",),
+}
+
+
+def _apex(choices: _Choices) -> InWords:
+    from beamlike.dialects import apex
+
+    method, *arguments = _one_of(_APEX_WINDOWS, choices["windows"])
+    window, windowed = _method(apex.WindowOption, method, arguments, choices)
+    option, said = apex.TriggerOption(), "apex.TriggerOption()"
+    if choices["at_watermark"] == "yes":
+        option, said = apex.TriggerOption.at_watermark(), "apex.TriggerOption.at_watermark()"
+    for phase in ("early", "late"):
+        for name in (f"{phase}_count", f"{phase}_ms"):
+            if choices[name]:
+                every = choices[name] if name.endswith("count") else show_duration(choices[name])
+                option = getattr(option, f"with_{phase}_firings_at_every")(every)
+                said += f"\n    .with_{phase}_firings_at_every({_argument(name, choices)})"
+    mode = _one_of(_APEX_MODES, choices["mode"])
+    option, said = getattr(option, mode)(), f"{said}\n    .{mode}()"
+    lateness = choices["lateness_ms"]
+    rules: dict[str, Any] = {"allowed_lateness": lateness, "keyed": True}
+    operator = apex.WindowedOperator(window, Sum(), option, **rules)
+    code = (
+        f"apex.WindowedOperator(\n    apex.{windowed},\n    apex.Sum(),\n    {said},\n"
+        f"    allowed_lateness={_length(lateness)},\n    keyed=True,\n)"
+    )
+    return operator.strategy, code
+
+
+_APEX_WINDOWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "time_windows": ("time_windows", "size_ms"),
+    "sliding_time_windows": ("sliding_time_windows", "size_ms", "slide_ms"),
+    "session_windows": ("session_windows", "gap_ms"),
+    "global_window": ("global_window",),
+}
+_APEX_MODES: Final[Mapping[str, str]] = {
+    name: f"{name.replace(' ', '_')}_fired_panes"
+    for name in ("discarding", "accumulating", "accumulating and retracting")
+}
+
+
+def _akka(choices: _Choices) -> InWords:
+    from beamlike.dialects.akka import SessionWindow
+
+    inactivity = choices["gap_ms"]
+    return SessionWindow(inactivity).strategy, f"akka.SessionWindow({_length(inactivity)})"
+
+
+def _one_of(known: Mapping[str, Any], chosen: str) -> Any:
+    if chosen not in known:
+        raise BeamlikeError(f"{chosen!r} must be one of {', '.join(known)}")
+    return known[chosen]
+
+
+def _method(owner: Any, name: str, arguments: Sequence[str], choices: _Choices) -> tuple[Any, str]:
+    """What a method of a class makes of some choices, and the code that says so."""
+    made = getattr(owner, name)(*(choices[argument] for argument in arguments))
+    written = ", ".join(_argument(argument, choices) for argument in arguments)
+    return made, f"{owner.__name__}.{name}({written})"
+
+
+def _argument(name: str, choices: _Choices) -> str:
+    return _length(choices[name]) if name.endswith("_ms") else str(choices[name])
+
+
+def _length(milliseconds: int) -> str:
+    return f'"{show_duration(milliseconds)}"'
+
+
+_SYSTEMS: Final[Mapping[str, Callable[[_Choices], InWords]]] = {
+    "kafka": _kafka,
+    "flink": _flink,
+    "apex": _apex,
+    "akka": _akka,
+}
+
+
 Plain = dict[str, Any]
 
 _RULES: Final[Mapping[str, Any]] = {
@@ -45,7 +178,7 @@ _RULES: Final[Mapping[str, Any]] = {
 
 
 @attrs.frozen
-class GroupNode:
+class SketchedGrouping:
     """How a stream is grouped: one of the strategies of a sketch.
 
     Args:
@@ -70,16 +203,16 @@ class GroupNode:
         return Grouping(self.strategy, self.combine)
 
 
-def grouped(given: Plain) -> GroupNode:
+def grouped(given: Plain) -> SketchedGrouping:
     """Read one strategy of a sketch."""
     if given["aggregation"] not in AGGREGATIONS:
         known = ", ".join(AGGREGATIONS)
         raise BeamlikeError(f"aggregation {given['aggregation']!r} must be one of {known}")
     if "words" in given:
         strategy, code = strategy_in_words(given["words"])
-        return GroupNode(strategy, given["aggregation"], code)
+        return SketchedGrouping(strategy, given["aggregation"], code)
     place = read_json(json.dumps(given["windowing"]), "windowing")
-    return GroupNode(read_windowing(place), given["aggregation"])
+    return SketchedGrouping(read_windowing(place), given["aggregation"])
 
 
 def script_of(sketch: Plain) -> Script:

@@ -1,18 +1,17 @@
 """Pictures of what happened: `table` and `timeline` as text, `picture` as an image.
 
-Of a timeline, `columns` has the axis and `thinning` what makes a long one short; `cells` knows how
-wide characters are, and `shortening` how the values of a column are cut. A picture shows a `scene`
-of plain values, which `staging` makes of a run: `key_history` knows what became of elements and
-windows, `run_index` what a run says of a key. `painting` puts it on an `axis` of folded time, with
-`dots` for elements, `labels` that keep clear of each other and a legend; `saving` writes it to a
+`cells` knows how wide characters are, and how the values of a column are cut. A picture shows a
+`scene` of plain values, which `staging` makes of a run: `key_history` knows what became of elements
+and windows, `run_index` what a run says of a key. `painting` puts it on an `axis` of folded time,
+with `dots` for elements, labels that keep clear of each other and a legend; `saving` writes it to a
 file.
 
 `recording` is a run with everything in between, for closer reading, also with the values of windows
 in between; `document` has it as plain values, and `page` makes them a page for a browser.
 
 In words: `explain` says what happened in a recording and why, with what `narrative` says of one
-key, `reasons` of merges and firings, `what_if` of drops and `trigger_words` of what a trigger waits
-for, set by `sentences`; `compare` puts several strategies side by side.
+key, `reasons` of merges and firings and `what_if` of drops, set by `sentences`; `compare` puts
+several strategies side by side.
 
 Nothing is imported here: only the image needs matplotlib, and only when it is drawn.
 """

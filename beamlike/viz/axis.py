@@ -1,4 +1,4 @@
-"""A time axis whose empty stretches are folded away, and the labels along it."""
+"""Time axes, folded in pictures and on the columns of a terminal, and their labels."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -164,7 +164,7 @@ def _in_zone(instant: int, zone: tzinfo) -> str:
 
 
 @attrs.frozen
-class Columns:
+class TextAxis:
     """Event time from ``start`` to ``end`` (ms) on ``columns`` characters."""
 
     start: int
@@ -172,7 +172,7 @@ class Columns:
     columns: int
 
     @classmethod
-    def of(cls, run: Run, columns: int, window_fn: WindowFn | None) -> "Columns":
+    def of(cls, run: Run, columns: int, window_fn: WindowFn | None) -> "TextAxis":
         """The span of all elements and windows, and of the watermarks not far from them."""
         elements = [element for _, element in _arrivals(run.script)]
         times = [element.timestamp for element in elements]

@@ -1,5 +1,9 @@
 """Texts in the columns of a terminal: most characters take one, ideographs and emoji two, accents
-that combine with the character before them none."""
+that combine with the character before them none.
+
+A value that fits is shown whole, and the end of a longer one is left out. Where two values that
+differ would then look the same, what is left out is their middle.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -90,7 +94,7 @@ def _columns(character: str) -> int:
 _LEFT_OUT: Final = "..."
 
 
-class Column:
+class ShownColumn:
     """The values of one column, by row.
 
     Args:

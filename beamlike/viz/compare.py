@@ -15,7 +15,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output
-from beamlike.viz.cells import Column, columns, cut, padded
+from beamlike.viz.cells import ShownColumn, columns, cut, padded
 from beamlike.viz.key_history import KeyHistory
 from beamlike.viz.recording import Recording
 from beamlike.viz.run_index import busiest, identity, is_same_value
@@ -39,7 +39,7 @@ _NOTHING: Final = "-"
 
 
 @attrs.frozen
-class Row:
+class ComparedOutputs:
     """What came out for one window of one key in one step.
 
     Args:
@@ -68,10 +68,10 @@ class Comparison:
     """
 
     recordings: Mapping[str, Recording]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedOutputs, ...]
 
     @property
-    def differences(self) -> tuple[Row, ...]:
+    def differences(self) -> tuple[ComparedOutputs, ...]:
         """The rows in which the strategies do not agree."""
         return tuple(row for row in self.rows if row.differs)
 
@@ -90,7 +90,11 @@ class Comparison:
     def _against_first(self, at: int) -> str:
         counted = []
         for kind in ("pane", "withdrawal", "drop"):
-            mine = [row for row in self.rows if kind in (_kind(row.cells[0]), _kind(row.cells[at]))]
+            mine = [
+                row
+                for row in self.rows
+                if kind in (_kind_of_effect(row.cells[0]), _kind_of_effect(row.cells[at]))
+            ]
             lost = sum(row.cells[at] is None for row in mine)
             new = sum(row.cells[0] is None for row in mine)
             other = sum(not _is_same(row.cells[0], row.cells[at]) for row in mine) - lost - new
@@ -166,7 +170,7 @@ class Comparison:
     def _table(self) -> list[str]:
         names = list(self.recordings)
         header = ("", "step", "key", "window")
-        keys = Column([row.key for row in self.rows])
+        keys = ShownColumn([row.key for row in self.rows])
         places = [
             (
                 "!" if row.differs else "",
@@ -193,18 +197,18 @@ class Comparison:
             for index, parts in enumerate(zip_longest(*shown, fillvalue="")):
                 yield _line(" " * columns(start) if index else start, list(parts), room)
             if len(set(map(tuple, shown))) < len(set(cells)):  # what differs was cut off
-                yield from self._each(names, row)
+                yield from self._cells_below(names, row)
 
     def _stacked(self, names: list[str], starts: list[str]) -> Iterator[str]:
         yield starts[0].rstrip()
         for start, row in zip(starts[1:], self.rows, strict=True):
             yield start.rstrip()
             if row.differs:
-                yield from self._each(names, row)
+                yield from self._cells_below(names, row)
             else:
                 yield f"     all: {cut(_text(row.cells[0]), _WIDTH - 10)}"
 
-    def _each(self, names: list[str], row: Row) -> Iterator[str]:
+    def _cells_below(self, names: list[str], row: ComparedOutputs) -> Iterator[str]:
         width = min(max(map(columns, names)), _NARROWEST)
         for name, cell in zip(names, row.cells, strict=True):
             shown = cut(name, width)
@@ -260,17 +264,17 @@ def _place(output: Output) -> Hashable:
     """What belongs together has the same place."""
     effect = output.effect
     lost = (effect.timestamp, repr(effect.value)) if isinstance(effect, Drop) else None
-    return output.step, identity(output.key), effect.window, _kind(effect), lost
+    return output.step, identity(output.key), effect.window, _kind_of_effect(effect), lost
 
 
-def _row(outputs: list[Output | None]) -> Row:
+def _row(outputs: list[Output | None]) -> ComparedOutputs:
     known = next(output for output in outputs if output is not None)
     cells = tuple(None if output is None else output.effect for output in outputs)
     differs = not all(_is_same(cells[0], cell) for cell in cells[1:])
-    return Row(known.step, known.key, known.effect.window, cells, differs)
+    return ComparedOutputs(known.step, known.key, known.effect.window, cells, differs)
 
 
-def _kind(effect: Effect | None) -> str:
+def _kind_of_effect(effect: Effect | None) -> str:
     if effect is None:
         return ""
     if isinstance(effect, Drop):

@@ -80,7 +80,7 @@ def _step(moment: Moment) -> Plain:
     event = moment.event
     return {
         "step": moment.step,
-        "kind": _kind(event),
+        "kind": _kind_of_step(event),
         "title": _title(event),
         "watermark": moment.watermark,
         "watermarkText": show_instant(moment.watermark),
@@ -91,7 +91,7 @@ def _step(moment: Moment) -> Plain:
     }
 
 
-def _kind(event: ScriptStep) -> str:
+def _kind_of_step(event: ScriptStep) -> str:
     if isinstance(event, Arrive):
         return "arrive"
     return "watermark" if isinstance(event, AdvanceWatermark) else "clock"

@@ -1,4 +1,5 @@
-"""The elements of a scene on paper: dots, crosses, and their values where there is room."""
+"""The elements of a scene on paper, and words that keep clear of each other: each stands where it
+fits, or not at all."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +17,7 @@ _AIR: Final = 1.5
 
 
 @attrs.frozen
-class Place:
+class LabelPlace:
     """Where a label may stand: a point (pixels) and which side of it the text lies on.
 
     ``across`` is ``left``, ``center`` or ``right``: the part of the text at the point; ``up``
@@ -77,7 +78,7 @@ class Labels:
     def put(
         self,
         words: Iterable[str],
-        places: Iterable[Place],
+        places: Iterable[LabelPlace],
         size: float = 8.0,
         within: tuple[float, float] | None = None,
         **style: Any,
@@ -276,12 +277,17 @@ class Dots:
             places = []
             if name := self._names.get((running.event, running.at)):
                 middle = (name[1] + name[3]) / 2
-                places += [Place(name[2] + 3, middle), Place(name[0] - 3, middle, "right")]
+                places += [
+                    LabelPlace(name[2] + 3, middle),
+                    LabelPlace(name[0] - 3, middle, "right"),
+                ]
             # Rather not at the height of the element, where panes begin and windows merge.
             beside = [(_COIN + 2, "left"), (-_COIN - 2, "right")]
-            places += [Place(x + off, y + up, side) for up in (10, -10, 0) for off, side in beside]
-            places += [Place(x, y + _COIN + 2, "center", "bottom")]
-            places += [Place(x, y - _COIN - 2, "center", "top")]
+            places += [
+                LabelPlace(x + off, y + up, side) for up in (10, -10, 0) for off, side in beside
+            ]
+            places += [LabelPlace(x, y + _COIN + 2, "center", "bottom")]
+            places += [LabelPlace(x, y - _COIN - 2, "center", "top")]
             words = [f"= {it}" for it in shortened(running.value, (24, 12))]
             style = {"color": self._palette.muted, "gid": "running"}
             self._labels.put(words, places, _SMALL, (left, right), **style)
@@ -340,11 +346,11 @@ class Dots:
         aside = 9 if mark.fate is Fate.DROPPED else 7
         beside = [(aside, "left"), (-aside, "right")]
         places = [
-            *(Place(x + off, y, across) for off, across in beside),
-            Place(x, y + 6, "center", "bottom"),
-            Place(x, y - 6, "center", "top"),
-            *(Place(x + off, y + 5, across, "bottom") for off, across in beside),
-            *(Place(x + off, y - 5, across, "top") for off, across in beside),
+            *(LabelPlace(x + off, y, across) for off, across in beside),
+            LabelPlace(x, y + 6, "center", "bottom"),
+            LabelPlace(x, y - 6, "center", "top"),
+            *(LabelPlace(x + off, y + 5, across, "bottom") for off, across in beside),
+            *(LabelPlace(x + off, y - 5, across, "top") for off, across in beside),
         ]
         colour = self._palette.lost if mark.fate is Fate.DROPPED else self._palette.ink
         texts = [text for text in dict.fromkeys(words) if text]

@@ -21,7 +21,7 @@ _LABEL: Final = 60
 
 
 @attrs.define
-class _Open:
+class _OpenWindow:
     """A window that is still open."""
 
     window: Window
@@ -57,7 +57,7 @@ class KeyHistory:
         self.marks: list[Mark] = []
         self.lives: list[Life] = []
         self.boxes: list[Box] = []
-        self._open: dict[Window, _Open] = {}
+        self._open: dict[Window, _OpenWindow] = {}
         self._arrived = {
             number: mine
             for number, step in enumerate(run.script)
@@ -159,12 +159,12 @@ class KeyHistory:
             for it in ours:
                 self._end(it, row, End.MERGED, into)
             since = min([row, *(our.since for our in ours)])
-            self._open[into] = _Open(into, row, tuple(sources), size, since)
+            self._open[into] = _OpenWindow(into, row, tuple(sources), size, since)
         for window, count in sorted(taken.items(), key=lambda item: (item[0].start, item[0].end)):
             if window in gone:
                 continue
             if window not in self._open:
-                self._open[window] = _Open(window, row)
+                self._open[window] = _OpenWindow(window, row)
             if not any(window in sources for sources, _ in merges):  # else they are counted
                 self._open[window].size += self._size(window, count)
 
@@ -195,7 +195,7 @@ class KeyHistory:
         for merge in plan:
             yield merge.sources, merge.into
 
-    def _end(self, it: _Open, row: float, end: End, into: Window | None = None) -> None:
+    def _end(self, it: _OpenWindow, row: float, end: End, into: Window | None = None) -> None:
         self._open.pop(it.window, None)
         self.lives.append(Life(it.window, it.opened, row, end, it.sources, into, closed=it.closed))
 
@@ -221,7 +221,7 @@ class KeyHistory:
                 self._emit(pane, row, watermark, next(reasons, ""))
 
     def _emit(self, pane: Pane, row: float, watermark: int, by: str) -> None:
-        life = self._open.setdefault(pane.window, _Open(pane.window, row))
+        life = self._open.setdefault(pane.window, _OpenWindow(pane.window, row))
         label, info = " ".join(shorten(pane.value, _LABEL).split()), pane.info
         timing, last = info.timing.value, info.is_last
         self.boxes.append(Box(pane.window, timing, info.index, label, life.since, row, last, by=by))

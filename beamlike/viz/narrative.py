@@ -21,7 +21,7 @@ from beamlike.runtime.script import Arrive
 from beamlike.viz import reasons as because
 from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.run_index import own_windows
-from beamlike.viz.sentences import KeyStory, Sentence, named, spoken
+from beamlike.viz.sentences import KeyStory, Sentence, spoken, window_in_words
 from beamlike.viz.table import lost_elements, shorten
 from beamlike.viz.what_if import Rescue
 
@@ -212,7 +212,7 @@ class Narrator:
         for into in dict.fromkeys(home.get(window, window) for window in came):
             if into in views and into not in fired and not views[into].closed:
                 waits = because.waits(views[into])
-                text = f"Nothing comes out yet: {named(into)} {waits}."
+                text = f"Nothing comes out yet: {window_in_words(into)} {waits}."
                 yield Sentence(moment.step, "waiting", (into,), text)
 
     def _taken_in(
@@ -242,7 +242,7 @@ class Narrator:
             if nowhere:
                 one = len(nowhere) == 1
                 text = (
-                    f"{because.listed(nowhere)} {'is' if one else 'are'} in no window: "
+                    f"{because.elements_in_words(nowhere)} {'is' if one else 'are'} in no window: "
                     f"{self._strategy.window_fn} has none there. As in Beam, no pane and no drop "
                     f"reports {'it' if one else 'them'}."
                 )
@@ -266,7 +266,7 @@ class Narrator:
         return Sentence(moment.step, "merged", (merge.into, *merge.sources), text)
 
     def _joined(self, moment: Moment, window: Window, elements: Sequence[Element]) -> Sentence:
-        who, name = because.listed(elements), named(window)
+        who, name = because.elements_in_words(elements), window_in_words(window)
         one = "s" if len(elements) == 1 else ""
         if window in self._before:
             text = f"{who} go{'es' if one else ''} into {name}."
@@ -282,7 +282,7 @@ class Narrator:
 
     def _dropped(self, moment: Moment, drop: Drop) -> Sentence:
         windows = (drop.window,) if drop.window is not None else ()
-        name = named(drop.window) if drop.window is not None else ""
+        name = window_in_words(drop.window) if drop.window is not None else ""
         what = lost_elements(drop, _SHOWN_VALUE)
         if drop.timestamp is not None:
             what += f" at {show_instant(drop.timestamp)}"
@@ -317,7 +317,7 @@ class Narrator:
         before = self._before.get(fired.window)
         name = f"{info.timing.value} pane {info.index}"
         name = f"its last pane, {info.timing.value} {info.index}" if info.is_last else name
-        text = f"{named(fired.window)} emits {name}: {shorten(pane.value, _SHOWN_VALUE)}"
+        text = f"{window_in_words(fired.window)} emits {name}: {shorten(pane.value, _SHOWN_VALUE)}"
         if pane.timestamp != fired.window.max_timestamp:
             text += f" stamped {show_instant(pane.timestamp)}"
         why = because.fired_because(fired.by, fired.window, moment, before, self._strategy)
@@ -344,21 +344,21 @@ class Narrator:
         name = f"{old.info.timing.value} pane {old.info.index}"
         whose = f"its {name}"
         if old.window != fired.window:
-            whose = f"{name} of {named(old.window)}, which it grew from"
+            whose = f"{name} of {window_in_words(old.window)}, which it grew from"
         value = shorten(old.value, _SHOWN_VALUE)
-        text = f"{named(fired.window)} withdraws {whose}: {value}."
+        text = f"{window_in_words(fired.window)} withdraws {whose}: {value}."
         return Sentence(moment.step, "withdrawn", (fired.window, old.window), text)
 
     def _passed(self, moment: Moment, pane: Pane) -> Sentence:
         what = f"{shorten(pane.value, _SHOWN_VALUE)} at {show_instant(pane.timestamp)}"
-        text = f"{what} comes out at once, in {named(pane.window)}: nothing is grouped."
+        text = f"{what} comes out at once, in {window_in_words(pane.window)}: nothing is grouped."
         return Sentence(moment.step, "passed", (pane.window,), text)
 
     def _silent(self, moment: Moment, fired: Suppressed) -> Sentence:
         why = because.silent_because(fired.by, self._fresh.get(fired.window, 0), self._strategy)
         verb = "expires without a pane" if fired.by == because.EXPIRY else "fires without a pane"
         path = "" if fired.by == because.EXPIRY else f" by {fired.by}"
-        text = f"{named(fired.window)} {verb}{path}: {why}."
+        text = f"{window_in_words(fired.window)} {verb}{path}: {why}."
         return Sentence(moment.step, "suppressed", (fired.window,), text)
 
     def _forgotten(self, moment: Moment, happenings: Iterable[object]) -> Iterator[Sentence]:
@@ -374,7 +374,7 @@ class Narrator:
             if window in left or window in spoke:
                 continue
             why = "its trigger had finished" if view.closed else "no element can reach it any more"
-            text = f"{named(window)} is forgotten: {why}."
+            text = f"{window_in_words(window)} is forgotten: {why}."
             yield Sentence(moment.step, "forgotten", (window,), text)
 
     # -- how it ends -----------------------------------------------------------------------
@@ -382,7 +382,7 @@ class Narrator:
     def _ending(self) -> Iterator[Sentence]:
         last = self._recording.moments[-1]
         for view in last.windows.get(self.key, ()):
-            name = named(view.window)
+            name = window_in_words(view.window)
             if view.closed:
                 text = f"{name} is closed: its trigger has finished, and it takes nothing in."
             elif view.resting:

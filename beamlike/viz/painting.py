@@ -10,7 +10,7 @@ from beamlike.model.time import show_instant
 from beamlike.model.windows import IntervalWindow
 from beamlike.palette.colours import Palette, timing_of
 from beamlike.viz.axis import round_instants, show_roughly
-from beamlike.viz.dots import Dots, Labels, Place, shortened
+from beamlike.viz.dots import Dots, LabelPlace, Labels, shortened
 from beamlike.viz.scene import Box, End, Life, Scene, Tick
 
 _NAMES: Final = 8.0
@@ -126,16 +126,19 @@ class Panel:
         for fold in scene.folds:
             axes.axhline(fold.at, **style)
             x, y = self.labels.to_pixels(axes.get_xlim()[0], fold.at)
-            self._aside(fold.label, [Place(x + 6, y), Place(x + 6, y + 9), Place(x + 6, y - 9)])
+            self._aside(
+                fold.label,
+                [LabelPlace(x + 6, y), LabelPlace(x + 6, y + 9), LabelPlace(x + 6, y - 9)],
+            )
         for start, end in scene.event.folds:
             at = scene.event.position(start)
             axes.axvline(at, **style)
             x, _ = self.labels.to_pixels(at, 0)
             heights = range(int(axes.bbox.y1) - 3, int(axes.bbox.y0), -18)
             words = f"{show_roughly(end - start)} left out"
-            self._aside(words, [Place(x, up, "center", "top") for up in heights])
+            self._aside(words, [LabelPlace(x, up, "center", "top") for up in heights])
 
-    def _aside(self, words: str, places: Sequence[Place]) -> None:
+    def _aside(self, words: str, places: Sequence[LabelPlace]) -> None:
         style: dict[str, Any] = {"style": "italic", "color": self.palette.muted, "zorder": 7}
         self.labels.put([words], places, 8.5, bbox=self._backed, **style)
 
@@ -182,7 +185,7 @@ class Panel:
         words = f"{len(life.sources)} windows merge"
         style = {"style": "italic", "color": self.palette.muted}
         if self.row_height > 14:
-            places = [Place(right[0] - 6, right[1] + 2, "right", "bottom")]
+            places = [LabelPlace(right[0] - 6, right[1] + 2, "right", "bottom")]
             self.labels.put([words], places, 7.5, (left[0], right[0]), **style)
 
     def _box(self, box: Box) -> None:
@@ -227,7 +230,7 @@ class Panel:
         fitting = [text for text in words if self.labels.room(text, _NAMES) <= x1 - x0 - 6]
         sides = [(x0 + 4, "left"), ((x0 + x1) / 2, "center"), (x1 - 4, "right")]
         heights = list(self._heights(box, y))
-        places = [Place(x, at, across, up) for at, up in heights for x, across in sides]
+        places = [LabelPlace(x, at, across, up) for at, up in heights for x, across in sides]
         gone = box.withdrawn is not None
         colour = self.palette.muted if gone else self.palette.ink
         put = self.labels.put(fitting, places, _NAMES, (x0, x1), color=colour)
@@ -293,7 +296,7 @@ class Panel:
         _, high = self.labels.to_pixels(across, skew.at)
         parts = (0.5, 0.3, 0.7, 0.15, 0.85)
         heights = [low + (high - low) * part for part in parts]
-        places = [Place(x + off, y, side) for y in heights for off, side in _BESIDE]
+        places = [LabelPlace(x + off, y, side) for y in heights for off, side in _BESIDE]
         words, colour = f"skew {show_roughly(skew.late)}", self.palette.water
         put = None
         if high - low >= _SHORTEST_SKEW:
@@ -325,8 +328,8 @@ class Panel:
             if watermark > scene.span[1] and scene.zone is UTC:
                 x, y = self.labels.to_pixels(rim, row)
                 spots = [
-                    Place(x - 4, y + 3, "right", "bottom"),
-                    Place(x - 4, y - 3, "right", "top"),
+                    LabelPlace(x - 4, y + 3, "right", "bottom"),
+                    LabelPlace(x - 4, y - 3, "right", "top"),
                 ]
                 words = f"watermark {show_instant(watermark)} >"
                 self.labels.put([words], spots, 8, color=colour, bbox=self._backed)

@@ -89,11 +89,13 @@ def figure_of(
         note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
     recording = None
     if strategy is not None and aggregate is not None:
-        recording = _recorded(run, strategy, aggregate)
+        recording = _recording_of(run, strategy, aggregate)
     return figure(scenes_of(run, strategy, shown, recording), note, dark=dark)
 
 
-def _recorded(run: Run, strategy: "WindowingStrategy", aggregate: CombineFn) -> Recording | None:
+def _recording_of(
+    run: Run, strategy: "WindowingStrategy", aggregate: CombineFn
+) -> Recording | None:
     """A run step by step; None if it is a long one, or does not happen again."""
     if sum(len(it.elements) for it in run.script if isinstance(it, Arrive)) > _MOST_REPLAYED:
         return None
@@ -139,7 +141,7 @@ def figure(
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
     if not title:
         title = every[0].title if len(every) == 1 else f"{len(every)} keys"
-    plan = _Plan(every, title, note, columns, width, DARK if dark else LIGHT)
+    plan = _FigurePlan(every, title, note, columns, width, DARK if dark else LIGHT)
     made = plan.draw()
     made.set_label(figure_text(every, note))
     shown_in_notebooks(made)
@@ -147,14 +149,14 @@ def figure(
     return made
 
 
-def _frames(plan: "_Plan") -> Iterator["Figure"]:
+def _frames(plan: "_FigurePlan") -> Iterator["Figure"]:
     """The figure once for each instant, with what has happened until then."""
     for now in sorted({at for scene in plan.scenes for at in scene.instants}):
         yield plan.draw(now)
 
 
 @attrs.frozen
-class _Plan:
+class _FigurePlan:
     """Where everything in a figure lies."""
 
     scenes: list[Scene]

@@ -14,7 +14,7 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration, show_instan
 from beamlike.model.windowfns import MergingWindowFn, WindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, bounds
 from beamlike.viz.recording import Moment, WindowView
-from beamlike.viz.sentences import named
+from beamlike.viz.sentences import window_in_words
 from beamlike.viz.table import shorten
 
 EXPIRY = "expiry of the window"
@@ -24,14 +24,14 @@ _SHOWN_VALUE = 40
 _MOST_NAMED = 3
 
 
-def called(element: Element) -> str:
+def element_in_words(element: Element) -> str:
     """An element: its value and its event time."""
     return f"{shorten(element.value, _SHOWN_VALUE)} at {show_instant(element.timestamp)}"
 
 
-def listed(elements: Sequence[Element]) -> str:
+def elements_in_words(elements: Sequence[Element]) -> str:
     """Some elements; the first of them if there are many."""
-    names = [called(element) for element in elements]
+    names = [element_in_words(element) for element in elements]
     if len(names) > _MOST_NAMED + 1:
         names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more elements"]
     return _and(names)
@@ -51,16 +51,16 @@ def merged_because(
     window_fn: WindowFn,
 ) -> str:
     """A merge: what came, which windows it joined, and how near they were."""
-    who, into = listed(came), named(merge.into)
+    who, into = elements_in_words(came), window_in_words(merge.into)
     one = len(came) == 1
     if live and merge.into.end < max(window.end for window in live):
-        which = named(live[0]) if len(live) == 1 else into
+        which = window_in_words(live[0]) if len(live) == 1 else into
         ends = "ends" if one else "end"
         return f"{who} {ends} the session {which} at {show_instant(merge.into.end)}."
     if not came:
-        joins = f"{_and([named(window) for window in live])} become {into}"
+        joins = f"{_and([window_in_words(window) for window in live])} become {into}"
     elif len(live) > 1:
-        names = _and([named(window) for window in live])
+        names = _and([window_in_words(window) for window in live])
         joins = f"{who} {'bridges' if one else 'bridge'} {names} into {into}"
     elif not live:
         joins = f"{who} make one session, {into}"
@@ -68,7 +68,7 @@ def merged_because(
         joins = f"{who} {'falls' if one else 'fall'} into the session {into}"
     else:
         stretch = "stretches" if one else "stretch"
-        joins = f"{who} {stretch} the session {named(live[0])} to {into}"
+        joins = f"{who} {stretch} the session {window_in_words(live[0])} to {into}"
     return f"{joins}{_nearness(merge.sources, live, window_fn)}."
 
 
@@ -91,7 +91,7 @@ def _nearness(
         at = new[0].start if new else 0
         far = []
         for window in live:
-            what = "it" if len(live) == 1 else named(window)
+            what = "it" if len(live) == 1 else window_in_words(window)
             if window.start > at:
                 whose = "its first element" if len(live) == 1 else f"{what} begins"
                 far.append(f"{show_duration(window.start - at)} before {whose}")
@@ -141,7 +141,7 @@ def alone_because(
         near = view.window
         if not isinstance(near, IntervalWindow) or near == window:
             continue
-        name = named(near)
+        name = window_in_words(near)
         touches = near.end == window.start or window.end == near.start
         if window.intersects(near) or (touches and window_fn.merge_touching):
             if view.closed:

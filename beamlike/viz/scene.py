@@ -113,7 +113,7 @@ class Tick:
 
 
 @attrs.frozen
-class Fold:
+class FoldLabel:
     """Something left out at a row, in words."""
 
     at: float
@@ -181,7 +181,7 @@ class Scene:
     span: tuple[int, int] = (0, 1)
     event: FoldedTime = attrs.field(factory=lambda: FoldedTime((), 1), eq=False, repr=False)
     ticks: tuple[Tick, ...] = ()
-    folds: tuple[Fold, ...] = ()
+    folds: tuple[FoldLabel, ...] = ()
     ideal: tuple[tuple[float, int], ...] = ()
     skew: Skew | None = None
     event_axis: str = "event time"
@@ -242,9 +242,9 @@ class Scene:
             + f"; {how_many(len({life.window for life in self.lives}), 'window')}, "
             f"{how_many(len(self.boxes), 'pane')}.",
         ]
-        sentences += _some([_text(box) for box in self.boxes], "pane")
+        sentences += _first_sentences([_text(box) for box in self.boxes], "pane")
         merges = [life for life in self.lives if len(life.sources) > 1]
-        sentences += _some(
+        sentences += _first_sentences(
             [
                 f"{how_many(len(merge.sources), 'window')} merged into {merge.window}."
                 for merge in merges
@@ -252,7 +252,7 @@ class Scene:
             "merge",
         )
         drops = [mark for mark in self.marks if mark.fate is Fate.DROPPED]
-        sentences += _some(
+        sentences += _first_sentences(
             [
                 f"Dropped: {drop.label} at {show_instant(drop.event)}"
                 + (f", {drop.reason}." if drop.reason else ".")
@@ -261,7 +261,7 @@ class Scene:
             "dropped element",
         )
         partly = [mark for mark in self.marks if mark.refused and mark.fate is not Fate.DROPPED]
-        sentences += _some(
+        sentences += _first_sentences(
             [f"{it.label} at {show_instant(it.event)} was {it.reason}." for it in partly],
             "element dropped from a part of its windows",
         )
@@ -274,6 +274,6 @@ def _text(box: Box) -> str:
     return f"Pane {box.name}{where}: {box.label}{withdrawn}."
 
 
-def _some(sentences: list[str], noun: str) -> list[str]:
+def _first_sentences(sentences: list[str], noun: str) -> list[str]:
     more = len(sentences) - _MOST_TOLD
     return sentences[:_MOST_TOLD] + ([f"And {how_many(more, f'more {noun}')}."] if more > 0 else [])

@@ -17,12 +17,12 @@ _SHOWN_KEY: Final = 40
 _GLOBAL: Final = "the global window"
 
 
-def named(window: Window) -> str:
+def window_in_words(window: Window) -> str:
     """A window in a sentence: its times."""
     return _GLOBAL if isinstance(window, GlobalWindow) else show_window(window)
 
 
-def _begun(text: str) -> str:
+def _capitalized(text: str) -> str:
     return f"T{text[1:]}" if text.startswith(_GLOBAL) else text
 
 
@@ -43,7 +43,7 @@ class Sentence:
     step: int | None
     kind: str
     windows: tuple[Window, ...]
-    text: str = attrs.field(converter=_begun)
+    text: str = attrs.field(converter=_capitalized)
     timing: str = ""
 
 

@@ -14,7 +14,7 @@ from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import FoldedTime, round_instants, show_roughly
 from beamlike.viz.key_history import KeyHistory
 from beamlike.viz.recording import Recording
-from beamlike.viz.scene import Fold, Life, Scene, Skew, Tick
+from beamlike.viz.scene import FoldLabel, Life, Scene, Skew, Tick
 from beamlike.viz.table import shorten
 
 _FEWEST: Final = 8
@@ -116,10 +116,10 @@ class _Clock:
         for at, label in round_instants(self.time, self.start, self.end, int(self.rows) + 1):
             yield Tick(self.row(at), label, strong=True)
 
-    def folds(self) -> Iterator[Fold]:
+    def folds(self) -> Iterator[FoldLabel]:
         """What is left out."""
         for start, end in self.time.folds:
-            yield Fold(self.row(start), f"{show_roughly(end - start)} left out")
+            yield FoldLabel(self.row(start), f"{show_roughly(end - start)} left out")
 
     def ideal(self, event: FoldedTime, span: tuple[int, int]) -> Iterator[tuple[float, int]]:
         """Where both times are one: the ends of that line, and where a fold bends it."""
@@ -147,7 +147,7 @@ class _Rows:
 
     at: dict[int, float]
     ticks: tuple[Tick, ...]
-    folds: tuple[Fold, ...]
+    folds: tuple[FoldLabel, ...]
     watermark: tuple[tuple[float, int], ...]
     firing: float
     clock: _Clock | None
@@ -172,10 +172,10 @@ class _Rows:
         """A row for each step that is shown; those left out happen with the next one."""
         at: dict[int, float] = {}
         ticks: list[Tick] = []
-        folds: list[Fold] = []
-        for row, (number, left_out) in enumerate(_shown(run, parts)):
+        folds: list[FoldLabel] = []
+        for row, (number, left_out) in enumerate(_shown_steps(run, parts)):
             if left_out:
-                folds.append(Fold(row - 0.5, f"{left_out} steps without news left out"))
+                folds.append(FoldLabel(row - 0.5, f"{left_out} steps without news left out"))
             at |= dict.fromkeys(range(len(at), number + 1), float(row))
             ticks.append(Tick(row, f"step {number}"))
         return cls(at, tuple(ticks), tuple(folds), tuple(_moves(run, at)), _FIRES, None)
@@ -191,7 +191,7 @@ def _moves(run: Run, at: dict[int, float]) -> Iterator[tuple[float, int]]:
         before = watermark
 
 
-def _shown(run: Run, parts: Sequence[KeyHistory]) -> Iterator[tuple[int, int]]:
+def _shown_steps(run: Run, parts: Sequence[KeyHistory]) -> Iterator[tuple[int, int]]:
     """The steps to show, each with the number of those left out before it."""
     eventful = {number for part in parts for number in part.eventful}
     moves = {number for number, step in enumerate(run.script) if not isinstance(step, Arrive)}

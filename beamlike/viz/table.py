@@ -11,7 +11,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Output
-from beamlike.viz.cells import Column, columns, cut, padded
+from beamlike.viz.cells import ShownColumn, columns, cut, padded
 
 _HEADER: Final = ("", "step", "key", "window", "timing", "#", "ns", "place", "timestamp", "value")
 _CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
@@ -84,12 +84,12 @@ def pane_markup(outputs: Sequence[Output]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 
-def _keys(outputs: Sequence[Output]) -> Column:
-    return Column([output.key for output in outputs])
+def _keys(outputs: Sequence[Output]) -> ShownColumn:
+    return ShownColumn([output.key for output in outputs])
 
 
-def _values(outputs: Sequence[Output]) -> Column:
-    return Column([output.effect.value for output in outputs])
+def _values(outputs: Sequence[Output]) -> ShownColumn:
+    return ShownColumn([output.effect.value for output in outputs])
 
 
 def _markup_row(output: Output, key: str, shown: str) -> str:
@@ -107,8 +107,8 @@ def change_table(changes: Sequence[tuple[int, Any, str, Window, Any]]) -> str:
     if not changes:
         return "(nothing changed)"
     keys, values = (
-        Column([change[1] for change in changes]),
-        Column([change[-1] for change in changes]),
+        ShownColumn([change[1] for change in changes]),
+        ShownColumn([change[-1] for change in changes]),
     )
     rows = [
         ("", str(step), keys.show(index, _KEY_WIDTH), op, show_window(identity))
@@ -184,7 +184,7 @@ def _place(info: PaneInfo) -> str:
     return "first" if info.is_first else "last" if info.is_last else ""
 
 
-def _value(outputs: Sequence[Output], values: Column, row: int, room: int) -> str:
+def _value(outputs: Sequence[Output], values: ShownColumn, row: int, room: int) -> str:
     effect = outputs[row].effect
     if isinstance(effect, Drop):
         return _lost(effect, partial(values.show, row), room)

@@ -30,14 +30,14 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, sho
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Arrive, Run
-from beamlike.viz.axis import Columns, assigned
+from beamlike.viz.axis import TextAxis, assigned
 from beamlike.viz.cells import cells, columns, cut, padded
 from beamlike.viz.run_index import busiest, by_step, identity, is_dropped, keys_of
 from beamlike.viz.table import lost_elements, shorten, show_clock
 
 
 @attrs.frozen
-class Entry:
+class DrawnStep:
     """A step as it is drawn.
 
     ``row`` is what stands right of the gutter in the first line, ``below`` are the other lines.
@@ -54,7 +54,7 @@ class Entry:
     drops: int = 0
 
 
-def thinned(entries: Sequence[Entry], most: int) -> Iterator[Entry | str]:
+def thinned(entries: Sequence[DrawnStep], most: int) -> Iterator[DrawnStep | str]:
     """The entries to draw; a text stands for those that are left out."""
     shown = list(entries)
     start = _within(shown, most // 2)
@@ -67,11 +67,11 @@ def thinned(entries: Sequence[Entry], most: int) -> Iterator[Entry | str]:
     yield from shown[end:]
 
 
-def _lines(entries: Sequence[Entry]) -> int:
+def _lines(entries: Sequence[DrawnStep]) -> int:
     return sum(1 + len(entry.below) for entry in entries)
 
 
-def _within(entries: Sequence[Entry], lines: int) -> int:
+def _within(entries: Sequence[DrawnStep], lines: int) -> int:
     """How many of the first entries have no more lines than these; one at least."""
     for count, entry in enumerate(entries):
         lines -= 1 + len(entry.below)
@@ -80,7 +80,7 @@ def _within(entries: Sequence[Entry], lines: int) -> int:
     return len(entries)
 
 
-def _left_out(entries: Sequence[Entry]) -> str:
+def _left_out(entries: Sequence[DrawnStep]) -> str:
     counts = [
         (sum(entry.elements for entry in entries), "element"),
         (sum(entry.panes for entry in entries), "pane"),
@@ -122,7 +122,7 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
     if not keys:
         return "(no elements, nothing came out)"
     width = max(width, _NARROWEST)
-    axis = Columns.of(run, width - _GUTTER, window_fn)
+    axis = TextAxis.of(run, width - _GUTTER, window_fn)
     shown = busiest(run, keys, _MOST_KEYS)
     room = min(max(_LINES // len(shown), _LEAST_LINES), _MOST_LINES)
     blocks = [_Block(run, key, axis, window_fn) for key in shown]
@@ -148,7 +148,7 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
 class _Block:
     """The lines of one key."""
 
-    def __init__(self, run: Run, key: Any, axis: Columns, window_fn: WindowFn | None) -> None:
+    def __init__(self, run: Run, key: Any, axis: TextAxis, window_fn: WindowFn | None) -> None:
         self.run = run
         self.key = key
         self.axis = axis
@@ -170,7 +170,7 @@ class _Block:
             yield padded(f"{entry.step:3} {entry.name}", _GUTTER) + entry.row
             yield from entry.below
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[DrawnStep]:
         """Each step that concerns this key, from its first element on."""
         effects_of, story_of = by_step(self.run, self.key)
         wanted, began = identity(self.key), False
@@ -192,7 +192,7 @@ class _Block:
                 name, row = self._clock(step)
             merges = [happening for happening in trace if isinstance(happening, Merged)]
             below = self._opened(mine, merges, effects), self._happenings(merges, effects, trace)
-            yield Entry(
+            yield DrawnStep(
                 number,
                 name,
                 row,

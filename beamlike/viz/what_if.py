@@ -23,7 +23,7 @@ from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly, Trig
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Script, ScriptStep
-from beamlike.viz.sentences import named
+from beamlike.viz.sentences import window_in_words
 
 _CHECKS = (LateCheck.ASSIGNED, LateCheck.MERGED)
 """Late checks that may take in more than others do, Beam's own first."""
@@ -185,9 +185,9 @@ def _joined(into: Window | None, live: Sequence[Window]) -> str:
     inside = [at for at in live if into.start <= at.start and at.end <= into.end]
     if not inside:
         return ""
-    names = " and ".join(named(at) for at in sorted(inside, key=bounds))
+    names = " and ".join(window_in_words(at) for at in sorted(inside, key=bounds))
     made = "" if inside == [into] else f" and made {'it' if len(inside) == 1 else 'them'} "
-    return f": it would have joined {names}{made}{named(into) if made else ''}"
+    return f": it would have joined {names}{made}{window_in_words(into) if made else ''}"
 
 
 def _is_it(one: Item | None, other: Item | None) -> bool:

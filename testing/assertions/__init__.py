@@ -1,6 +1,6 @@
 """Assertions about the output of a grouping.
 
-Read in this order: `equality`, `values` (what must be in panes), `selection` and `matchers` (in
-which panes), `expected` and `complete` (the whole output), `groupings` (what an assertion is
-about), `failures` (what a failure says).
+Read in this order: `equality`, `values` (what must be in panes), `matchers` (in which panes),
+`expected` and `complete` (the whole output), `failures` (what an assertion is about, and what a
+failure says).
 """

@@ -17,7 +17,7 @@ from beamlike.api.pipelines.dofn import Timestamped
 from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.testing.assertions.failures import some_lines
-from beamlike.testing.assertions.selection import Mismatch, ValueMatcher, show_element
+from beamlike.testing.assertions.matchers import Mismatch, ValueMatcher, show_element
 from beamlike.testing.streams.results import Results
 from beamlike.viz.table import shorten
 

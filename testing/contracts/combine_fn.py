@@ -77,7 +77,7 @@ def check_combine_fn(
         raise TestStreamError(
             f"check_combine_fn needs a timestamp for each value, got {len(times)} for {len(given)}"
         )
-    check = _Check(checked, equal or _nearly_equal, any_order)
+    check = _LawCheck(checked, equal or _nearly_equal, any_order)
     elements = list(zip(given, times, strict=True))
     # Small sets first, so that the first example of a broken law is a small one.
     sizes = sorted({*range(min(4, len(elements))), len(elements)})
@@ -93,7 +93,7 @@ class _Raised(Exception):
 
 
 @attrs.define
-class _Check:
+class _LawCheck:
     """Tries the laws, and keeps the first example that breaks each."""
 
     fn: CombineFn

@@ -41,7 +41,7 @@ class TriggerMoment:
 
 
 @attrs.frozen(slots=False)
-class Case:
+class TriggerCase:
     """A trigger, and the elements and the window to try it on."""
 
     trigger: CustomTrigger[Any]

@@ -26,7 +26,7 @@ with a fixed seed, so that a check is the same each time."""
 
 
 @attrs.frozen(slots=False)
-class Case:
+class WindowFnCase:
     """A window function, the elements to try it on, and what is asked of it."""
 
     fn: WindowFn

@@ -25,8 +25,7 @@ from beamlike.model.time import (
 )
 from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
 from beamlike.testing.dataframes.hosts import Job, LocalRun, QueryRun, SparkRun
-from beamlike.testing.dataframes.outputs import Shape
-from beamlike.testing.dataframes.rows import Row, SchemaLike, input_schemas, typed_rows
+from beamlike.testing.dataframes.rows import Row, SchemaLike, Shape, input_schemas, typed_rows
 from beamlike.testing.streams.results import Results
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ class _State:
         return copy
 
 
-class Stage:
+class TableGrouping:
     """A grouping: all its shards, in this process.
 
     Args:
@@ -123,7 +123,7 @@ class TableQuery:
         self.frames = {name: self._input(name, schema) for name, schema in schemas.items()}
         self.watermark: int = 0 if before is None else before.watermark
         self._before = before
-        self._stages: list[Stage] = []
+        self._stages: list[TableGrouping] = []
         self._sources: list[int | None] = []
 
     def _input(self, name: str, schema: pa.Schema) -> TableFrame:
@@ -145,11 +145,11 @@ class TableQuery:
 
         return follow
 
-    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> Stage:
+    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> TableGrouping:
         """A grouping, with the state that the one in its place had before."""
         at, known = len(self._stages), [] if self._before is None else self._before._stages
         state = known[at].state.copied() if at < len(known) else None
-        self._stages.append(Stage(plan, inputs, state))
+        self._stages.append(TableGrouping(plan, inputs, state))
         return self._stages[-1]
 
     def step(

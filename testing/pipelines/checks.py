@@ -19,8 +19,7 @@ import attrs
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Edge
 from beamlike.runtime.graph.outputs import PipelineRun
-from beamlike.testing.assertions.failures import PaneAssertionError
-from beamlike.testing.assertions.groupings import AssertedGrouping, asserted_in
+from beamlike.testing.assertions.failures import AssertedGrouping, PaneAssertionError, asserted_in
 
 Ask = Callable[[PipelineRun], str | None]
 """What is wrong with a run, None if nothing is."""
@@ -31,7 +30,7 @@ class NothingRanWarning(UserWarning):
 
 
 @attrs.frozen
-class Place:
+class TestLine:
     """A line of a test, and its code."""
 
     file: str
@@ -42,17 +41,19 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-def calling_place() -> Place:
+def calling_place() -> TestLine:
     """The line that called beamlike."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
         frame = frame.f_back
     if frame is None:  # pragma: no cover (there is a caller)
-        return Place("?", 0, "")
+        return TestLine("?", 0, "")
     first, last = _lines_of(frame)
     path = frame.f_code.co_filename
     code = "".join(linecache.getline(path, line) for line in range(first, last + 1))
-    return Place(path.replace("\\", "/").rpartition("/")[2], first, textwrap.dedent(code).rstrip())
+    return TestLine(
+        path.replace("\\", "/").rpartition("/")[2], first, textwrap.dedent(code).rstrip()
+    )
 
 
 def _lines_of(frame: FrameType) -> tuple[int, int]:
@@ -98,7 +99,7 @@ def report_unrun(identity: int) -> None:
 
 @attrs.define
 class _Check:
-    place: Place
+    place: TestLine
     ask: Ask | None = None
     todo: str = ""
     about: Edge | None = None
@@ -108,7 +109,7 @@ class _Check:
 class _Error:
     """An error that a run has to end with."""
 
-    place: Place
+    place: TestLine
     kind: type[Exception]
     words: str
 
@@ -164,7 +165,7 @@ class Checks:
 
         return assert_with
 
-    def _place(self) -> Place:
+    def _place(self) -> TestLine:
         place = calling_place()
         if self._is_over:
             raise HasRunError(
@@ -209,7 +210,7 @@ class Checks:
         if failures:
             raise _all_of(failures, len(self._checks) + 1) from error
 
-    def add(self, place: Place, ask: Ask) -> None:
+    def add(self, place: TestLine, ask: Ask) -> None:
         """Another assertion, made on this line."""
         self._checks.append(_Check(place, ask))
 
@@ -266,7 +267,7 @@ def _problem(check: _Check, run: PipelineRun) -> str | None:
         raise
 
 
-def _numbered(number: int, place: Place, text: str) -> str:
+def _numbered(number: int, place: TestLine, text: str) -> str:
     return f"{number}) {place}\n" + _bare(textwrap.indent(f"{place.code}\n\n{text}", "    "))
 
 

@@ -18,8 +18,7 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import BeamlikeError, PipelineError
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.pipelines.checks import Checks
-from beamlike.testing.pipelines.overrides import TransformOverride
-from beamlike.testing.pipelines.wiring import Wiring
+from beamlike.testing.pipelines.wiring import TransformOverride, Wiring
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,16 +20,21 @@ from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.testing.pipelines.checks import (
     Ask,
     PendingAssertion,
-    Place,
+    TestLine,
     calling_place,
     creation_number,
     pending_assertions,
     report_unrun,
 )
 from beamlike.testing.pipelines.contexts import TestPipeline
-from beamlike.testing.pipelines.overrides import TransformOverride
 from beamlike.testing.pipelines.runs import Kind, metric_check
-from beamlike.testing.pipelines.wiring import Assertion, Source, Wiring, checked_overrides
+from beamlike.testing.pipelines.wiring import (
+    Assertion,
+    Source,
+    TransformOverride,
+    Wiring,
+    checked_overrides,
+)
 from beamlike.testing.streams.finished import FinishedTestStream
 
 if TYPE_CHECKING:
@@ -73,10 +78,10 @@ class JobTest:
         self._place = calling_place()
         self._args: dict[str, Any] = {}
         self._inputs: dict[str, Source] = {}
-        self._outputs: dict[str, tuple[Place, Assertion]] = {}
+        self._outputs: dict[str, tuple[TestLine, Assertion]] = {}
         self._caches: dict[Any, Callable[[], Any]] = {}
         self._overrides: list[TransformOverride] = []
-        self._metrics: list[_Metric] = []
+        self._metrics: list[_MetricAssertion] = []
         name = getattr(job, "__name__", repr(job))
         pending_assertions[id(self)] = PendingAssertion(
             f"nothing was checked: the JobTest of {name} at {self._place} never ran; add .run()",
@@ -228,7 +233,7 @@ class JobTest:
         if name is not None and any((kind, name) == (it.kind, it.name) for it in self._metrics):
             words = repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"
             raise self._refusal(f"JobTest looks at the {kind.removesuffix('s')} {words} already")
-        asked = _Metric(kind, name, calling_place())
+        asked = _MetricAssertion(kind, name, calling_place())
         self._metrics.append(asked)
 
         def of(wanted: object) -> "JobTest":
@@ -236,7 +241,7 @@ class JobTest:
             if asked.ask is None:
                 asked.place, asked.ask = calling_place(), ask
             else:
-                self._metrics.append(_Metric(kind, name, calling_place(), ask))
+                self._metrics.append(_MetricAssertion(kind, name, calling_place(), ask))
             return self
 
         return of
@@ -301,12 +306,12 @@ class JobTest:
 
 
 @attrs.define
-class _Metric:
+class _MetricAssertion:
     """What a metric must be; nothing, until a value is given."""
 
     kind: Kind
     name: object
-    place: Place
+    place: TestLine
     ask: Ask | None = None
 
     def problem_of(self, run: PipelineRun) -> str | None:

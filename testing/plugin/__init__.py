@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from beamlike.testing.assertions.failures import PaneAssertionError
-from beamlike.testing.assertions.groupings import AssertedGrouping, listening
+from beamlike.testing.assertions.failures import AssertedGrouping, PaneAssertionError, listening
 from beamlike.testing.pipelines.checks import collected_unrun, creation_number, pending_assertions
 
 if TYPE_CHECKING:
-    from beamlike.testing.plugin.reports import Failed
+    from beamlike.testing.plugin.reports import FailedTest
 
 __all__ = [
     "pytest_addoption",
@@ -147,7 +146,13 @@ def _annotate_each(
     item: pytest.Item, error: BaseException, ran: Sequence[AssertedGrouping]
 ) -> None:
     """Annotate each of the failures that are reported together."""
-    from beamlike.testing.plugin.reports import UNKNOWN, Failed, groupings_of, is_plain, leaves_of
+    from beamlike.testing.plugin.reports import (
+        UNKNOWN,
+        FailedTest,
+        groupings_of,
+        is_plain,
+        leaves_of,
+    )
 
     searched = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
     leaves = list(leaves_of(error))
@@ -163,7 +168,7 @@ def _annotate_each(
         number += 1
         drawn = isinstance(one, PaneAssertionError)
         try:
-            _add_note(item, one, Failed(item.nodeid, groupings, drawn, searched, number))
+            _add_note(item, one, FailedTest(item.nodeid, groupings, drawn, searched, number))
         except Exception as problem:  # the others can still be shown
             _note_problem(one, problem)
 
@@ -173,7 +178,7 @@ def _note_problem(error: BaseException, problem: Exception) -> None:
         error.add_note(f"\n(what could be done with it is not shown: {problem!r})")
 
 
-def _add_note(item: pytest.Item, error: BaseException, failed: "Failed") -> None:
+def _add_note(item: pytest.Item, error: BaseException, failed: "FailedTest") -> None:
     folder, start = _pages(item.config), item.config.invocation_params.dir
     page = None
     if folder is not None:

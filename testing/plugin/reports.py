@@ -15,8 +15,11 @@ from beamlike.errors import BeamlikeError, TestStreamError
 from beamlike.machine.events import Drop, DropReason
 from beamlike.machine.failures import OnFailure
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing.assertions.failures import PaneAssertionError
-from beamlike.testing.assertions.groupings import AssertedGrouping, with_assigned_windows
+from beamlike.testing.assertions.failures import (
+    AssertedGrouping,
+    PaneAssertionError,
+    with_assigned_windows,
+)
 from beamlike.testing.scenarios.files import AGGREGATIONS, RECORDED, differences, load_transcripts
 from beamlike.testing.scenarios.writing import beyond_the_format, scenario_text, write_scenario
 from beamlike.testing.streams.as_code import as_test_stream
@@ -31,7 +34,7 @@ _TOO_LATE: Final = frozenset((DropReason.EXPIRED, DropReason.CLOSED))
 
 
 @attrs.frozen
-class Failed:
+class FailedTest:
     """What is known of the failure of one test.
 
     Args:

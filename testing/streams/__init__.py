@@ -1,7 +1,7 @@
 """Test streams: elements, watermarks and clocks step by step, and what comes out.
 
 Read in this order: `finished` (a test stream that can be run), `stream` (the verbs that make one),
-`by_clock` (one of elements with both of their times), `arrivals` (those elements from files and
-DataFrames), `as_code` (a run as a test stream to be pasted), `changes` (a run as the changes of a
-table), `embedding` (a page in a notebook), `results`, `comparing` (several strategies).
+`by_clock` (one of elements with both of their times, also from DataFrames), `as_code` (a run as a
+test stream to be pasted), `changes` (a run as the changes of a table), `embedding` (a page in a
+notebook), `results`, `comparing` (several strategies).
 """

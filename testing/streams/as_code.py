@@ -26,7 +26,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script
-from beamlike.testing.assertions.groupings import with_assigned_windows
+from beamlike.testing.assertions.failures import with_assigned_windows
 from beamlike.testing.spelling import duration_code, instant_code
 
 _WIDTH: Final = 80

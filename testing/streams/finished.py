@@ -21,7 +21,7 @@ from beamlike.model.strategy_parts import StrategyParts
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
-from beamlike.testing.assertions.groupings import AssertedGrouping, ran_by_itself
+from beamlike.testing.assertions.failures import AssertedGrouping, ran_by_itself
 from beamlike.testing.spelling import script_code
 from beamlike.testing.streams.results import Results
 

@@ -13,8 +13,12 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import instant_ms
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.assertions.equality import same, same_pair
-from beamlike.testing.assertions.failures import Failure, PaneAssertionError, failure_text
-from beamlike.testing.assertions.groupings import AssertedGrouping
+from beamlike.testing.assertions.failures import (
+    AssertedGrouping,
+    Failure,
+    PaneAssertionError,
+    failure_text,
+)
 from beamlike.testing.streams.changes import Changes, changes_of
 from beamlike.testing.streams.embedding import EmbeddedPage
 from beamlike.viz.table import pane_markup, pane_table

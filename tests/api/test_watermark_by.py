@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from beamlike.cli.state_watermarks import inputs_of
+from beamlike.cli.state_text import inputs_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.machine.clocks import Clocks, SourceClock, SourceProgress
 from beamlike.model.strategy import WindowingStrategy

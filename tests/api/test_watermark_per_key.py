@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 import beamlike as bl
-from beamlike.cli.state_watermarks import keys_of
+from beamlike.cli.state_text import keys_of
 from beamlike.errors import StateError, TestStreamError, UnsupportedError
 from beamlike.hosts.local.scripts import run_in_local
 from beamlike.testing import QueryTest

@@ -8,7 +8,7 @@ import attrs
 import pyarrow as pa
 import pytest
 
-from beamlike.demo.results import Drop, FlightPane, Group
+from beamlike.demo.results import DroppedFlight, FlightPane, Group
 
 SIX = datetime(2013, 1, 1, 11, tzinfo=UTC)  # 06:00 in New York
 
@@ -23,7 +23,7 @@ class Scene:
 
     flights: pa.Table
     panes: dict[Group, Sequence[FlightPane]]
-    drops: list[Drop]
+    drops: list[DroppedFlight]
     start: int
 
 
@@ -83,6 +83,6 @@ def scene() -> Scene:
                 FlightPane("LATE", 1, 2, 150.0, ("N7", "N8"), 3),
             ),
         },
-        drops=[Drop(("UA", start), start + 900_000, "expired", 27_000_001, dropped)],
+        drops=[DroppedFlight(("UA", start), start + 900_000, "expired", 27_000_001, dropped)],
         start=start,
     )

@@ -8,7 +8,7 @@ import attrs
 import pyarrow as pa
 import pytest
 
-from beamlike.demo.job import Output, Progress
+from beamlike.demo.job import ResultFolders, StreamProgress
 
 WINDOW = {"start": 0, "end": 3_600_000_000}
 PANE = pa.struct({"timing": pa.string(), "index": pa.int64()})
@@ -51,18 +51,18 @@ DROP = {"carrier": "AA", "window": WINDOW, "dropped": {"reason": "expired", "ele
 
 
 @pytest.fixture
-def output(tmp_path: Path) -> Output:
-    output = Output(tmp_path)
+def output(tmp_path: Path) -> ResultFolders:
+    output = ResultFolders(tmp_path)
     output.prepare()
     return output
 
 
-def save(output: Output, rows: list[dict[str, Any]], batch: int) -> None:
+def save(output: ResultFolders, rows: list[dict[str, Any]], batch: int) -> None:
     frame: Any = Frame(rows)
     output.save(frame, batch)
 
 
-def test_panes_and_drops_go_to_folders_of_their_own(output: Output):
+def test_panes_and_drops_go_to_folders_of_their_own(output: ResultFolders):
     save(output, [pane("EARLY", 0), DROP], 3)
     assert output.panes().to_pylist() == [
         {
@@ -79,21 +79,21 @@ def test_panes_and_drops_go_to_folders_of_their_own(output: Output):
     assert output.dropped().to_pylist() == [{**DROP, "batch": 3}]
 
 
-def test_a_batch_that_is_repeated_after_a_failure_counts_once(output: Output):
+def test_a_batch_that_is_repeated_after_a_failure_counts_once(output: ResultFolders):
     save(output, [pane("EARLY", 0)], 0)
     for _ in range(2):
         save(output, [pane("ON_TIME", 1), pane("LATE", 2), DROP], 1)
     assert [row["batch"] for row in output.panes().to_pylist()] == [0, 1, 1]
     assert len(output.dropped()) == 1
     counts = Counter(EARLY=1, ON_TIME=1, LATE=1, DROPPED=1)
-    assert output.progress(None) == Progress(2, counts, None)
+    assert output.progress(None) == StreamProgress(2, counts, None)
 
 
-def test_an_earlier_result_is_replaced_and_other_files_stay(tmp_path: Path, output: Output):
+def test_an_earlier_result_is_replaced_and_other_files_stay(tmp_path: Path, output: ResultFolders):
     save(output, [pane("EARLY", 0), DROP], 0)
     note = tmp_path / "panes" / "notes.txt"
     note.write_text("mine")
-    Output(tmp_path).prepare()
+    ResultFolders(tmp_path).prepare()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [note]
     save(output, [pane("LATE", 4)], 1)
     assert [row["batch"] for row in output.panes().to_pylist()] == [1]

@@ -8,8 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from beamlike.demo.flights import load_flights
-from beamlike.demo.pace import CLOSING_CARRIER, Pace, storm_days, write_arrivals
+from beamlike.demo.flights import CLOSING_CARRIER, Pace, load_flights, storm_days, write_arrivals
 
 HOURLY = Pace(storms=1, storm_minutes=60, storm_hours=24, quiet_days=1)
 

@@ -2,16 +2,16 @@
 
 from collections import Counter
 
-from beamlike.demo.job import Progress
-from beamlike.demo.pace import ArrivalFile
-from beamlike.demo.screen import Screen
+from beamlike.demo.flights import ArrivalFile
+from beamlike.demo.job import StreamProgress
+from beamlike.demo.report import Screen
 
 NOON = 1_357_059_600_000  # 12:00 in New York on the first of January
 FILES = [ArrivalFile(number, 1_000, NOON, NOON + number) for number in range(24)]
 
 
-def progress(batches: int, watermark: int | None = NOON) -> Progress:
-    return Progress(batches, Counter(EARLY=1_200, ON_TIME=34, LATE=5, DROPPED=6), watermark)
+def progress(batches: int, watermark: int | None = NOON) -> StreamProgress:
+    return StreamProgress(batches, Counter(EARLY=1_200, ON_TIME=34, LATE=5, DROPPED=6), watermark)
 
 
 def test_a_line_comes_when_a_twelfth_of_the_files_has_been_read():

@@ -5,11 +5,11 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
-from beamlike.demo.job import MicroBatch
-from beamlike.demo.pace import ArrivalFile
+from beamlike.demo.flights import ArrivalFile
+from beamlike.demo.job import FlightBatch
 from beamlike.demo.story import choose_group, story_scene
 from beamlike.model.windows import IntervalWindow
-from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
+from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
 
 MINUTE = 60_000
 
@@ -33,10 +33,10 @@ def test_the_story_of_an_hour(scene: Any):
         for number in range(9)
     ]
     batches = [
-        MicroBatch(0, 2, None),
-        *(MicroBatch(at, 2, start + (at * 100 - 30) * MINUTE) for at in range(1, 9)),
-        MicroBatch(9, 1, start + 870 * MINUTE),
-        MicroBatch(10, 0, start + 10_000 * MINUTE),
+        FlightBatch(0, 2, None),
+        *(FlightBatch(at, 2, start + (at * 100 - 30) * MINUTE) for at in range(1, 9)),
+        FlightBatch(9, 1, start + 870 * MINUTE),
+        FlightBatch(10, 0, start + 10_000 * MINUTE),
     ]
     group = ("UA", start)
     trace = story_scene(group, scene.panes[group], scene.drops, scene.flights, files, batches)
@@ -87,7 +87,7 @@ def test_the_story_of_an_hour(scene: Any):
                 *((300, "11:00"), (360, "16:00"), (405, "21:00")),
             )
         ),
-        folds=(Fold(row(330), "4h left out"), Fold(row(390), "4h 15m left out")),
+        folds=(FoldLabel(row(330), "4h left out"), FoldLabel(row(390), "4h 15m left out")),
         ideal=((row(-18), start - 18 * MINUTE), (row(78), start + 78 * MINUTE)),
         event_axis="scheduled departure (event time, New York)",
         arrival_axis="actual departure (arrival, New York)",
@@ -98,7 +98,7 @@ def test_the_story_of_an_hour(scene: Any):
 def test_an_hour_in_which_no_one_was_dropped_is_not_seen_to_expire(scene: Any):
     group = ("AA", scene.start)
     files = [ArrivalFile(0, 4, scene.start, scene.start + 400 * MINUTE)]
-    batches = [MicroBatch(at, 4, scene.start + at * 100 * MINUTE) for at in range(5)]
+    batches = [FlightBatch(at, 4, scene.start + at * 100 * MINUTE) for at in range(5)]
     trace = story_scene(group, scene.panes[group], (), scene.flights, files, batches)
     assert [life.end for life in trace.lives] == [End.OPEN]
     assert [mark.fate for mark in trace.marks] == [Fate.TAKEN] * 2
@@ -109,8 +109,8 @@ def test_a_flight_that_leaves_behind_the_watermark_is_drawn_as_late(scene: Any):
     files = [ArrivalFile(0, 5, start, start + 100 * MINUTE)]
     # The first batch has read until 100 minutes; one flight of the hour leaves at 190.
     batches = [
-        MicroBatch(0, 5, start + 10 * MINUTE + 1),
-        *(MicroBatch(at, 0, start + 70 * MINUTE) for at in range(1, 4)),
+        FlightBatch(0, 5, start + 10 * MINUTE + 1),
+        *(FlightBatch(at, 0, start + 70 * MINUTE) for at in range(1, 4)),
     ]
     trace = story_scene(group, scene.panes[group][:1], [], scene.flights, files, batches)
     assert [(mark.event, mark.fate) for mark in trace.marks] == [

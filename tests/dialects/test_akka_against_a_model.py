@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from beamlike.dialects import akka
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import SessionOverflowError
 
 STREAMS = 300

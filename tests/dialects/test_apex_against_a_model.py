@@ -20,7 +20,7 @@ from typing import Any, Literal
 import attrs
 
 from beamlike.dialects import apex
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.model.options import AccumulationMode
 
 STREAMS = 300

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from beamlike.dialects import akka, apex
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import SessionOverflowError, WatermarkError
 
 SECONDS = apex.WindowOption.time_windows("1 second")

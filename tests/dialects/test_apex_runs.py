@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from beamlike.dialects import apex
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import StateError
 
 AT_WATERMARK = apex.TriggerOption.at_watermark()

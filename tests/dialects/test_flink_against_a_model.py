@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 from beamlike.dialects import flink
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 
 STREAMS = 300
 

@@ -11,7 +11,7 @@ import pytest
 
 from beamlike.dialects import flink
 from beamlike.dialects.flink_operator import Harness
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from tests.support.dialects.flink import Step, brings, by_clock
 
 KEYED = flink.key_by()

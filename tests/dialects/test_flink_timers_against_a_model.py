@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import attrs
 
 from beamlike.dialects import flink
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 
 STREAMS = 400
 NEVER = 10**9

@@ -7,7 +7,7 @@ Each docstring names the class of Flink's tests, and the one that plays the scen
 import pytest
 
 from beamlike.dialects import flink
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import WindowingError
 from tests.support.dialects.flink import brings, by_clock
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.dialects import flink
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import (
     BeamlikeError,
     TriggerError,

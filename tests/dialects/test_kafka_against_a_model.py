@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 from beamlike.dialects import kafka
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.model.strategy import WindowingStrategy
 
 STREAMS = 300

@@ -12,7 +12,7 @@ import pytest
 from beamlike import AfterCount, Never, Repeatedly, SlidingWindows
 from beamlike.dialects import kafka
 from beamlike.dialects.kafka_store import Session, SessionStore
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import BufferFullError, WindowingError
 from beamlike.model.combine import Collect
 from beamlike.model.triggers import Trigger

@@ -6,7 +6,7 @@ import pytest
 
 from beamlike.dialects import kafka
 from beamlike.dialects.kafka_store import ReadOnlySessionStore, Session
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import BufferFullError, UnsupportedError, WindowError
 
 FIVE = kafka.SessionWindows.of_inactivity_gap_with_no_grace(5)

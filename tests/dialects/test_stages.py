@@ -5,8 +5,7 @@ import copy
 import pytest
 
 from beamlike.dialects import kafka
-from beamlike.dialects.rows import Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.stages import ElementwiseGrouping, Row
 from beamlike.errors import RecordingError
 from beamlike.model.combine import Count
 from beamlike.runtime.script import Run
@@ -36,7 +35,7 @@ def test_a_journal_has_what_another_host_needs_to_run_the_same() -> None:
 
 def test_a_copy_of_a_stage_goes_on_with_its_journal() -> None:
     with journals_kept() as journals:
-        stage = Stage(ON_CLOSE.strategy, Count())
+        stage = ElementwiseGrouping(ON_CLOSE.strategy, Count())
         stage.arrive("a", 1, 0)
         restored = copy.deepcopy(stage)
         restored.advance(9)

@@ -6,7 +6,7 @@ import pytest
 
 from beamlike import Sessions
 from beamlike.dialects import akka, apex, flink, kafka
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.machine.events import Drop, Pane
 from beamlike.model.combine import Collect
 from beamlike.testing import TestStream, TimestampedValue

@@ -4,7 +4,7 @@ import pytest
 
 from beamlike.dialects import akka, apex, flink, kafka
 from beamlike.dialects.kafka_store import Session
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import (
     BeamlikeError,
     TimeError,

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.accumulators import held
+from beamlike.inspect.state.functions import held
+from beamlike.inspect.state.keys import row_sizes
 from beamlike.inspect.state.shard import SavedShard
-from beamlike.inspect.state.sizes import row_sizes
 from beamlike.inspect.state.stage import SavedStage, times_in_ms
 from beamlike.inspect.state.trigger import node_in_words
 from beamlike.machine.clocks import HostWatermark

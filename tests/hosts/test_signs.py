@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import beamlike as bl
-from beamlike.cli.state_watermarks import inputs_of
+from beamlike.cli.state_text import inputs_of
 
 NOON = 1_714_564_800_000
 """2024-05-01 12:00 (ms)."""

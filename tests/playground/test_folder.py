@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from beamlike.errors import EnvironmentProblem
-from beamlike.playground import folder, interpreter
+from beamlike.playground import folder, packages
 from beamlike.playground.server import PlaygroundServer
 
 
@@ -75,7 +75,7 @@ def test_without_npm_the_way_out_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentProblem, match=r"there is no npm here; install Node\.js, or get"):
-        interpreter.interpreter_files()
+        packages.interpreter_files()
 
 
 def test_the_last_line_of_npm_is_in_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -85,7 +85,7 @@ def test_the_last_line_of_npm_is_in_the_error(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(EnvironmentProblem, match=r"npm cannot fetch .* \(no such registry\); run"):
-        interpreter.interpreter_files()
+        packages.interpreter_files()
 
 
 @pytest.mark.usefixtures("playground_folder")
@@ -97,7 +97,7 @@ def test_the_command_builds_a_folder_and_serves_it(tmp_path: Path):
     assert (built.returncode, built.stderr) == (0, "")
     assert built.stdout.startswith(f"{tmp_path / 'site'}: 11 files, ")
     mark = json.loads((tmp_path / "site" / "playground.json").read_text())
-    assert mark["pyodide"] == interpreter.VERSION
+    assert mark["pyodide"] == packages.VERSION
     # A run in the background ignores interrupts, and what it starts would, too.
     serving = subprocess.Popen(
         command,

@@ -8,7 +8,7 @@ import pytest
 import beamlike.dialects
 from beamlike.dialects import akka, apex, flink, kafka
 from beamlike.playground.answers import answer
-from beamlike.playground.words import strategy_in_words
+from beamlike.playground.sketches import strategy_in_words
 
 MINUTE = 60_000
 

@@ -12,7 +12,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive
 from beamlike.scio import ScioContext
 from beamlike.testing import TestPipeline, TestStream
-from beamlike.testing.assertions.groupings import AssertedGrouping, asserted_in, listening
+from beamlike.testing.assertions.failures import AssertedGrouping, asserted_in, listening
 
 WORDS = TestStream().add_elements_at_time("00:00:00", "foo", "bar").advance_watermark_to_infinity()
 

@@ -24,7 +24,7 @@ from beamlike.runtime.script import Run
 from beamlike.testing import FinishedTestStream, Results, TestStream
 from beamlike.viz.picture import figure, figure_of
 from beamlike.viz.saving import draw
-from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
+from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
 from beamlike.viz.timeline import text_timeline
 
 EARLY, ON_TIME, LATE, DROPPED = LIGHT.early, LIGHT.ontime, LIGHT.late, LIGHT.lost
@@ -332,7 +332,7 @@ SCENE = Scene(
     rows=(-0.6, 10.0),
     span=(HOUR.start - 60_000, HOUR.end + 60_000),
     ticks=(Tick(1.0, "12:10", strong=True), Tick(1.1, "12:11"), Tick(9.0, "22:00")),
-    folds=(Fold(7.0, "7h left out"),),
+    folds=(FoldLabel(7.0, "7h left out"),),
     ideal=((0.0, HOUR.start), (4.0, HOUR.end)),
     event_axis="scheduled",
     arrival_axis="departed",

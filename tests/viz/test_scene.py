@@ -16,7 +16,7 @@ from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing import Results, TestStream
 from beamlike.testing.streams.finished import FinishedTestStream
 from beamlike.viz.run_index import keys_of
-from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
+from beamlike.viz.scene import Box, End, Fate, FoldLabel, Life, Mark, Scene, Tick
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline
 
@@ -334,7 +334,7 @@ def test_steps_without_news_are_left_out_and_so_is_event_time_without_any() -> N
     stream = stream.add_elements_at_time("20:00:10", ("k", 2))
     scene = stage(played(stream, window=bl.FixedWindows("10 minutes")), "k")
     assert [tick.label for tick in scene.ticks] == ["step 0", "step 8", "step 9"]
-    assert scene.folds == (Fold(0.5, "7 steps without news left out"),)
+    assert scene.folds == (FoldLabel(0.5, "7 steps without news left out"),)
     assert scene.watermark == ((1.0, 8 * MINUTE),)
     assert scene.event.folds == [(15 * MINUTE, (20 * 60 - 5) * MINUTE)]
 

@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlike.viz.cells import Column, columns, cut_all
+from beamlike.viz.cells import ShownColumn, columns, cut_all
 
 
 def shown(values: list[Any], room: int) -> list[str]:
-    column = Column(values)
+    column = ShownColumn(values)
     return [column.show(row, room) for row in range(len(values))]
 
 

@@ -1,14 +1,14 @@
 """How a long text timeline gets short."""
 
-from beamlike.viz.timeline import Entry, thinned
+from beamlike.viz.timeline import DrawnStep, thinned
 
 
-def element(step: int, row: str = "*", *below: str, drops: int = 0) -> Entry:
-    return Entry(step, "+ 'a'", row, below, elements=1, panes=len(below), drops=drops)
+def element(step: int, row: str = "*", *below: str, drops: int = 0) -> DrawnStep:
+    return DrawnStep(step, "+ 'a'", row, below, elements=1, panes=len(below), drops=drops)
 
 
-def watermark(step: int, row: str = "|") -> Entry:
-    return Entry(step, "watermark", row)
+def watermark(step: int, row: str = "|") -> DrawnStep:
+    return DrawnStep(step, "watermark", row)
 
 
 def test_a_short_story_is_drawn_as_it_is() -> None:

@@ -4,12 +4,10 @@ Nothing here runs what the state holds. It is Arrow tables and JSON; values that
 pickles stay bytes unless `unpickle` is set. The states and timers of functions are read all the
 same: of what a pickle names only plain values are made.
 
-Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys as texts),
-`plain_pickles` (pickles without the code that they name), `functions` (the states and timers of a
-window), `in_milliseconds` (state that counts finer), `shard` (the blobs of one shard, see
-`beamlike.runtime.store.state`), `key_clocks` (keys
-that have watermarks of their own), `sizes` (bytes of rows), `stage` (all shards of a grouping, its
-windows as one table), `accumulators` (what windows hold), `checkpoint` (which groupings a
+Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys as texts, bytes of
+rows), `functions` (what windows hold, the states and timers of functions among them, without the
+code that pickles name), `shard` (the blobs of one shard, see `beamlike.runtime.store.state`),
+`stage` (all shards of a grouping, its windows as one table), `checkpoint` (which groupings a
 checkpoint has, and their blobs), `report` (all of it, and what holds it back), `choice` (some of
 it).
 

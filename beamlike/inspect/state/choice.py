@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.accumulators import held
-from beamlike.inspect.state.functions import SavedFunction
+from beamlike.inspect.state.functions import SavedFunction, held
 from beamlike.inspect.state.keys import arrow_text, keys_as_values, meant_by, rows_of
 from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.stage import COMMON, SavedStage, times_in_ms

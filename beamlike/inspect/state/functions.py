@@ -1,23 +1,126 @@
-"""What a function with states and timers has saved of a window: its states, timers and elements.
+"""What saved windows hold: accumulators, and the states, timers and elements of a function.
 
-A row of its stage has one accumulator, see `beamlike.machine.userstate.saved.Saved`. It is a pickle
-of plain values and of the bytes that coders made. Coders of plain values are read here, by the
-names that the identity of the state has; what other coders made is shown as bytes.
+A row of a stage with states has one accumulator, see `beamlike.machine.userstate.saved.Saved`. It
+is a pickle of plain values and of the bytes that coders made. Of what a pickle names only plain
+values are made. Coders of plain values are read here, by the names that the identity of the state
+has; what other coders made is shown as bytes.
 """
 
+import io
+import pickle
 import re
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
+import pyarrow as pa
 
-from beamlike.errors import StateError
-from beamlike.inspect.state.accumulators import PICKLED
-from beamlike.inspect.state.plain_pickles import read_plain
+from beamlike.errors import BeamlikeError, StateError
 from beamlike.model.coders import BytesCoder, StrUtf8Coder
 from beamlike.model.number_coders import BigIntegerCoder, BooleanCoder, FloatCoder, VarIntCoder
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.changes import resolution_in
+from beamlike.runtime.graph.wire import Wire
+
+_KNOWN: Final = {
+    *(("builtins", name) for name in ("set", "frozenset", "bytearray", "complex", "range")),
+    *(("datetime", name) for name in ("datetime", "date", "time", "timedelta", "timezone")),
+    ("decimal", "Decimal"),
+    ("uuid", "UUID"),
+}
+"""Classes that only hold plain values."""
+
+
+class Opaque:
+    """Stands for an object of a class. Its parts are not shown."""
+
+    name = ""
+
+    def __new__(cls, *_parts: Any, **_named: Any) -> "Opaque":
+        return object.__new__(cls)
+
+    def __init__(self, *_parts: Any, **_named: Any) -> None:
+        pass
+
+    def __setstate__(self, _state: Any) -> None:
+        pass
+
+    def __setitem__(self, _key: Any, _value: Any) -> None:
+        pass
+
+    def append(self, _item: Any) -> None:
+        """A pickle adds to what it takes for a list."""
+
+    def extend(self, _items: Any) -> None:
+        """Likewise."""
+
+    def add(self, _item: Any) -> None:
+        """A pickle adds to what it takes for a set."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).name}>"
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _KNOWN:
+            return super().find_class(module, name)
+        return type("Opaque", (Opaque,), {"name": f"{module}.{name}"})
+
+    def persistent_load(self, _id: Any) -> Any:
+        return Opaque()
+
+
+def read_plain(blob: bytes) -> Any:
+    """The value of a pickle, with an `Opaque` for each object of a class that is not plain."""
+    try:
+        return _Reader(io.BytesIO(blob)).load()
+    except Exception as error:
+        raise StateError(
+            f"{len(blob):,} bytes are no pickle that can be read: {type(error).__name__}: {error}; "
+            "the checkpoint is damaged: open a copy of it"
+        ) from error
+
+
+PICKLED = "_pickled"
+"""The end of the name of a column of pickles."""
+
+
+def held(row: Mapping[str, Any], kinds: Mapping[str, pa.DataType], *, unpickle: bool) -> Any:
+    """The accumulators of a window by the names of their columns, without their numbers.
+
+    Args:
+        row: The accumulator columns of the window.
+        kinds: Their types.
+        unpickle: Whether pickles are opened, which runs code that is in them. Otherwise their size
+            is shown, as ``pickled, 128 bytes``.
+    """
+    return {
+        _name(name): _value(row[name], name, kind, unpickle=unpickle)
+        for name, kind in kinds.items()
+    }
+
+
+def _name(column: str) -> str:
+    """``acc0_total`` is ``total`` to its user; the value of a pipeline has no name."""
+    column = column.removesuffix(PICKLED)
+    number, _, name = column.partition("_")
+    if number.startswith("acc") and number[3:].isdigit():
+        return name
+    return column or "value"
+
+
+def _value(value: Any, column: str, kind: pa.DataType, *, unpickle: bool) -> Any:
+    if not (pa.types.is_binary(kind) and column.endswith(PICKLED)) or value is None:
+        return value
+    if not unpickle:
+        return f"pickled, {len(value):,} bytes"
+    try:
+        return Wire.declared().loads(value)
+    except BeamlikeError as error:
+        return f"pickled, {len(value):,} bytes, which cannot be opened: {reprlib.repr(str(error))}"
+
 
 _KINDS: Final = ("value", "bag", "set", "ordered list", "map", "combined")
 _DOMAINS: Final = {"WATERMARK": "event", "REAL_TIME": "processing"}

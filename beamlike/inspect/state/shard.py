@@ -1,18 +1,21 @@
-"""One shard of a saved grouping: its index and its rows, out of its blobs."""
+"""One shard of a saved grouping: its index, rows and watermarks of keys, in milliseconds."""
 
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.in_milliseconds import clock_in_ms, in_ms, rows_in_ms
+from beamlike.inspect.state.keys import key_texts
 from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER
+from beamlike.machine.key_clock import KeyClock
+from beamlike.model.resolution import Resolution
 from beamlike.runtime.changes import LAYOUTS, read_layouts, resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import coarser
@@ -22,6 +25,64 @@ from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
 from beamlike.runtime.store.pages import Contents, Pages
 from beamlike.runtime.store.recording import Record
 from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
+
+_INSTANTS = ("start", "output_watermark", "element_hold")
+
+
+def clock_in_ms(at: Clock, unit: Resolution) -> Clock:
+    """The clocks of a shard, which count so, in milliseconds."""
+    return at if unit.per_ms == 1 else at.in_coarser_ticks(unit.per_ms)
+
+
+def in_ms(instant: int | None, unit: Resolution) -> int | None:
+    """An instant or a duration, which counts so, in milliseconds."""
+    return None if instant is None else unit.to_ms(instant)
+
+
+def rows_in_ms(rows: pa.Table, trigger: SavedTrigger | None, unit: Resolution) -> pa.Table:
+    """The windows of a shard, which count so, in milliseconds.
+
+    Args:
+        rows: As they are saved.
+        trigger: Their trigger, which says which numbers are instants; None: that is not known.
+    """
+    factor = unit.per_ms
+    if factor == 1 or not rows.num_rows:
+        return rows
+    targets = () if trigger is None else (f"t{slot}" for slot in trigger.instants)
+    rows = coarser(rows, (*_INSTANTS, *targets), factor)
+    end = rows.column("end").to_numpy()
+    place = rows.column_names.index("end")
+    # A millisecond that has begun counts: no window is empty.
+    rows = rows.set_column(place, "end", pa.chunked_array([pa.array(-(-end // factor))]))
+    timers = rows.column("processing_timers").combine_chunks()
+    place = rows.column_names.index("processing_timers")
+    rows = rows.set_column(place, "processing_timers", _list_in_ms(timers, factor))
+    if "unretracted_panes" in rows.column_names:
+        panes = rows.column("unretracted_panes").combine_chunks()
+        place = rows.column_names.index("unretracted_panes")
+        rows = rows.set_column(place, "unretracted_panes", _panes_in_ms(panes, factor))
+    return rows
+
+
+def _list_in_ms(timers: pa.Array, factor: int) -> pa.Array:
+    table = coarser(pa.table({"at": timers.values}), ("at",), factor)
+    return _with_values(timers, table.column("at").combine_chunks())
+
+
+def _panes_in_ms(panes: pa.Array, factor: int) -> pa.Array:
+    fields = list(panes.type.value_type)
+    names = [field.name for field in fields]
+    table = pa.table([panes.values.field(name) for name in names], names=names)
+    table = coarser(table, ("timestamp", "start", "end"), factor)
+    columns = [table.column(name).combine_chunks() for name in names]
+    return _with_values(panes, pa.StructArray.from_arrays(columns, fields=fields))
+
+
+def _with_values(lists: pa.Array, values: pa.Array) -> pa.Array:
+    offsets = pc.fill_null(lists.offsets, 0)
+    return pa.ListArray.from_arrays(offsets, values, type=lists.type)
+
 
 _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     **dict.fromkeys(("start", "end", "output_watermark", "finished", "new_elements"), pa.int64()),
@@ -247,3 +308,28 @@ def _unreadable(group: int, error: BaseException) -> StateError:
         "checkpoint is damaged, or a version of beamlike wrote it that this one does not know: "
         "open a copy of the checkpoint, or use the version that the query runs with"
     )
+
+
+@attrs.frozen
+class KeyOfState:
+    """The watermark of a key, as of its last step."""
+
+    key: str
+    clock: KeyClock
+
+
+def clocks_of_keys(shards: Iterable[SavedShard], *, in_bytes: bool) -> Sequence[KeyOfState]:
+    """The watermarks of the keys of some shards; none if there is one for all keys."""
+    tables = [shard.of_keys for shard in shards if shard.of_keys is not None]
+    try:
+        return [it for table in tables for it in _clocks_in(table, in_bytes=in_bytes)]
+    except UNREADABLE as error:
+        raise StateError(f"the watermarks of keys are none: {error}") from error
+
+
+def _clocks_in(table: pa.Table, *, in_bytes: bool) -> Iterator[KeyOfState]:
+    width = table.num_columns - len(attrs.fields(KeyClock))
+    keys = key_texts(table.columns[:width], table.num_rows, in_bytes=in_bytes)
+    fields = (column.to_pylist() for column in table.columns[width:])
+    for key, *own in zip(keys.to_pylist(), *fields, strict=True):
+        yield KeyOfState(key, KeyClock(*own))

@@ -11,10 +11,8 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.inspect.state.functions import SavedFunction, Specs, saved_column
-from beamlike.inspect.state.key_clocks import KeyOfState, clocks_of_keys
-from beamlike.inspect.state.keys import key_texts
-from beamlike.inspect.state.shard import SavedShard
-from beamlike.inspect.state.sizes import row_sizes
+from beamlike.inspect.state.keys import key_texts, row_sizes
+from beamlike.inspect.state.shard import KeyOfState, SavedShard, clocks_of_keys
 from beamlike.inspect.state.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.reference.running import Now, TriggerView

@@ -6,7 +6,7 @@ from typing import Any
 
 from beamlike.dialects import flink
 from beamlike.dialects.flink_operator import Harness
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import UnsupportedError
 from tests.support.dialects.cases import DialectCase
 from tests.support.dialects.player import Player, unknown

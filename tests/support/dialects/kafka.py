@@ -5,8 +5,7 @@ from typing import Any
 import attrs
 
 from beamlike.dialects import kafka
-from beamlike.dialects.rows import Row
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.stages import ElementwiseGrouping, Row
 from beamlike.errors import UnsupportedError
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import Collect, Count
@@ -94,7 +93,7 @@ class TimeWindows:
         is_count, _, self._between = aggregate.partition(":")
         if is_count not in ("count", "reduce") or window["type"] == "by_record":
             raise UnsupportedError(f"{window['type']} windows with {aggregate} have no counterpart")
-        self._stage = Stage(
+        self._stage = ElementwiseGrouping(
             WindowingStrategy(
                 FixedWindows(size) if slide == size else FromZeroOn(SlidingWindows(size, slide)),
                 Never() if on_close else Repeatedly(AfterCount(1)),

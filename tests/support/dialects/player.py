@@ -4,7 +4,7 @@ what questions share."""
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import UnsupportedError
 from tests.support.dialects.cases import CaseRow
 

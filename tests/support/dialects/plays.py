@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from beamlike.dialects import apex, kafka
-from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Row
 from beamlike.errors import UnsupportedError
 from tests.support.dialects.akka import play_akka
 from tests.support.dialects.apex import play_apex

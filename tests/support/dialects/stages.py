@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import attrs
 
-from beamlike.dialects.stages import Stage
+from beamlike.dialects.stages import ElementwiseGrouping
 from beamlike.errors import RecordingError
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
@@ -56,7 +56,7 @@ def answered_by(runs: Sequence[Run]) -> Iterator[None]:
 
 @contextmanager
 def _stages_told(journals: list[Journal], answers: Iterator[Run] | None) -> Iterator[None]:
-    make, play = Stage.__init__, Stage._play
+    make, play = ElementwiseGrouping.__init__, ElementwiseGrouping._play
 
     def made(stage: Any, strategy: WindowingStrategy, combine: CombineFn) -> None:
         make(stage, strategy, combine)
@@ -77,5 +77,8 @@ def _stages_told(journals: list[Journal], answers: Iterator[Run] | None) -> Iter
             )
         return tuple(output for output in stage.answer.outputs if output.step == number)
 
-    with patch.object(Stage, "__init__", made), patch.object(Stage, "_play", played):
+    with (
+        patch.object(ElementwiseGrouping, "__init__", made),
+        patch.object(ElementwiseGrouping, "_play", played),
+    ):
         yield
