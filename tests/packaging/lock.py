@@ -1,6 +1,6 @@
 """``python -m tests.packaging.lock`` writes ``.ci/requirements.lock`` anew, with newest versions.
 
-It is `pip-compile`, from ``pip install pip-tools``. The file has a version of each distribution
+That is ``uv pip compile``, from ``pip install uv``. The file has a version of each distribution
 that the tests need, and the hashes of all its files; it names no index.
 """
 
@@ -16,9 +16,8 @@ from tests.packaging.sbom import LOCK
 __all__ = ["wanted"]
 
 _OPTIONS: Final = (
-    *("--quiet", "--generate-hashes", "--allow-unsafe", "--strip-extras", "--upgrade"),
-    *("--no-header", "--no-annotate"),
-    *("--no-emit-index-url", "--no-emit-trusted-host", "--no-emit-find-links"),
+    *("--quiet", "--upgrade", "--generate-hashes", "--python", sys.executable),
+    *("--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"),
 )
 
 
@@ -35,5 +34,5 @@ if __name__ == "__main__":
     with TemporaryDirectory() as home:
         asked = Path(home) / "wanted.in"
         asked.write_text("\n".join(wanted()), encoding="utf-8")
-        command = [sys.executable, "-m", "piptools", "compile", *_OPTIONS]
+        command = [sys.executable, "-m", "uv", "pip", "compile", *_OPTIONS]
         sys.exit(subprocess.run([*command, "-o", str(LOCK), str(asked)], check=False).returncode)
