@@ -41,6 +41,7 @@ __all__ = [
     "WatermarkError",
     "WindowError",
     "WindowingError",
+    "WorkerMemoryError",
 ]
 
 
@@ -325,6 +326,10 @@ class BufferFullError(BeamlikeError, RuntimeError):
             "allows no more; make it larger, or, where results need not be final, let those that "
             "wait longest come out with emit_early_when_full()"
         )
+
+
+class WorkerMemoryError(BeamlikeError, MemoryError):
+    """A worker ran out of memory in the step of a shard."""
 
 
 class EnvironmentProblem(BeamlikeError, RuntimeError):

@@ -37,8 +37,8 @@ from beamlike.api.pipelines.scio.sides import (
     SideOutputCollections,
     SideOutputContext,
 )
-from beamlike.api.pipelines.scio.timing import WindowOptions
 from beamlike.api.pipelines.scio.windowed import WindowedSCollection, WindowedValue
+from beamlike.api.pipelines.scio.windows import WindowOptions
 
 __all__ = [
     "MultiJoin",

@@ -13,7 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from beamlike.hosts.step_notes import steps_that_ended_workers
+
 _TOO_LATE: Final = "Timed out while waiting for the Python worker to connect back"
+_DIED: Final = "Python worker exited unexpectedly"
 _NOT_INSTALLED: Final = re.compile(r"No module named 'beamlike[.']")
 _NOT_EMPTY: Final = "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
 
@@ -33,6 +36,15 @@ ADVICE_ON_LEFTOVERS: Final = (
     "docs/pages/operating.md"
 )
 
+ADVICE_ON_DEAD_WORKERS: Final = (
+    "a Python worker of Spark ended in the middle of its work. Mostly its memory ran out, and the "
+    "system killed it (see the log of the machine or the container): give Python more of it "
+    "(spark.executor.memoryOverhead, spark.executor.pyspark.memory, or fewer cores for each "
+    "executor), or let a micro-batch read less; see "
+    '"A worker that runs out of memory" in docs/pages/operating.md. Else code of yours ended it, '
+    "such as os._exit() or a crash in a native library. Nothing of the micro-batch is lost, and "
+    "the query goes on from its checkpoint"
+)
 ADVICE_WITHOUT_BEAMLIKE: Final = (
     "a Python process of Spark has no beamlike. On workers, and over Spark Connect on the server: "
     "install it in the Python that spark.pyspark.python names, ship that Python as an archive "
@@ -53,6 +65,9 @@ def advice_on(words: str | None) -> str | None:
         return ADVICE
     if words is None:
         return None
+    if _DIED in words:
+        steps = steps_that_ended_workers()
+        return "; ".join([ADVICE_ON_DEAD_WORKERS, *(f"its last step was {it}" for it in steps[:1])])
     if _NOT_INSTALLED.search(words):
         return ADVICE_WITHOUT_BEAMLIKE
     return ADVICE_ON_LEFTOVERS if _NOT_EMPTY in words else None

@@ -1,19 +1,43 @@
 """The windows of an element: the one that it comes in, or those that the function assigns."""
 
-from typing import Any
+from operator import index
+from typing import Any, Final
 
+from beamlike.errors import WindowError
 from beamlike.machine.events import Drop, Element
 from beamlike.machine.failures import Failure, OnFailure, left_out
 from beamlike.model.copies import is_of_user, own_copy
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
-from beamlike.safe_text import USER_RAISED
+from beamlike.safe_text import USER_RAISED, short_repr
+
+_EARLIEST: Final = -(2**63)
+_LATEST: Final = 2**63 - 1
 
 
 def assigned(window_fn: WindowFn, timestamp: int, value: Any) -> tuple[Window, ...]:
     """The windows that a window function assigns. One of a user's may change the value that it is
     given, and gets a copy."""
-    return tuple(window_fn.assign(timestamp, own_copy(value) if is_of_user(window_fn) else value))
+    given = own_copy(value) if is_of_user(window_fn) else value
+    windows = tuple(window_fn.assign(timestamp, given))
+    for window in windows:
+        check_bounds(window)
+    return windows
+
+
+def check_bounds(window: Window) -> None:
+    """Refuse a window that no state can keep.
+
+    Raises:
+        WindowError: A bound is too far for an instant.
+        TypeError: A bound is not a whole number.
+    """
+    start, end = index(window.start), index(window.end)
+    if start < _EARLIEST or end > _LATEST:
+        raise WindowError(
+            f"a window must lie within 64 bits of time, got one from {short_repr(start)} to "
+            f"{short_repr(end)}"
+        )
 
 
 def windows_of(

@@ -354,13 +354,13 @@ class Clocks:
         for update in sorted(updates, key=_of_whole_source):
             state = after[update.input]
             if isinstance(update, SourceProgress):
-                known = state.greatest
-                greatest = believed(update.greatest, self.inputs[update.input], clock)
+                known, source = state.greatest, self.inputs[update.input]
+                greatest = believed(update.greatest, source, clock)
                 of_input = parts.setdefault(update.input, {part.part: part for part in state.parts})
                 _move(of_input, update.part, greatest, clock)
-                jump = getattr(self.inputs[update.input], "max_jump", None)
-                is_behind = None not in (known, jump) and not is_near(greatest, known, jump)
-                active_at = state.active_at if is_behind else clock
+                jump = source.max_jump if isinstance(source, SourceClock) else None
+                is_active = jump is None or known is None or is_near(greatest, known, jump)
+                active_at = clock if is_active else state.active_at
                 greatest = greatest if known is None else max(known, greatest)
                 after[update.input] = InputState(greatest, active_at)
             else:

@@ -145,8 +145,8 @@ def check_layout(saved: Words, now: Words) -> None:
     if had != has and had not in [str(it) for it in LAYOUTS]:
         raise StateError(
             f"the checkpoint has state of layout version {had}, and this beamlike reads "
-            f"{read_layouts()}; bring its windows to their end with the version of beamlike that "
-            "wrote it, and start this one with a new checkpointLocation"
+            f"{read_layouts()}; bring its windows to their end with beamlike.drain of the version "
+            "that wrote it, and start this one with a new checkpointLocation"
         )
 
 

@@ -23,6 +23,7 @@ from beamlike.runtime.packing import Arrived, arrived_in, read_blobs
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.index import CountsOtherwise, Index, resolution_of_index
+from beamlike.runtime.store.largest import SAMPLE, words_of_largest
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import EXAMPLES, METRICS, Tally
 
@@ -31,6 +32,9 @@ Stores = Callable[..., Store]
 
 HostSays = Literal["always", "at the end", "never"]
 """When an operator has its watermark from the host. Else it is in what the operator is sent."""
+
+_LARGE: Final = 2**22
+"""Bytes of rows of a shard in one micro-batch from which on it is looked which key has the most."""
 
 AT_ONCE: Final = (HostWatermark(MAX_TIMESTAMP),)
 """What the host says where data ends: everything happens in one step, up to the end of time."""
@@ -76,6 +80,15 @@ class Work(ABC):
         Returns:
             Rows of its columns. A table in place of a blob is yet to be one.
         """
+
+    def words_of_step(self, group: int, blobs: Sequence[bytes]) -> str:
+        """What a step is about to do, for when its process does not come back.
+
+        Args:
+            group: The key of the group.
+            blobs: What it was sent. Only of much it is looked which key has the most.
+        """
+        return f"that of group {group}, which got {sum(map(len, blobs)):,} bytes"
 
     def share_logged(self, logged: set[Hashable]) -> None:  # noqa: B027  # not every one logs any
         """Have failures logged once in all that share a set."""
@@ -126,6 +139,14 @@ class _PlanWork(Work):
         known = self.clock if arrived.clock is None else arrived.clock
         said = Said(updates, clock if known is None else known)
         return self._stepped(group, stores(), arrived, said)
+
+    def words_of_step(self, group: int, blobs: Sequence[bytes]) -> str:
+        plan, size = self.plan, sum(map(len, blobs))
+        words = f"{plan.name!r}, group {group}, which got {size:,} bytes"
+        if size < _LARGE:
+            return words
+        tables = read_blobs(blobs).tables
+        return f"{words}: {words_of_largest(tables, plan.resolution, SAMPLE)}"
 
     @abstractmethod
     def _stepped(

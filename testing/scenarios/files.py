@@ -28,6 +28,15 @@ from beamlike.model.combine import (
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Machine, Run, Script
 from beamlike.testing.scenarios.functions import NamedFn, ScenarioFunction, read_function
+from beamlike.testing.scenarios.limits import (
+    MOST_BYTES,
+    MOST_UNREADABLE,
+    MOST_VALUES,
+    check_collected,
+    check_firings,
+    check_size,
+    read_limited,
+)
 from beamlike.testing.scenarios.places import Place, read_json
 from beamlike.testing.scenarios.results import (
     Expected,
@@ -36,9 +45,11 @@ from beamlike.testing.scenarios.results import (
     read_panes,
 )
 from beamlike.testing.scenarios.schema import read_script, read_windowing
+from beamlike.viz.table import shorten
 
 FORMAT: Final = "beamlike-transcript-v1"
 _MOST_PROBLEMS: Final = 10
+_LONGEST_ID: Final = 120
 
 LEVELS: Final = ("core", "calendar", "retracting", "ungrouped", "extended")
 
@@ -149,7 +160,9 @@ def read_transcripts(path: str | PathLike[str], *, must_expect: bool = False) ->
     """
     name = fspath(path)
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = _bytes_of(path).decode("utf-8-sig")
+    except TranscriptError as error:
+        problem = error
     except OSError as error:
         problem = TranscriptError(f"{name}: cannot be read: {error.strerror}")
     except UnicodeDecodeError as error:
@@ -157,6 +170,15 @@ def read_transcripts(path: str | PathLike[str], *, must_expect: bool = False) ->
     else:
         return transcripts_of(text, name, must_expect=must_expect)
     return TranscriptFile((), problem)
+
+
+def _bytes_of(path: str | PathLike[str]) -> bytes:
+    with Path(path).open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        most = MOST_BYTES // 1024**2
+        raise TranscriptError(f"{fspath(path)}: has more than {most} MiB; split it")
+    return content
 
 
 def transcripts_of(text: str, name: str, *, must_expect: bool = False) -> TranscriptFile:
@@ -168,9 +190,7 @@ def transcripts_of(text: str, name: str, *, must_expect: bool = False) -> Transc
         must_expect: Refuse a scenario that expects nothing.
     """
     try:
-        return _read_file(read_json(text, name), must_expect)
-    except RecursionError:
-        problem = TranscriptError(f"{name}: is nested too deeply")
+        return _read_file(read_json(text, name, MOST_VALUES), must_expect)
     except TranscriptError as error:
         problem = error
     return TranscriptFile((), problem)
@@ -189,11 +209,15 @@ def _read_file(document: Place, must_expect: bool) -> TranscriptFile:
     ids: set[str] = set()
     scenarios: list[Scenario] = []
     problems: list[str] = []
-    for place in places:
+    for place in read_limited(places, document):
+        if len(problems) == MOST_UNREADABLE:
+            break
         try:
             scenario = _read_scenario(place, must_expect)
             if scenario.id in ids:
-                place.fail(f"the id {scenario.id!r} is used twice; ids are unique")
+                place.fail(
+                    f"the id {shorten(scenario.id, _LONGEST_ID)} is used twice; ids are unique"
+                )
         except TranscriptError as error:
             problems.append(str(error))
         else:
@@ -213,7 +237,7 @@ def _together(problems: Sequence[str]) -> TranscriptError | None:
 def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     if isinstance(place.value, dict) and isinstance(place.value.get("id"), str):
         # From here on the name of the scenario is clearer than a position in the file.
-        place = place.inside(f"scenario {place.value['id']!r}")
+        place = place.inside(f"scenario {shorten(place.value['id'], _LONGEST_ID)}")
     fields = place.fields(REQUIRED, OPTIONAL)
     if fields["format"].text() != FORMAT:
         fields["format"].fail(f"this reads {FORMAT!r}, got {fields['format'].value!r}")
@@ -225,6 +249,10 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     if function is not None:
         _check_function(place, aggregation, level, strategy, function)
     script = read_script(fields["steps"])
+    check_size(fields["steps"], strategy, script)
+    check_collected(fields["steps"], strategy, AGGREGATIONS[aggregation], script)
+    if function is not None:
+        check_firings(fields["steps"], strategy, function, script)
     if "asserted" in fields:
         _check_asserted(fields["asserted"], len(script))
     flags = {

@@ -64,6 +64,16 @@ class NamedFn(StatefulFn):
     def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
         raise AssertionError("it sets no timer")
 
+    def most_firings(self, first: int, latest: int, clock: int) -> int:
+        """How often a timer can fire that one firing sets again, for a key and window.
+
+        Args:
+            first: Event time of its first element.
+            latest: Event time up to which timers fire.
+            clock: Processing time at the end, from 0.
+        """
+        return 0
+
 
 def _out(given: UserStates, value: Any, at: int) -> tuple[str, Windowed]:
     return "", Windowed(value, at, (given.window,))
@@ -130,6 +140,10 @@ class LoopingHeartbeat(NamedFn):
     def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
         yield _out(given, given.state(_COUNT).read(), timer.output_timestamp)
         self._beat(given.timer(timer.spec), timer.at)
+
+    def most_firings(self, first: int, latest: int, clock: int) -> int:
+        span = latest - first if self.time == "event" else clock
+        return max(span, 0) // self.every_ms
 
     def _beat(self, timer: TimerControl, after: int) -> None:
         at = after + self.every_ms

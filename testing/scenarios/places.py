@@ -2,6 +2,8 @@
 
 import difflib
 import json
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Never, TypeVar
 
@@ -21,40 +23,96 @@ _TYPE_NAMES: Final = {
 }
 
 
-def read_json(text: str, name: str) -> "Place":
+MOST_DEEP: Final = 64
+"""Objects and lists inside one another."""
+MOST_DIGITS: Final = 100
+"""Of a number. Sums and means of such numbers can be computed, and shown."""
+_LONGEST_PROBLEM: Final = 600
+_LONGEST_NAME: Final = 100
+"""Longer names are not compared with those that are known, which takes the square of the time."""
+
+
+def read_json(text: str, name: str, most_values: int | None = None) -> "Place":
     """The top of a document.
 
     Args:
         text: The document.
         name: The file that it is in, for complaints.
+        most_values: How many values it may have.
 
     Raises:
-        TranscriptError: The text is not JSON, or has a member twice.
-        RecursionError: It is nested too deeply.
+        TranscriptError: The text is not JSON, has a member twice, is too deep or too large, or has
+            a number that is too long.
     """
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [member for member, _ in pairs]
-        twin = next((member for member in names if names.count(member) > 1), None)
-        if twin is not None:
-            raise TranscriptError(f"{name}: an object has the field {twin!r} twice")
-        return dict(pairs)
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
+            times = Counter(member for member, _ in pairs)
+            twin = next(member for member, _ in pairs if times[member] > 1)
+            raise TranscriptError(f"{name}: an object has the field {shorten(twin, 60)} twice")
+        return fields
 
     def constant(word: str) -> Never:
         raise TranscriptError(f"{name}: {word} is not a JSON value")
 
+    def integer(digits: str) -> int:
+        _check_digits(digits, name)
+        return int(digits)
+
+    def decimal(digits: str) -> float:
+        _check_digits(digits, name)
+        number = float(digits)
+        if math.isinf(number):
+            raise TranscriptError(f"{name}: {digits} is larger than any number of 64 bits")
+        return number
+
     if not text.strip():
         raise TranscriptError(f"{name}: is empty; a transcript is a JSON document")
+    if most_values is not None and sum(map(text.count, ",[{")) > most_values:
+        raise TranscriptError(f"{name}: has more than {most_values:,} values; split it")
     try:
-        value = json.loads(text, object_pairs_hook=members, parse_constant=constant)
-    except TranscriptError:
-        raise
+        value = json.loads(
+            text,
+            object_pairs_hook=members,
+            parse_constant=constant,
+            parse_int=integer,
+            parse_float=decimal,
+        )
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno}:{error.colno}"
         raise TranscriptError(f"{where}: is not JSON: {error.msg}") from None
-    except ValueError as error:  # a number with thousands of digits
-        raise TranscriptError(f"{name}: is not usable JSON: {error}") from None
+    except RecursionError:
+        raise TranscriptError(_too_deep(name)) from None
+    if not _is_flat(value):
+        raise TranscriptError(_too_deep(name))
     return Place(value, name)
+
+
+def _check_digits(digits: str, name: str) -> None:
+    if len(digits) > MOST_DIGITS:
+        raise TranscriptError(
+            f"{name}: the number {digits[:10]}... has {len(digits):,} digits, and at most "
+            f"{MOST_DIGITS} are read; write it as a string"
+        )
+
+
+def _too_deep(name: str) -> str:
+    return f"{name}: is nested too deeply; at most {MOST_DEEP} objects and lists in one another"
+
+
+def _is_flat(value: Any) -> bool:
+    level = [value]
+    for _ in range(MOST_DEEP + 1):
+        inside = (
+            node.values() if isinstance(node, dict) else node
+            for node in level
+            if isinstance(node, dict | list)
+        )
+        level = [part for parts in inside for part in parts]
+        if not level:
+            return True
+    return False
 
 
 @attrs.frozen
@@ -82,6 +140,8 @@ class Place:
             TranscriptError: Always.
         """
         where = f"{self.document}: {self.path}" if self.path else self.document
+        if len(problem) > _LONGEST_PROBLEM:
+            problem = f"{problem[:_LONGEST_PROBLEM]} ... (cut)"
         raise TranscriptError(f"{where}: {problem}")
 
     def under(self, name: str) -> "Place":
@@ -119,7 +179,7 @@ class Place:
                 near = _near(name, [k for k in known if k not in members]) or _near(name, known)
                 hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
             if hint:
-                self.fail(f"unknown field {name!r}; {hint}")
+                self.fail(f"unknown field {shorten(name, 60)}; {hint}")
         absent = [name for name in required if name not in members]
         if absent:
             names = " and ".join(map(repr, absent))
@@ -179,6 +239,8 @@ def _shown(value: Any) -> str:
 
 def _near(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """The nearest of these names, or the only one that begins with it; "" if none is near."""
+    if len(name) > _LONGEST_NAME:
+        return ""
     known = list(names)
     longer = [candidate for candidate in known if candidate.startswith(f"{name}_")]
     near = difflib.get_close_matches(name, known, n=1, cutoff=cutoff)

@@ -35,6 +35,7 @@ SCENARIOS: Final[Mapping[str, tuple[str, ...]]] = {
     "merging_windows": (*IN_PROCESS, "spark"),
     "sources": (*IN_PROCESS, "spark"),
     "retractions": (*IN_PROCESS, "spark"),
+    "triggers": (*IN_PROCESS, "spark"),
     "capabilities": (*IN_PROCESS, "spark"),
     "spark": ("spark",),
     "tables": ("spark",),

@@ -15,10 +15,19 @@ again from its checkpoint until the input is done. What must be right then:
   Spark's notes of clock, watermark and files say for each micro-batch, played in memory. And each
   element is in exactly one pane that stands, or dropped; panes have their numbers without a gap;
   what a window holds, what came late and what was dropped is the same whatever the clock.
+* three, joined, looked: three groupings, a join, a side input. sqlite, duckdb, delta, postgres:
+  retracting panes that keep a table; kafka: and a topic. sdk: a pipeline of Beam's own SDK. Of
+  tables and topics, what stands in the end is the same.
 * no-data: Spark's own micro-batches for the watermark, one of which may be missing after a kill.
   Judged by Spark's notes too.
 
-A micro-batch that comes to a sink twice must be the same both times, in each of them.
+A micro-batch that comes to a sink twice must be the same both times, in each of them. Some are run
+a second and a third time without a kill.
+
+Each start finds other surroundings than the one before (`surroundings`): cores, attempts of a task,
+executors in processes of their own, zones, and settings of the session. The checkpoints of a part
+of the runs lie on a file system that fails at random. With ``--home`` a command that was broken off
+goes on where it was.
 
 Between the undisturbed run and the kills: the sink fails, a commit of the state fails, no file may
 grow, a micro-batch is replayed; in one session, whose workers live on. After the kills: a small
@@ -28,16 +37,12 @@ Exit status: 0 if nothing differs, 1 if something does.
 """
 
 import argparse
-import platform
 import random
 import shutil
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -46,9 +51,12 @@ from tests.crash.feed import write_feed
 from tests.crash.full_disk import FULL_DISK, can_mount, fill_until_done
 from tests.crash.killing import Kill, Round, rounds
 from tests.crash.moments import MOMENTS
-from tests.crash.outputs import differences, output_of
+from tests.crash.needed import AtHand, all_at_hand
+from tests.crash.outputs import differences, output_of, standing_of
 from tests.crash.processes import Child
-from tests.crash.work import Work
+from tests.crash.report import UNMOUNTED, Result, full, said
+from tests.crash.surroundings import FILE_SYSTEMS
+from tests.crash.unsteady import can_be_unsteady
 from tests.crash.works import WORKS
 
 __all__ = ["main"]
@@ -56,7 +64,8 @@ __all__ = ["main"]
 ALIKE: Final = ("reference", "database", "parquet")
 """Works whose rows are those of the first one."""
 
-UNMOUNTED: Final = "No file system could be mounted here, so that none was full."
+STANDING: Final = ("sqlite", "duckdb", "delta", "postgres")
+"""Works that leave the same table."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,162 +103,166 @@ def main(arguments: Sequence[str] | None = None) -> int:
         type=Path,
         help="where files are kept, and an undisturbed run is found; default: nowhere",
     )
+    add(
+        "--python",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NEED", "PYTHON"),
+        help="what runs works that need beam, postgres or kafka; default: this one",
+    )
+    add("--minutes", type=float, help="no other run starts after so many")
     add("--write", type=Path, metavar="FILE", help="the result as Markdown")
     options = parser.parse_args(arguments)
     home = options.home or Path(tempfile.mkdtemp(prefix="beamlike-crash-"))
+    wanted = list(dict.fromkeys(WORKS[name].needs for name in options.works))
+    pythons = {need: Path(python) for need, python in options.python}
     try:
-        return _run(home, options)
+        with all_at_hand(wanted, pythons, home) as (at_hand, missing):
+            return _run(home, options, at_hand, missing)
     finally:
         if options.home is None:
             shutil.rmtree(home, ignore_errors=True)
 
 
-def _run(home: Path, options: argparse.Namespace) -> int:
+def _run(
+    home: Path,
+    options: argparse.Namespace,
+    at_hand: Mapping[str, AtHand],
+    missing: Sequence[str],
+) -> int:
     began = time.monotonic()
-    feed, undisturbed = home / "feed", home / "undisturbed"
-    faults = WORK in options.works and not options.no_faults
+    feed = home / "feed"
+    print(*missing, sep="\n", flush=True)
+    works = [name for name in options.works if WORKS[name].needs in at_hand]
+    faults = WORK in works and not options.no_faults
     fills = options.full_disks if options.full_disks and can_mount() else 0
+    works += [name for name in FULL_DISK if fills and name not in works]
     # What notes are judged by needs no undisturbed run.
-    alike = [it for it in options.works if WORKS[it].windowing is None]
-    alike += [it for it in FULL_DISK if fills and it not in alike]
+    alike = [name for name in works if WORKS[name].windowing is None]
     if not feed.exists():
         write_feed(feed, options.files, options.seed)
-    if alike and not (undisturbed / "done").exists():
-        flags = ["--faults"] if faults else []
-        with Child.start(undisturbed, feed, alike, *flags) as child:
-            child.finish()
-    different = _unlike(undisturbed, alike)
-    if faults:
-        found = differences(output_of(undisturbed / WORK), output_of(undisturbed / "faults" / WORK))
-        same = "the same" if not found else "DIFFERENT"
-        print(f"{', '.join(FAULTS)}: {same}", flush=True)
-        different += [f"faults: {it}" for it in found]
 
-    works, size = options.works, options.together
-    groups = [works[at : at + size] for at in range(0, len(works), size)]
-    draw = random.Random(options.seed)
-    kills: list[Kill] = []
+    groups = _groups(works, options.together)
+    folders = {name: home / "-".join(["undisturbed", *group]) for group in groups for name in group}
+
+    def prepare(group: Sequence[str]) -> list[str]:
+        """Run undisturbed what has to come to that; what is wrong with it."""
+        own = [name for name in group if name in alike]
+        if own and not (folders[own[0]] / "done").exists():
+            hand = at_hand[WORKS[own[0]].needs]
+            flags = ["--faults"] if faults and WORK in own else []
+            with Child.start(
+                *(folders[own[0]], feed, own, *flags),
+                python=hand.python,
+                environment=hand.environment,
+            ) as child:
+                child.finish()
+        return _unlike(folders, own) if (folders[WORK] / "done").exists() else []
+
+    different = []
+    if WORK in works:
+        different += prepare(next(group for group in groups if WORK in group))
+    if faults:
+        plain = folders[WORK]
+        found = differences(output_of(plain / WORK), output_of(plain / "faults" / WORK))
+        print(f"{', '.join(FAULTS)}: {'DIFFERENT' if found else 'the same'}", flush=True)
+        different += [f"faults: {difference}" for difference in found]
+    count = 0
 
     def tell(kill: Kill) -> None:
-        kills.append(kill)
-        number = f"{len(kills):4}  {kill.moment:14}{kill.work:11}"
+        nonlocal count
+        count += 1
+        number = f"{count:4}  {kill.moment:14}{kill.work:11}"
         print(f"{number}micro-batch {kill.batch:3}  {kill.age:6.1f} s", flush=True)
 
     done: list[Round] = []
-    for each in rounds(
+    for result in rounds(
         home,
         feed,
-        undisturbed,
+        folders.__getitem__,
         groups,
         options.kills,
-        draw,
+        options.seed,
         tell,
+        at_hand=at_hand,
+        prepare=prepare,
+        steady=lambda number: (
+            not can_be_unsteady() or FILE_SYSTEMS[number % len(FILE_SYSTEMS)] == "steady"
+        ),
         only=options.moments,
         per_run=options.per_run,
+        until=lambda: (
+            options.minutes is not None and time.monotonic() - began > 60 * options.minutes
+        ),
     ):
-        done.append(each)
-        different += each.different
-        print(f"{', '.join(each.works)}: {len(each.kills)} kills, {_said(each)}", flush=True)
-    full = None
+        done.append(result)
+        count = sum(len(of_run.kills) for of_run in done)
+        different += result.different
+        print(f"{', '.join(result.works)}: {len(result.kills)} kills, {said(result)}", flush=True)
+        _write(options, works, done, None, different, missing, began)
+    filled = None
     if fills:
-        full = fill_until_done(home / "full", feed, undisturbed, fills, draw, tell)
-        different += full.different
-        print(f"{_full(full)}: {_said(full)}", flush=True)
+        for group in groups:
+            if set(group) & set(FULL_DISK):
+                prepare(group)
+        draw = random.Random(options.seed)
+        filled = fill_until_done(home / "full", feed, folders.__getitem__, fills, draw, tell)
+        different += filled.different
+        print(f"{full(filled)}: {said(filled)}", flush=True)
     elif options.full_disks:
         print(UNMOUNTED, flush=True)
-    seconds = time.monotonic() - began
     print(*different, sep="\n")
-    print(_summary(done, different, seconds))
-    if options.write is not None:
-        options.write.write_text(_report(options, done, full, different, seconds), "utf-8")
+    print(_write(options, works, done, filled, different, missing, began).summary())
     return 1 if different else 0
 
 
-def _said(of: Round) -> str:
-    return "the same" if not of.different else "DIFFERENT"
+def _write(
+    options: argparse.Namespace,
+    works: Sequence[str],
+    done: Sequence[Round],
+    filled: Round | None,
+    different: Sequence[str],
+    missing: Sequence[str],
+    began: float,
+) -> Result:
+    seconds = time.monotonic() - began
+    result = Result(options, works, done, filled, different, missing, seconds)
+    if options.write is not None:
+        options.write.write_text(result.markdown(), "utf-8")
+    return result
 
 
-def _full(of: Round) -> str:
-    return (
-        f"a file system that is full, {len(of.kills)} times ({', '.join(of.works)}; {of.failures} "
-        f"failures of a query, {of.starts - 1} times the process was killed while it was full)"
-    )
+def _groups(works: Sequence[str], size: int) -> list[list[str]]:
+    """Works that run together: they need the same."""
+    groups: list[list[str]] = []
+    for name in works:
+        last = groups[-1] if groups else []
+        if 0 < len(last) < size and WORKS[last[0]].needs == WORKS[name].needs:
+            last.append(name)
+        else:
+            groups.append([name])
+    return groups
 
 
-def _unlike(home: Path, works: Sequence[str]) -> list[str]:
-    """What differs between works that must come to the same.
+def _unlike(folders: Mapping[str, Path], works: Sequence[str]) -> list[str]:
+    """What of works differs from the first one, to which it must come.
 
     Windows of a key that fire at once come in an order of each machine's own.
     """
-    if WORK not in works:
-        return []
-    expected = output_of(home / WORK)
     told = []
+    expected = output_of(folders[WORK] / WORK)
     for work in works:
-        if work in ALIKE:
-            found = output_of(home / work)
-            same = found.flat == expected.flat
+        output = output_of(folders[work] / work)
+        same = True
+        if work in STANDING:
+            same = output.flat == standing_of(expected)
+        elif work in ALIKE:
+            same = output.flat == expected.flat
             if work != "parquet":  # which does not know its micro-batches
-                same = found.unordered == expected.unordered
-            told += [] if same else [f"undisturbed: {work} is not {WORK}"]
+                same = output.unordered == expected.unordered
+        told += [] if same else [f"undisturbed: {work} is not {WORK}"]
     return told
-
-
-def _summary(done: Sequence[Round], different: Sequence[str], seconds: float) -> str:
-    kills = sum(len(it.kills) for it in done)
-    return (
-        f"{kills} kills in {len(done)} runs, {sum(it.starts for it in done)} starts and "
-        f"{sum(it.failures for it in done)} queries that failed and went on, "
-        f"{sum(it.repeated for it in done)} micro-batches that came to a sink again, "
-        f"{seconds:.0f} s: " + (f"{len(different)} differences" if different else "nothing differs")
-    )
-
-
-def _report(
-    options: argparse.Namespace,
-    done: Sequence[Round],
-    full: Round | None,
-    different: Sequence[str],
-    seconds: float,
-) -> str:
-    hit = Counter(kill.moment for each in done for kill in each.kills)
-    per_run = "" if options.per_run is None else f"--per-run {options.per_run} "
-    lines = [
-        "# The latest long run",
-        "",
-        f"`python -m tests.crash --kills {options.kills} {per_run}--seed {options.seed} "
-        f"--files {options.files}`, {datetime.now(UTC):%Y-%m-%d}; Spark {version('pyspark')}, "
-        f"Python {platform.python_version()}, PyArrow {version('pyarrow')}.",
-        "",
-        _summary(done, different, seconds) + ".",
-        "",
-        "| killed | times |",
-        "|---|---|",
-        *(f"| {MOMENTS[name].title} | {hit[name]} |" for name in MOMENTS if hit[name]),
-        "",
-        "| works of a run | kills | starts | failed queries | repeated | differences |",
-        "|---|---|---|---|---|---|",
-        *(
-            f"| {', '.join(it.works)} | {len(it.kills)} | {it.starts} | {it.failures} | "
-            f"{it.repeated} | {len(it.different) or 'none'} |"
-            for it in done
-        ),
-        "",
-        *(f"* {name}: {WORKS[name].title}{_judged(WORKS[name])}" for name in options.works),
-    ]
-    if WORK in options.works and not options.no_faults:
-        lines += ["", f"Without a kill, compared likewise: {', '.join(FAULTS)}."]
-    if full is not None:
-        lines += ["", f"Compared likewise: {_full(full)}: {_said(full)}."]
-    elif options.full_disks:
-        lines += ["", UNMOUNTED]
-    if different:
-        lines += ["", "What differs:", "", *(f"* {it}" for it in different)]
-    return "\n".join(lines) + "\n"
-
-
-def _judged(work: Work) -> str:
-    return "" if work.windowing is None else "; judged by Spark's notes"
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ tells why it failed. The process ends, with all that it has started, when its st
 import argparse
 import json
 import os
+import random
 import signal
 import sys
 import threading
@@ -20,20 +21,29 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from beamlike.hosts.spark.session import SESSION_ZONE
 from tests.crash.feed import put_next
-from tests.crash.noted import file_in, last_commit
-from tests.crash.sinks import lines_of
+from tests.crash.needed import JARS, SERVER_OF_KAFKA, SERVER_OF_POSTGRES
+from tests.crash.noted import file_in, forget_commit, last_commit
+from tests.crash.surroundings import Surroundings
 from tests.crash.work import NO_DATA, Work
 from tests.crash.works import WORKS
-from tests.support.zones import zone_of_run
 
 __all__ = ["Queries", "main", "make_session"]
 
+_ZONE: Final = os.environ.get("BEAMLIKE_TEST_ZONE", "UTC")
+"""See `tests.support.zones`, which not every Python that runs this can import."""
+
+USUAL: Final = Surroundings(
+    cores=2, attempts=1, executors=0, zone=_ZONE, settings={SESSION_ZONE: _ZONE}
+)
+"""What an undisturbed run has."""
+
+KEPT: Final = (SERVER_OF_KAFKA, SERVER_OF_POSTGRES, JARS)
+"""Variables that processes of executors need, too."""
+
 ENOUGH: Final = 20
 """So often in a row a query may fail without having ended a micro-batch."""
-
-CORES: Final = (2, 1, 4, 3)
-"""Of one session after the other in a folder: Spark then reads rows in other tasks and orders."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,21 +51,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("home", type=Path)
     parser.add_argument("feed", type=Path)
     parser.add_argument("works", nargs="+", choices=WORKS)
-    parser.add_argument("--retries", type=int, default=1, help="attempts of a task; default 1")
+    parser.add_argument("--surroundings", type=Surroundings.of, default=USUAL, help="as JSON")
+    parser.add_argument(
+        "--again", type=int, metavar="SEED", help="have some micro-batches run again"
+    )
     parser.add_argument("--faults", action="store_true", help="then try each of the faults")
     options = parser.parse_args(arguments)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     home: Path = options.home
-    spark = make_session(home, options.retries)
-    Queries(spark, home, options.feed, [WORKS[name] for name in options.works]).run()
+    spark = make_session(home, options.surroundings)
+    works = [WORKS[name] for name in options.works]
+    again = None if options.again is None else random.Random(options.again)
+    Queries(spark, home, options.feed, works).run(again)
     if options.faults:
         from tests.crash.faults import try_faults
 
         try_faults(spark, home, options.feed)
-    for name in options.works:
-        if name == "parquet":
-            lines = sorted(lines_of(spark.read.parquet(str(home / name / "out"))))
-            (home / name / "read").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    for work in works:
+        if work.read is not None:
+            lines = sorted(work.read(spark, home / work.name))
+            (home / work.name / "read").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     (home / "done").touch()
     spark.stop()
     return 0
@@ -67,7 +82,7 @@ def _die_with_parent() -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def make_session(home: Path, retries: int) -> Any:
+def make_session(home: Path, around: Surroundings) -> Any:
     """A session whose files all lie in the folder, and that cleans up after few micro-batches.
 
     Micro-batches without data are switched off, but for works that want them: Spark leaves one out
@@ -75,19 +90,13 @@ def make_session(home: Path, retries: int) -> Any:
     """
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.session import (
-        AVAILABLE_NOW_WRAPPER,
-        ROCKSDB,
-        SESSION_ZONE,
-        STATE_STORE,
-    )
+    from beamlike.hosts.spark.session import AVAILABLE_NOW_WRAPPER, ROCKSDB, STATE_STORE
 
     kept = home / "tmp"
     kept.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
         "spark.sql.shuffle.partitions": 2,
-        SESSION_ZONE: zone_of_run(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "1g",
@@ -107,6 +116,8 @@ def make_session(home: Path, retries: int) -> Any:
         "spark.sql.warehouse.dir": kept / "warehouse",
         STATE_STORE: ROCKSDB,
         AVAILABLE_NOW_WRAPPER: "true",
+        # A kill in the very first write of offsets leaves a file.
+        "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
         "spark.sql.streaming.stateStore.minDeltasForSnapshot": 2,
@@ -115,22 +126,20 @@ def make_session(home: Path, retries: int) -> Any:
         "spark.sql.streaming.fileSink.log.compactInterval": 3,
         NO_DATA: "false",
     }
-    master = f"local[{_next_cores(home)},{retries}]"
-    builder = SparkSession.builder.master(master).appName("crash")
+    settings |= around.settings
+    if JARS in os.environ:
+        name = "spark.driver.extraClassPath"
+        settings[name] = ":".join(filter(None, [settings.get(name), os.environ[JARS]]))
+    if around.executors:
+        settings["spark.executor.memory"] = "512m"
+        for name in os.environ.keys() & {"PYTHONPATH", "TZ", *KEPT}:
+            settings[f"spark.executorEnv.{name}"] = os.environ[name]
+    builder = SparkSession.builder.master(around.master).appName("crash")
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
-
-
-def _next_cores(home: Path) -> int:
-    """How many cores the next session in a folder has. What it goes on with, others wrote."""
-    starts = home / "starts"
-    with starts.open("a+") as lines:
-        lines.write("started\n")
-        lines.seek(0)
-        return CORES[(sum(1 for _ in lines) - 1) % len(CORES)]
 
 
 class Queries:
@@ -150,12 +159,33 @@ class Queries:
     def checkpoint(self, work: Work) -> Path:
         return self._home / work.name / work.checkpoint
 
-    def run(self) -> None:
-        """Start all works, or go on, until all files have arrived and are done with."""
+    def run(self, again: random.Random | None = None) -> None:
+        """Start all works, or go on, until all files have arrived and are done with.
+
+        Args:
+            again: The chance by which micro-batches are run a second and a third time.
+        """
         self.start_all()
         while self.next():
-            pass
+            if again is not None:
+                work = again.choice(self._works)
+                for _ in range(again.choice((0, 0, 0, 0, 1, 2))):
+                    self.repeat(work)
         self.stop_all()
+
+    def repeat(self, work: Work) -> bool:
+        """Have the last micro-batch run again, as if its end had not been noted; if it can be."""
+        self._running[work.name].stop()
+        checkpoint = self.checkpoint(work)
+        last = last_commit(checkpoint)
+        can_be = last >= 0 and not (checkpoint / "offsets" / str(last + 1)).exists()
+        if can_be:
+            forget_commit(checkpoint, last)
+            with (self._home / "again").open("a") as file:
+                file.write(f"{work.name} {last}\n")
+        self.start(work)
+        self._settle(work)
+        return can_be
 
     def start_all(self) -> None:
         # One after the other: each starts processes, for which Spark waits a few seconds only.
@@ -170,6 +200,8 @@ class Queries:
     def start(self, work: Work) -> Any:
         home = self._home / work.name
         home.mkdir(exist_ok=True)
+        if work.arrive is not None:
+            work.arrive(self._inbox, home)
         usual = {name: self._spark.conf.get(name) for name in work.settings}
         try:
             # A query keeps the settings that it has started with.
@@ -186,6 +218,9 @@ class Queries:
         before = {work.name: last_commit(self.checkpoint(work)) for work in self._works}
         if not put_next(self._feed, self._inbox):
             return False
+        for work in self._works:
+            if work.arrive is not None:
+                work.arrive(self._inbox, self._home / work.name)
         for work in self._works:
             self._settle(work)
             # A query may have looked for files just before.

@@ -53,7 +53,7 @@ class Fault:
     """Something that goes wrong around a micro-batch; the query rests before it and after it."""
 
     def __init__(self, queries: Queries, work: Work, home: Path, batch: int) -> None:
-        self.queries, self.home, self.batch = queries, home, batch
+        self.queries, self.work, self.home, self.batch = queries, work, home, batch
         self.checkpoint = queries.checkpoint(work)
 
     def strike(self) -> None:
@@ -164,11 +164,7 @@ class Replayed(Fault):
     """The micro-batch is run again: nobody noted that it had ended."""
 
     def strike_again(self) -> None:
-        self.queries.stop_all()
-        commits = self.checkpoint / "commits"
-        (commits / str(self.batch)).unlink()
-        (commits / f".{self.batch}.crc").unlink(missing_ok=True)
-        self.queries.start_all()
+        self.queries.repeat(self.work)
 
 
 FAULTS: Final[Mapping[str, Callable[[Queries, Work, Path, int], Fault]]] = {

@@ -7,10 +7,20 @@ from typing import Any, Final
 import beamlike as bl
 from tests.crash.feed import arriving
 from tests.crash.functions import visits
-from tests.crash.sinks import Database, Files
+from tests.crash.sinks import Database, Files, Sink, lines_of
 from tests.crash.work import KEEPS_ITS_LOG, NO_DATA, Work
 
-__all__ = ["BY_CLOCK", "FRAMES", "TREE", "WAKE_EVERY", "WITHOUT_DATA", "WITH_CLOCK"]
+__all__ = [
+    "BY_CLOCK",
+    "FRAMES",
+    "SESSIONS",
+    "TREE",
+    "WAKE_EVERY",
+    "WITHOUT_DATA",
+    "WITH_CLOCK",
+    "frame_work",
+    "windowed",
+]
 
 TREE: Final = bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1))
 SESSIONS: Final[Mapping[str, Any]] = {
@@ -42,7 +52,8 @@ BY_INTERVALS: Final[Mapping[str, Any]] = {
 WAKE_EVERY: Final = "1 second"
 
 
-def _windowed(rows: Any, windowing: Mapping[str, Any], **options: Any) -> Any:
+def windowed(rows: Any, windowing: Mapping[str, Any], **options: Any) -> Any:
+    """Panes by user and the windows of a work."""
     aggregate = {"n": bl.count(), "points": bl.sum("points"), "tags": bl.collect("tag")}
     usual = {"key": "user", "timestamp": "at", "watermark": "1 minute", "output": "all"}
     given: dict[str, Any] = {**usual, "aggregate": aggregate, "shards": 2, **options}
@@ -50,12 +61,12 @@ def _windowed(rows: Any, windowing: Mapping[str, Any], **options: Any) -> Any:
 
 
 def _sessions(machine: str) -> Callable[[Any], Any]:
-    return lambda rows: _windowed(rows, SESSIONS, machine=machine)
+    return lambda rows: windowed(rows, SESSIONS, machine=machine)
 
 
 def _days(rows: Any) -> Any:
     aggregate = {"points": bl.sum("points"), "last": bl.last("tag")}
-    return _windowed(rows, DAYS, aggregate=aggregate, shards=1)
+    return windowed(rows, DAYS, aggregate=aggregate, shards=1)
 
 
 def _stages(rows: Any) -> Any:
@@ -70,29 +81,27 @@ def _stages(rows: Any) -> Any:
     return hours.group([], {"points": bl.sum("points")}, name="all", shards=1).everything
 
 
-def _into_files(panes: Any, home: Path) -> Any:
-    return panes.writeStream.foreachBatch(Files(home / "out"))
+def _read_parquet(spark: Any, home: Path) -> list[str]:
+    return lines_of(spark.read.parquet(str(home / "out")))
 
 
-def _into_database(panes: Any, home: Path) -> Any:
-    return panes.writeStream.foreachBatch(Database(home / "out"))
-
-
-def _into_parquet(panes: Any, home: Path) -> Any:
-    return panes.writeStream.format("parquet").option("path", str(home / "out"))
-
-
-def _work(
+def frame_work(
     name: str,
     title: str,
     panes: Callable[[Any], Any],
-    into: Callable[[Any, Path], Any] = _into_files,
+    sink: Callable[[Path], Sink] | None = Files,
     *,
     ballast: bool = False,
     **judged: Any,
 ) -> Work:
+    """A query over a DataFrame, into a sink of a folder; None: Spark's own files."""
+
     def start(spark: Any, inbox: Path, home: Path) -> Any:
-        writer = into(panes(arriving(spark, inbox, ballast=ballast)), home)
+        writer = panes(arriving(spark, inbox, ballast=ballast)).writeStream
+        if sink is None:
+            writer = writer.format("parquet").option("path", str(home / "out"))
+        else:
+            writer = writer.foreachBatch(sink(home / "out"))
         return writer.option("checkpointLocation", str(home / "checkpoint")).start()
 
     return Work(name, title, start, **judged)
@@ -100,24 +109,25 @@ def _work(
 
 def _by_clock(name: str, title: str, windowing: Mapping[str, Any], machine: str) -> Work:
     def panes(rows: Any) -> Any:
-        return _windowed(rows, windowing, machine=machine, wake_every=WAKE_EVERY)
+        return windowed(rows, windowing, machine=machine, wake_every=WAKE_EVERY)
 
-    return _work(name, title, panes, windowing=windowing, settings=KEEPS_ITS_LOG, ticks=True)
+    return frame_work(name, title, panes, windowing=windowing, settings=KEEPS_ITS_LOG, ticks=True)
 
 
 FRAMES: Final = (
-    _work("sessions", "sessions, retracting, columnar", _sessions("columnar")),
-    _work("days", "days, 1,200 windows open, columnar", _days, ballast=True),
-    _work("reference", "sessions, key by key", _sessions("reference")),
-    _work("stages", "two groupings in one query", _stages),
-    _work("visits", "a function with states and timers over rows", visits),
-    _work("database", "sessions, into a database", _sessions("columnar"), _into_database),
-    _work(
+    frame_work("sessions", "sessions, retracting, columnar", _sessions("columnar")),
+    frame_work("days", "days, 1,200 windows open, columnar", _days, ballast=True),
+    frame_work("reference", "sessions, key by key", _sessions("reference")),
+    frame_work("stages", "two groupings in one query", _stages),
+    frame_work("visits", "a function with states and timers over rows", visits),
+    frame_work("database", "sessions, into a database", _sessions("columnar"), Database),
+    frame_work(
         "parquet",
         "sessions, by Spark's file sink",
         _sessions("columnar"),
-        _into_parquet,
+        None,
         obeys=False,
+        read=_read_parquet,
     ),
 )
 """Micro-batches are cut alike, so they do what an undisturbed run does."""
@@ -129,7 +139,7 @@ WITH_CLOCK: Final = (
 """The clock has a say in what comes out, and woke them while no data came."""
 
 WITHOUT_DATA: Final = (
-    _work(
+    frame_work(
         "no-data",
         "sessions, with micro-batches that have no data",
         _sessions("columnar"),

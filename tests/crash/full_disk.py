@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Final, Self
 
-from tests.crash.killing import Kill, Round, deck, failures, judged
+from tests.crash.killing import Kill, Round, deck, failures, judged, kills_of, note, note_kill
 from tests.crash.moments import MOMENTS, Victim, wait_until
 from tests.crash.processes import Child, ChildFailed
 from tests.crash.works import WORKS
@@ -98,7 +98,7 @@ class SomebodyElse:
 def fill_until_done(
     home: Path,
     feed: Path,
-    undisturbed: Path,
+    undisturbed: Callable[[str], Path],
     times: int,
     draw: random.Random,
     tell: Callable[[Kill], None],
@@ -112,32 +112,31 @@ def fill_until_done(
     files = len(list(feed.iterdir()))
     moments = deck(draw, MOMENTS_OF_IT)
     places = deck(draw, ["work", TEMPORARY])
-    hit: list[Kill] = []
-    starts = 0
     with contextlib.ExitStack() as disks:
         for work in works:
             disks.enter_context(mounted(home / work, SIZE_OF_WORK))
         disks.enter_context(mounted(home / TEMPORARY, SIZE_OF_TEMPORARY))
         while not (home / "done").exists():
+            note(home / "starts", "nothing")
             with Child.start(home, feed, works) as child:
-                starts += 1
-                before = len(hit)
-                while child.runs and len(hit) < times:
+                before = len(kills_of(home))
+                while child.runs and (count := len(kills_of(home))) < times:
                     name, work = next(moments), draw.choice(works)
-                    victim = Victim.soon(home, WORKS[work], files, times - len(hit), draw)
+                    victim = Victim.soon(home, WORKS[work], files, times - count, draw)
                     batch = MOMENTS[name].wait(child, victim, draw)
                     if batch is None:
                         continue
                     place = next(places)
                     if _fill(child, home, home / (work if place == "work" else place), draw):
-                        hit.append(Kill(f"full {place}", work, batch, child.age))
-                        tell(hit[-1])
+                        kill = Kill(f"full {place}", work, batch, round(child.age, 1))
+                        note_kill(home, kill)
+                        tell(kill)
                 try:
                     child.finish()
                 except ChildFailed:
-                    if len(hit) == before:  # it was not because of that
+                    if len(kills_of(home)) == before:  # it was not because of that
                         raise
-        return judged(home, feed, undisturbed, works, hit, starts)
+        return judged(home, feed, undisturbed, works)
 
 
 def _fill(child: Child, home: Path, folder: Path, draw: random.Random) -> bool:

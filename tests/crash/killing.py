@@ -1,18 +1,34 @@
-"""Kill children until the input is done, as often as was said."""
+"""Kill children until the input is done, as often as was said, and start them again elsewhere."""
 
+import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
 from tests.crash.judging import wrong
 from tests.crash.moments import MOMENTS, Victim
+from tests.crash.needed import AtHand
 from tests.crash.outputs import output_of
-from tests.crash.processes import Child
+from tests.crash.processes import Child, ChildFailed
+from tests.crash.surroundings import FORMAT, Surroundings, surroundings
+from tests.crash.unsteady import unsteady
 from tests.crash.works import WORKS
 
-__all__ = ["Kill", "Round", "deck", "failures", "judged", "kill_until_done", "rounds"]
+__all__ = [
+    "Kill",
+    "Plan",
+    "Round",
+    "deck",
+    "failures",
+    "judged",
+    "kill_until_done",
+    "kills_of",
+    "note",
+    "note_kill",
+    "rounds",
+]
 
 
 @attrs.frozen
@@ -27,14 +43,46 @@ class Kill:
 
 @attrs.frozen
 class Round:
-    """A run with kills: these, what its works did, and what differs from the undisturbed run."""
+    """A run with kills: these, what its works did, and what differs from the undisturbed run.
+
+    ``changes`` has what each start found changed, in words.
+    """
 
     works: Sequence[str]
     kills: Sequence[Kill]
-    starts: int
+    changes: Sequence[str]
     failures: int
+    again: int
     repeated: int
     different: Sequence[str]
+
+    @property
+    def starts(self) -> int:
+        """How many processes it took."""
+        return len(self.changes)
+
+
+@attrs.frozen
+class Plan:
+    """How a run goes.
+
+    Args:
+        home: Its folder.
+        feed: What arrives.
+        works: The queries.
+        at_hand: What they need.
+        kills: So many at most.
+        changing: Whether each start has other surroundings, and some micro-batches run again.
+        settings: Those of all of its sessions.
+    """
+
+    home: Path
+    feed: Path
+    works: Sequence[str]
+    at_hand: AtHand
+    kills: int
+    changing: bool = True
+    settings: Mapping[str, str] = {}
 
 
 def deck(draw: random.Random, only: Sequence[str] = ()) -> Iterator[str]:
@@ -46,96 +94,178 @@ def deck(draw: random.Random, only: Sequence[str] = ()) -> Iterator[str]:
 
 
 def kill_until_done(
-    home: Path,
-    feed: Path,
-    works: Sequence[str],
-    kills: int,
-    moments: Iterator[str],
-    draw: random.Random,
-    tell: Callable[[Kill], None],
-) -> tuple[list[Kill], int]:
-    """Run some works over a feed, with so many kills at most; the kills, and how many starts.
+    plan: Plan, moments: Iterator[str], draw: random.Random, tell: Callable[[Kill], None]
+) -> None:
+    """Run some works over a feed, with so many kills at most.
+
+    Its folder keeps the kills and what each start found, so that it can be gone on with.
 
     Raises:
         ChildFailed: A child failed by itself.
     """
-    files = len(list(feed.iterdir()))
-    hit: list[Kill] = []
-    starts = 0
+    home = plan.home
+    files = len(list(plan.feed.iterdir()))
     while not (home / "done").exists():
-        options = ("--retries", draw.choice("14"))
-        with Child.start(home, feed, works, *options) as child:
-            starts += 1
-            while child.runs and len(hit) < kills:
+        with _start(plan, draw) as child:
+            while child.runs and len(kills_of(home)) < plan.kills:
                 name = next(moments)
                 moment = MOMENTS[name]
-                exposed = [it for it in works if WORKS[it].obeys or moment.point is None]
+                exposed = [it for it in plan.works if WORKS[it].obeys or moment.point is None]
                 if not exposed:
                     continue
                 work = draw.choice(exposed)
-                victim = Victim.soon(home, WORKS[work], files, kills - len(hit), draw)
+                left = plan.kills - len(kills_of(home))
+                victim = Victim.soon(home, WORKS[work], files, left, draw)
                 batch = moment.strike(child, victim, draw)
                 if batch is None:
                     continue
-                hit.append(Kill(name, work, batch, child.age))
-                tell(hit[-1])
+                kill = Kill(name, work, batch, round(child.age, 1))
+                note_kill(home, kill)
+                tell(kill)
                 if not moment.survives:
                     break
             else:
                 child.finish()
-    return hit, starts
+
+
+def _start(plan: Plan, draw: random.Random) -> Child:
+    home, options, environment = plan.home, list[str](), dict(plan.at_hand.environment)
+    home.mkdir(parents=True, exist_ok=True)
+    if plan.changing:
+        around = surroundings(draw, executors="kafka" not in plan.works)
+        if (home / "starts").exists():
+            before = Surroundings.of((home / "surroundings").read_text("utf-8"))
+            change = around.said(before)
+        else:
+            change = around.said(None)
+        (home / "surroundings").write_text(around.text(), "utf-8")
+        around = attrs.evolve(around, settings={**around.settings, **plan.settings})
+        options = ["--surroundings", around.text(), "--again", str(draw.randrange(1_000_000))]
+        environment["TZ"] = around.zone
+    else:
+        change = "nothing"
+    note(home / "starts", change)
+    return Child.start(
+        home,
+        plan.feed,
+        plan.works,
+        *options,
+        python=plan.at_hand.python,
+        environment=environment,
+    )
+
+
+def note_kill(home: Path, kill: Kill) -> None:
+    """Keep a kill in the folder of its run."""
+    note(home / "kills", json.dumps(attrs.asdict(kill)))
+
+
+def note(path: Path, line: str) -> None:
+    """Append a line to a file."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").splitlines() if path.exists() else []
+
+
+def kills_of(home: Path) -> list[Kill]:
+    """The kills that a run has had."""
+    return [Kill(**json.loads(line)) for line in _lines(home / "kills")]
 
 
 def rounds(
     home: Path,
     feed: Path,
-    undisturbed: Path,
+    undisturbed: Callable[[str], Path],
     groups: Sequence[Sequence[str]],
     kills: int,
-    draw: random.Random,
+    seed: int,
     tell: Callable[[Kill], None],
+    *,
+    at_hand: Mapping[str, AtHand],
+    prepare: Callable[[Sequence[str]], list[str]],
+    steady: Callable[[int], bool],
     only: Sequence[str] = (),
     per_run: int | None = None,
+    until: Callable[[], bool] = lambda: False,
 ) -> Iterator[Round]:
     """Runs with kills, as many as it takes. Each has a group of works, in turn.
 
-    A run has no more kills than files, or than ``per_run``.
+    A run has no more kills than files, or than ``per_run``. One that is done already, in the same
+    folder, is not run again, and one that was broken off goes on.
 
-    Raises:
-        ChildFailed: A child failed by itself.
+    Args:
+        home: The folder of all runs.
+        feed: What arrives.
+        undisturbed: Where the output of a work is that must come out.
+        groups: The works of each run.
+        kills: How many in all.
+        seed: Of the chance; each run has its own.
+        tell: Called with each kill.
+        at_hand: What works need.
+        prepare: Called with the works of a run before it; what is wrong already, in words.
+        steady: Whether the file system of a run, by its number, never fails.
+        only: The moments; none: all.
+        per_run: Kills of a run.
+        until: Whether no other run is to start.
     """
-    moments = deck(draw, only)
     most = len(list(feed.iterdir())) if per_run is None else per_run
-    done, number = 0, 0
-    while done < kills:
+    count, number = 0, 0
+    while count < kills and not until():
         works = groups[number % len(groups)]
-        of_round = home / f"round-{number}"
-        hit, starts = kill_until_done(
-            of_round, feed, works, min(kills - done, most), moments, draw, tell
+        folder = home / f"round-{number}"
+        settings = {FORMAT: "1" if number % 3 == 2 else "2"}
+        settings |= {} if steady(number) else unsteady(home)
+        plan = Plan(
+            *(folder, feed, works, at_hand[WORKS[works[0]].needs], min(kills - count, most)),
+            settings=settings,
         )
-        done, number = done + len(hit), number + 1
-        yield judged(of_round, feed, undisturbed, works, hit, starts)
+        different = prepare(works)
+        draw = random.Random(f"{seed} {number} {len(_lines(folder / 'starts'))}")
+        if not (folder / "done").exists():
+            try:
+                kill_until_done(plan, deck(draw, only), draw, tell)
+            except ChildFailed as error:
+                print(error, flush=True)
+                different += [f"{folder.name}: {error.reason()}"]
+        if (folder / "done").exists():
+            different += _different(folder, feed, undisturbed, works)
+        result = _round(folder, works, different)
+        count, number = count + len(result.kills), number + 1
+        yield result
 
 
 def judged(
-    home: Path,
-    feed: Path,
-    undisturbed: Path,
-    works: Sequence[str],
-    hit: Sequence[Kill],
-    starts: int,
+    home: Path, feed: Path, undisturbed: Callable[[str], Path], works: Sequence[str]
 ) -> Round:
     """A run that is done, and what is wrong with it."""
-    different = [
-        f"{home.name}, {work}: {it}"
+    return _round(home, works, _different(home, feed, undisturbed, works))
+
+
+def _different(
+    home: Path, feed: Path, undisturbed: Callable[[str], Path], works: Sequence[str]
+) -> list[str]:
+    return [
+        f"{home.name}, {work}: {difference}"
         for work in works
-        for it in wrong(WORKS[work], home, feed, undisturbed)
+        for difference in wrong(WORKS[work], home, feed, undisturbed(work))
     ]
-    repeated = sum(len(output_of(home / work).repeated) for work in works)
-    return Round(works, hit, starts, failures(home), repeated, different)
+
+
+def _round(home: Path, works: Sequence[str], different: Sequence[str]) -> Round:
+    return Round(
+        works=works,
+        kills=kills_of(home),
+        changes=_lines(home / "starts"),
+        failures=failures(home),
+        again=len(_lines(home / "again")),
+        repeated=sum(len(output_of(home / work).repeated) for work in works),
+        different=different,
+    )
 
 
 def failures(home: Path) -> int:
     """How many queries of a run have failed so far, and went on."""
-    path = home / "failures"
-    return len(path.read_text("utf-8").splitlines()) if path.exists() else 0
+    return len(_lines(home / "failures"))

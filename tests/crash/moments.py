@@ -61,7 +61,7 @@ class Moment:
         title: In words.
         reached: Whether it has come; None: at once.
         late: So many seconds later at most, by chance.
-        kills: ``"all"``, ``"java"`` or ``"workers"``.
+        kills: ``"all"``, ``"java"``, ``"workers"`` or ``"executor"``.
         point: Where the sink kills all by itself, at that very instruction.
     """
 
@@ -74,7 +74,7 @@ class Moment:
     @property
     def survives(self) -> bool:
         """Whether the child goes on afterwards."""
-        return self.kills == "workers"
+        return self.kills in ("workers", "executor")
 
     def strike(self, child: Child, victim: Victim, draw: random.Random) -> int | None:
         """Wait for the moment and kill; in which micro-batch, None if the child ended before.
@@ -90,6 +90,8 @@ class Moment:
         match self.kills:
             case "workers":
                 hit = child.kill_workers(draw)
+            case "executor":
+                hit = child.kill_executor(draw)
             case "java":
                 child.kill_java()
             case _:
@@ -155,12 +157,12 @@ def _names(victim: Victim) -> list[list[str]]:
 
 def _is_working(victim: Victim) -> bool:
     """A task has opened the state that it will commit."""
-    names = re.compile(rf"\.{victim.batch + 1}\.changelog")
+    names = re.compile(rf"\.{victim.batch + 1}(_[\w-]+)?\.(changelog|zip)")
     return any(names.match(name) for of_one in _names(victim) for name in of_one)
 
 
 def _states(victim: Victim) -> list[bool]:
-    names = re.compile(rf"{victim.batch + 1}\.(changelog|zip)$")
+    names = re.compile(rf"{victim.batch + 1}(_[\w-]+)?\.(changelog|zip)$")
     return [any(map(names.match, of_one)) for of_one in _names(victim)]
 
 
@@ -189,5 +191,11 @@ MOMENTS: Final[Mapping[str, Moment]] = {
     "workers": Moment("Python workers, in the middle of a task", _is_working, kills="workers"),
     "workers later": Moment(
         "Python workers, anywhere in a micro-batch", _is_begun, late=2.0, kills="workers"
+    ),
+    "executor": Moment(
+        "an executor with its workers, in the middle of a task",
+        _is_working,
+        late=0.3,
+        kills="executor",
     ),
 }

@@ -14,7 +14,16 @@ import attrs
 
 from tests.crash.feed import rows_of
 
-__all__ = ["Noted", "file_in", "last_commit", "noted", "seen_by_rows", "still_notes", "timed"]
+__all__ = [
+    "Noted",
+    "file_in",
+    "forget_commit",
+    "last_commit",
+    "noted",
+    "seen_by_rows",
+    "still_notes",
+    "timed",
+]
 
 DELAY: Final = 60_000
 """How far the watermark of each work trails its rows (ms)."""
@@ -44,6 +53,13 @@ def last_commit(checkpoint: Path) -> int:
         return max((int(name) for name in names if name.isdecimal()), default=-1)
     except FileNotFoundError:
         return -1
+
+
+def forget_commit(checkpoint: Path, number: int) -> None:
+    """Have a micro-batch look as if it had not ended."""
+    commits = checkpoint / "commits"
+    (commits / str(number)).unlink()
+    (commits / f".{number}.crc").unlink(missing_ok=True)
 
 
 def file_in(checkpoint: Path, number: int) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-__all__ = ["Output", "differences", "output_of"]
+__all__ = ["Output", "differences", "output_of", "standing_of"]
 
 SHOWN: Final = 10
 """Differences that are named; the others are counted."""
@@ -64,6 +64,22 @@ def _of_database(path: Path) -> dict[int, list[str]]:
         for number, line in base.execute("select number, line from rows order by rowid"):
             rows[number].append(line)
     return rows
+
+
+def standing_of(panes: Output) -> list[str]:
+    """What stands of panes and retractions of sessions by user, as rows of a table are told."""
+    rows: dict[str, str] = {}
+    for number in sorted(panes.rows):
+        for row in map(json.loads, panes.rows[number]):
+            if row["dropped"]:
+                continue
+            window = row["window"]
+            place = json.dumps([row["user"], window["start"], window["end"]])
+            rows.pop(place, None)
+            if not row["retraction"]:
+                told = {name: row[name] for name in ("user", "n", "points")}
+                rows[place] = json.dumps({**told, "timing": row["pane"]["timing"]})
+    return sorted(rows.values())
 
 
 def differences(expected: Output, found: Output) -> list[str]:

@@ -6,11 +6,12 @@ They are one session of the operating system, by which they are found, and so ki
 import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -21,6 +22,7 @@ __all__ = ["DAEMON", "Child", "ChildFailed", "Process", "processes_of"]
 ROOT: Final = Path(__file__).resolve().parents[2]
 DAEMON: Final = "-m tests.crash.daemon"
 """What Python workers have in their command; Java has the name among its settings."""
+EXECUTOR: Final = "CoarseGrainedExecutorBackend"
 LOG_LINES: Final = 40
 PATIENCE: Final = 900
 """Seconds that a child may take to reach a moment or its end."""
@@ -28,6 +30,12 @@ PATIENCE: Final = 900
 
 class ChildFailed(Exception):
     """A child ended otherwise than it should; with the last lines of its log."""
+
+    def reason(self) -> str:
+        """The line that says why, cut short."""
+        lines = str(self).splitlines()
+        raised = [line.strip() for line in lines if re.match(r" *[\w.]+(Error|Exception): ", line)]
+        return " ".join([*lines[:1], *raised[-1:]])[:400]
 
 
 @attrs.frozen
@@ -48,18 +56,35 @@ class Child:
     started: float = attrs.field(factory=time.monotonic)
 
     @classmethod
-    def start(cls, home: Path, feed: Path, works: Sequence[str], *options: str) -> Self:
-        """Start it, or have it go on in its folder."""
+    def start(
+        cls,
+        home: Path,
+        feed: Path,
+        works: Sequence[str],
+        *options: str,
+        python: str = sys.executable,
+        environment: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Start it, or have it go on in its folder.
+
+        Args:
+            home: The folder of the run.
+            feed: What arrives.
+            works: The queries.
+            options: Of its command.
+            python: What runs it.
+            environment: Variables of its processes, besides those of this one.
+        """
         home.mkdir(parents=True, exist_ok=True)
         kept = home / "tmp"
         kept.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "tests.crash.child", str(home), str(feed), *works]
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(kept)}
+        command = [python, "-m", "tests.crash.child", str(home), str(feed), *works]
+        variables = {"PYTHONPATH": str(ROOT), "TMPDIR": str(kept), "PYSPARK_PYTHON": python}
         with (home / "log").open("ab") as log:
             popen = subprocess.Popen(
                 [*command, *options],
                 cwd=home,
-                env=environment,
+                env=os.environ | variables | dict(environment or {}),
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -115,6 +140,23 @@ class Child:
         for process in chosen:
             _kill(process.number)
         return bool(chosen)
+
+    def kill_executor(self, draw: random.Random) -> bool:
+        """Kill an executor and its Python workers, as if its machine was gone; if there was one."""
+        processes = processes_of(self._popen.pid)
+        executors = [
+            process
+            for process in processes
+            if EXECUTOR in process.command and "java" in process.command
+        ]
+        if not executors:
+            return False
+        numbers = {draw.choice(executors).number}
+        for _ in range(3):  # its daemon, and the workers of that
+            numbers |= {process.number for process in processes if process.parent in numbers}
+        for number in numbers:
+            _kill(number)
+        return True
 
     def finish(self) -> None:
         """Wait for its end.

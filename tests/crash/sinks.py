@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Database", "Files", "Sink", "SinkFailure", "lines_of"]
+__all__ = ["Database", "Files", "Sink", "SinkFailure", "Unordered", "lines_of"]
 
 
 class SinkFailure(Exception):
@@ -75,8 +75,11 @@ class _Sink:
 class Files(_Sink):
     """A file for each micro-batch."""
 
+    def _lines(self, batch: Any) -> list[str]:
+        return lines_of(batch)
+
     def __call__(self, batch: Any, number: int) -> None:
-        lines = lines_of(batch)
+        lines = self._lines(batch)
         self._reach("before", number)
         path = self.home / f"{number:06}.lines"
         if path.exists():
@@ -86,6 +89,13 @@ class Files(_Sink):
         self._reach("half", number)
         hidden.replace(path)
         self._reach("after", number)
+
+
+class Unordered(Files):
+    """A file for each micro-batch, for rows of a key that come in any order."""
+
+    def _lines(self, batch: Any) -> list[str]:
+        return sorted(lines_of(batch))
 
 
 class Database(_Sink):

@@ -45,7 +45,7 @@ def test_kills_and_faults_lose_nothing_and_double_nothing(
         assert files == list(range(8))
         assert len(notes) > 8, work
     # Every fault has happened, in its micro-batch.
-    faults = tmp_path / "undisturbed" / "faults"
+    faults = tmp_path / "undisturbed-sessions-days-chain" / "faults"
     failed = [json.loads(line) for line in (faults / "failures").read_text().splitlines()]
     causes = [
         "the sink is away, before micro-batch 2",
@@ -59,6 +59,79 @@ def test_kills_and_faults_lose_nothing_and_double_nothing(
     ] == causes
     # What was written before the failure, and what was replayed, came again.
     assert crash.outputs.output_of(faults / "sessions").repeated == [3, 6]
+
+
+def test_what_a_restart_finds_changed_is_drawn_and_said(crash: Any) -> None:
+    around = crash.surroundings
+    draw = crash.killing.random.Random(7)
+    drawn = [around.surroundings(draw) for _ in range(60)]
+
+    assert {start.cores for start in drawn if not start.executors} == {1, 2, 3, 4}
+    assert {start.zone for start in drawn} == set(around.ZONES)
+    assert {start.settings[around.CHANGELOG] for start in drawn} == {"true", "false"}
+    apart = [start for start in drawn if start.executors]
+    assert {start.settings[around.SPECULATION] for start in apart} == {"true", "false"}
+    assert [around.Surroundings.of(start.text()) for start in drawn] == drawn
+    first = drawn[0]
+    other = crash.killing.attrs.evolve(first, zone="Asia/Tokyo", cores=9, executors=0)
+    assert other.said(first) == f"master local[9,{first.attempts}], TZ Asia/Tokyo"
+    assert first.said(first) == ""
+
+
+def test_a_run_that_was_broken_off_is_gone_on_with_and_counts_what_it_has(
+    crash: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killing = crash.killing
+    (tmp_path / "feed").mkdir()
+    (tmp_path / "feed" / "0000.json").touch()
+    ran = []
+
+    def kill(plan: Any, *_: Any) -> None:
+        ran.append((plan.home.name, plan.kills))
+        plan.home.mkdir(exist_ok=True)
+        for number in range(len(killing.kills_of(plan.home)), plan.kills):
+            killing.note_kill(plan.home, killing.Kill("task", "sessions", number, 1.0))
+            if plan.home.name == "round-1" and len(ran) == 2:
+                raise KeyboardInterrupt
+        (plan.home / "done").touch()
+
+    monkeypatch.setattr(killing, "kill_until_done", kill)
+    monkeypatch.setattr(killing, "wrong", lambda *_: [])
+
+    def rounds() -> list[int]:
+        found = killing.rounds(
+            *(tmp_path, tmp_path / "feed", lambda _: tmp_path, [["sessions"]], 6, 1, print),
+            at_hand={"": None},
+            prepare=lambda _: [],
+            steady=lambda _: True,
+            per_run=3,
+        )
+        return [len(of_run.kills) for of_run in found]
+
+    with pytest.raises(KeyboardInterrupt):
+        rounds()
+    assert rounds() == [3, 3]
+    assert ran == [("round-0", 3), ("round-1", 3), ("round-1", 3)]
+    assert rounds() == [3, 3]
+    assert len(ran) == 3
+
+
+def test_a_table_has_what_stands_of_panes(crash: Any) -> None:
+    def pane(user: str, end: int, n: int, *, retraction: bool = False) -> str:
+        window = {"start": "1", "end": str(end)}
+        row = {"user": user, "window": window, "n": n, "points": n, "dropped": None}
+        return json.dumps({**row, "retraction": retraction, "pane": {"timing": "ON_TIME"}})
+
+    out = output(
+        crash,
+        [pane("ann", 2, 1), pane("bob", 2, 1), json.dumps({"dropped": {"reason": "expired"}})],
+        [pane("ann", 2, 1, retraction=True), pane("ann", 3, 2)],
+    )
+
+    assert [json.loads(line) for line in crash.outputs.standing_of(out)] == [
+        {"user": "ann", "n": 2, "points": 2, "timing": "ON_TIME"},
+        {"user": "bob", "n": 1, "points": 1, "timing": "ON_TIME"},
+    ]
 
 
 def line(user: str, **more: Any) -> str:

@@ -173,8 +173,9 @@ def test_where_nothing_can_be_mounted_the_report_says_so(
     full_disks: int, told: bool, crash: Any
 ) -> None:
     options = argparse.Namespace(
-        kills=1, per_run=None, seed=0, files=1, works=["clock"], full_disks=full_disks
+        kills=1, per_run=None, seed=0, files=1, no_faults=False, full_disks=full_disks
     )
-    report = crash.__main__._report(options, [], None, [], 1.0)
+    result = crash.report.Result(options, ["clock"], [], None, [], ["kafka is left out: no"], 1.0)
+    report = result.markdown()
 
     assert ("No file system could be mounted here, so that none was full." in report) is told

@@ -32,6 +32,10 @@ class Work:
             ones before it have seen, or its ``"rows"``, those of the micro-batch among them.
         ticks: Whether it waits for the clock, so that micro-batches come without data and never
             end.
+        read: Reads what came out in the end, as lines, with the session and its own folder, if the
+            sink keeps nothing by micro-batch.
+        arrive: Brings what has arrived in a folder to where it is read from, if that is elsewhere.
+        needs: What it needs that not every environment has, see `tests.crash.needed`.
     """
 
     name: str
@@ -43,3 +47,6 @@ class Work:
     windowing: Mapping[str, Any] | None = None
     watermark: Literal["spark", "rows"] = "spark"
     ticks: bool = False
+    read: Callable[[Any, Path], list[str]] | None = None
+    arrive: Callable[[Path, Path], None] | None = None
+    needs: str = ""

@@ -2,7 +2,9 @@
 
 Each work runs a streaming query of its own, with its rows counted and added up: what comes out
 must be exact, nothing may be stored once its window is over, and memory must not grow while the
-load is the same. ``--list`` names the works. Full sizes take about two hours and up to 20 GB.
+load is the same: by more than 5 % from the second to the last quarter, nor may threads, open files
+and processes, nor may micro-batches become slower. ``--list`` names the works. Full sizes take
+about six hours and up to 20 GB.
 
 Exit status: 0 if all is well, 1 if something is wrong.
 """
@@ -15,6 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from beamlike.cli.silence_spark import quiet_session
+from tests.endurance.ageing import (
+    growing_keys,
+    started_and_stopped,
+    state_beyond_its_bound,
+    ticking,
+    together,
+)
 from tests.endurance.one_key import hot_key, merged_at_once
 from tests.endurance.open_windows import open_windows
 from tests.endurance.report import Finding, described
@@ -45,6 +54,26 @@ WORKS: Final[Mapping[str, tuple[str, Run]]] = {
     "soak": (
         "a steady load for --minutes",
         lambda spark, home, said: soak(spark, home, round(said.minutes * 60), said.rate),
+    ),
+    "restarts": (
+        "a query started and stopped --restarts times",
+        lambda spark, home, said: started_and_stopped(spark, home, said.restarts),
+    ),
+    "together": (
+        "three queries in one session, --batches each",
+        lambda spark, home, said: together(spark, home, said.batches),
+    ),
+    "growing-keys": (
+        "--keys new ones in each of --batches",
+        lambda spark, home, said: growing_keys(spark, home, said.batches, said.keys),
+    ),
+    "ticking": (
+        "a trigger by processing time for --minutes",
+        lambda spark, home, said: ticking(spark, home, said.minutes),
+    ),
+    "bounded": (
+        "--state MiB of state with RocksDB bounded; in a session of its own",
+        lambda spark, home, said: state_beyond_its_bound(spark, home, said.state),
     ),
 }
 
@@ -83,7 +112,11 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--windows", type=int, default=10_000_000, metavar="N", help="open windows (10,000,000)")
     add("--elements", type=int, default=1_000_000, metavar="N", help="of a hot key (1,000,000)")
     add("--sessions", type=int, default=100_000, metavar="N", help="that merge (100,000)")
-    add("--minutes", type=float, default=60, metavar="M", help="of the soak (60)")
+    add("--minutes", type=float, default=60, metavar="M", help="of soak and ticking (60)")
+    add("--restarts", type=int, default=100, metavar="N", help="starts and stops (100)")
+    add("--batches", type=int, default=500, metavar="N", help="together and growing-keys (500)")
+    add("--keys", type=int, default=4_000, metavar="N", help="new in a micro-batch (4,000)")
+    add("--state", type=int, default=160, metavar="MIB", help="of state that is bounded (160)")
     add("--rate", type=int, default=4_000, metavar="N", help="events a second of the soak (4,000)")
     return parser.parse_args(arguments)
 

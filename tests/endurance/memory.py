@@ -1,6 +1,8 @@
 """How much memory Spark's processes have, read from ``/proc`` of Linux."""
 
-from typing import TYPE_CHECKING
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -9,7 +11,10 @@ from tests.benchmarks.workers import descendants, status_bytes
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Memory", "heap_used", "memory_now"]
+__all__ = ["Held", "Memory", "heap_used", "held_now", "memory_now"]
+
+
+_PROC: Final = Path("/proc")
 
 
 @frozen
@@ -32,6 +37,46 @@ def memory_now() -> Memory:
         elif program.startswith("python"):
             workers.append(resident)
     return Memory(java, max(workers))
+
+
+@frozen
+class Held:
+    """What this process, Java and the Python workers have. All 0 where there is no ``/proc``."""
+
+    driver: int
+    """Resident bytes of this process."""
+    java: int
+    """Resident bytes of Java."""
+    heap: int
+    """Bytes of Java's heap in use after a collection."""
+    workers: int
+    """Resident bytes of the largest Python worker."""
+    threads: int
+    """Of this process and of Java."""
+    files: int
+    """Descriptors that this process and Java have open."""
+    processes: int
+    """Below this one."""
+
+
+def held_now(spark: "SparkSession") -> Held:
+    """What is held at this moment, after a collection of garbage in this process and in Java."""
+    gc.collect()
+    heap, memory, below = heap_used(spark), memory_now(), list(descendants())
+    counted = [_PROC / "self", *(process for process, program in below if program == "java")]
+    return Held(
+        driver=status_bytes(_PROC / "self", "VmRSS") or 0,
+        java=memory.java,
+        heap=heap,
+        workers=memory.worker,
+        threads=sum(_entries(process / "task") for process in counted),
+        files=sum(_entries(process / "fd") for process in counted),
+        processes=len(below),
+    )
+
+
+def _entries(folder: Path) -> int:
+    return len(list(folder.iterdir())) if folder.exists() else 0
 
 
 def heap_used(spark: "SparkSession") -> int:

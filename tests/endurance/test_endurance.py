@@ -68,6 +68,60 @@ def test_memory_that_grows_between_the_quarters_is_reported(works: Any) -> None:
     assert grown == (500 * mib, 700 * mib)
 
 
+def held(works: Any, **amounts: int) -> Any:
+    names = ("driver", "java", "heap", "workers", "threads", "files", "processes")
+    return works("memory").Held(**{**dict.fromkeys(names, 100), **amounts})
+
+
+def test_what_is_held_may_grow_by_a_twentieth_and_not_more(works: Any) -> None:
+    mib = 2**20
+
+    def wrong(name: str, sizes: list[int], **options: Any) -> list[str]:
+        looks = [held(works, **{name: size}) for size in sizes]
+        found: list[str] = works("ageing").grown(looks, **options)[1]
+        return found
+
+    assert wrong("driver", [100 * mib, 400 * mib, 400 * mib, 419 * mib]) == []
+    assert wrong("driver", [100 * mib, 400 * mib, 400 * mib, 421 * mib]) == [
+        "driver grew from the second to the last quarter: 400.0 MiB, 421.0 MiB"
+    ]
+    assert wrong("java", [100 * mib, 400 * mib, 400 * mib, 800 * mib], but=["java"]) == []
+    assert wrong("threads", [90, 60, 60, 63]) == []
+    assert wrong("threads", [90, 60, 60, 64]) == [
+        "threads grew from the second to the last quarter: 60, 64"
+    ]
+
+
+def test_micro_batches_that_become_slower_are_reported(works: Any) -> None:
+    assert works("ageing").slower([9_000, 1_000, 1_100, 1_200]) == (
+        {"micro-batches": "4", "batch time, second and last quarter": "1.00 s, 1.20 s"},
+        [],
+    )
+    assert works("ageing").slower([9_000, 1_000, 1_100, 1_300])[1] == [
+        "micro-batches became slower: 1.00 s, 1.30 s"
+    ]
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+def test_a_query_that_was_stopped_leaves_nothing_behind(
+    works: Any, spark: Any, tmp_path: Path
+) -> None:
+    finding = works("ageing").started_and_stopped(spark, tmp_path, 12)
+
+    assert finding.wrong == []
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+def test_three_queries_in_one_session_hold_as_much_as_before(
+    works: Any, spark: Any, tmp_path: Path
+) -> None:
+    finding = works("ageing").together(spark, tmp_path, 12)
+
+    assert finding.wrong == []
+
+
 def test_a_work_tells_what_is_wrong_below_its_figures(works: Any) -> None:
     report = works("report")
     finding = report.Finding("a work", {"elements": "3", "dropped": "1"}, ["2 came out, not 3"])
@@ -80,4 +134,7 @@ def test_a_work_tells_what_is_wrong_below_its_figures(works: Any) -> None:
 def test_the_works_are_listed(works: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert works("__main__").main(["--list"]) == 0
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert names == ["open-windows", "hot-key", "hot-key-lists", "merge-at-once", "soak"]
+    assert names == [
+        *("open-windows", "hot-key", "hot-key-lists", "merge-at-once", "soak"),
+        *("restarts", "together", "growing-keys", "ticking", "bounded"),
+    ]

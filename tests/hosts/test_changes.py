@@ -155,8 +155,8 @@ BY_SPARK = {
     "the order of [named sources](#named-sources) that were united before `windowed` or `stream`, "
     "or one more of them": "goes on",
     "the number of inputs of `flatten`, `join` or `co_group`": "refused",
-    "`wake_every`, `watermark`, `max_ahead`, `timestamp`, `max_jump` beside an `idle_after` that is "
-    "there": "goes on",
+    "`wake_every`, `watermark`, `max_ahead`, `timestamp`, `max_jump` beside an `idle_after` "
+    "that is there": "goes on",
     "a trigger on processing time or `idle_after` where there was neither, or the reverse": (
         "refused"
     ),
@@ -221,8 +221,8 @@ def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(vers
 
     assert str(refused.value) == (
         f"the checkpoint has state of layout version {version}, and this beamlike reads 4, 5 and "
-        "6; bring its windows to their end with the version of beamlike that wrote it, and start "
-        "this one with a new checkpointLocation"
+        "6; bring its windows to their end with beamlike.drain of the version that wrote it, and "
+        "start this one with a new checkpointLocation"
     )
 
 

@@ -13,7 +13,16 @@ from typing import Final
 
 import attrs
 
-__all__ = ["BESIDE_PYSPARK", "NotHere", "cache_folder", "class_path", "environment", "run"]
+__all__ = [
+    "BESIDE_PYSPARK",
+    "NotHere",
+    "Requirement",
+    "cache_folder",
+    "class_path",
+    "environment",
+    "has_environment",
+    "run",
+]
 
 _LAST_LINES: Final = 15
 
@@ -121,7 +130,7 @@ def environment(name: str, needed: Sequence[Requirement], cache: Path) -> Path:
     Raises:
         NotHere: They cannot be installed.
     """
-    folder = cache / name / "-".join(str(one).replace("==", "-") for one in needed)
+    folder = _folder(name, needed, cache)
     python, complete = folder / "bin" / "python", folder / "complete"
     if not complete.exists():
         venv.create(folder, with_pip=True, clear=True)
@@ -129,3 +138,12 @@ def environment(name: str, needed: Sequence[Requirement], cache: Path) -> Path:
         run(command, f"pip for {name}", 1200)
         complete.touch()
     return python
+
+
+def has_environment(name: str, needed: Sequence[Requirement], cache: Path) -> bool:
+    """Whether an environment that has these is in the cache."""
+    return (_folder(name, needed, cache) / "complete").exists()
+
+
+def _folder(name: str, needed: Sequence[Requirement], cache: Path) -> Path:
+    return cache / name / "-".join(str(one).replace("==", "-") for one in needed)

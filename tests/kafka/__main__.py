@@ -30,6 +30,7 @@ TRIALS: Final = (
     "avro",
     "windows that are over",
     "a million events",
+    "a driver that dies around a commit",
 )
 PYSPARK: Final = "4.2.0"
 """The last for which the connector is served."""

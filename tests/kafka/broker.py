@@ -85,7 +85,7 @@ def broker(jars: str, home: Path) -> Iterator[str]:
 
     Args:
         jars: The class path of Kafka.
-        home: A folder for its files.
+        home: A folder for its files; those of a broker before are gone on with.
 
     Raises:
         NotHere: It does not start.
@@ -97,8 +97,9 @@ def broker(jars: str, home: Path) -> Iterator[str]:
     )
     java = ["java", "-Xmx512m", "-cp", jars]
     identity = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-    tool = "kafka.tools.StorageTool"
-    run([*java, tool, "format", "-t", identity, "-c", settings], "the storage of Kafka", 120)
+    if not (home / "logs" / "meta.properties").exists():  # else it goes on with what it has
+        tool = "kafka.tools.StorageTool"
+        run([*java, tool, "format", "-t", identity, "-c", settings], "the storage of Kafka", 120)
     with (home / "broker.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen([*java, "kafka.Kafka", settings], stdout=log, stderr=log)
     try:

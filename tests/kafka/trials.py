@@ -14,6 +14,7 @@ import beamlike.beam as beam
 from beamlike.beam.io.kafka import ReadFromKafka, WriteToKafka
 from beamlike.errors import BeamlikeError, PipelineError, WindowingError
 from tests.kafka.client import JAVA, NOON, TEXTS, Kafka
+from tests.kafka.dying import a_driver_that_dies
 from tests.kafka.frames import a_million_events, avro, the_page, windows_that_are_over
 
 
@@ -104,6 +105,7 @@ TRIALS: Final[Mapping[str, Callable[[Kafka, Path], str | None]]] = {
     "avro": avro,
     "windows that are over": windows_that_are_over,
     "a million events": a_million_events,
+    "a driver that dies around a commit": a_driver_that_dies,
 }
 
 

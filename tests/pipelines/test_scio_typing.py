@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+from tests.support.pipelines.stubs import STUB, write_stub
 
 pytestmark = pytest.mark.xdist_group("mypy")
 
@@ -108,3 +111,10 @@ def test_a_verb_that_does_not_fit_the_elements_is_an_error(
     expression: str, answers: dict[str, str]
 ):
     assert re.match(r"Invalid self argument|Unsupported operand types", answers[expression])
+
+
+def test_the_stub_is_what_the_tables_of_verbs_say(tmp_path: Path):
+    write_stub(tmp_path / STUB.name)
+    written = (tmp_path / STUB.name).read_text(encoding="utf-8")
+    advice = "run python -m tests.support.pipelines.stubs"
+    assert written == STUB.read_text(encoding="utf-8"), advice

@@ -12,7 +12,8 @@ import beamlike
 import beamlike.scio
 import beamlike.testing
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.scio.collection import INSTEAD
+from beamlike.api.pipelines.scio.collection import INSTEAD, TABLES
+from beamlike.api.pipelines.scio.table import verbs
 from beamlike.scio import (
     MultiJoin,
     ScioContext,
@@ -218,6 +219,12 @@ def test_a_verb_without_a_counterpart_says_what_to_do_and_has_none():
         if any(hasattr(owner, snake(verb)) for owner in owners)
     ]
     assert known == []
+
+
+def test_each_row_of_a_table_has_its_transform_and_each_transform_its_row():
+    for table in TABLES:
+        rows = [verb.name for verb in verbs(table.VERBS)]
+        assert sorted(rows) == sorted(table.TRANSFORMS), table.__name__
 
 
 def test_methods_that_an_explanation_names_exist():

@@ -6,7 +6,7 @@ from typing import Final
 
 from beamlike.runtime.plan import LAYOUT_VERSION
 
-__all__ = ["FOLDER", "layouts", "pack", "unpack"]
+__all__ = ["FOLDER", "layouts", "pack", "rewrite", "unpack"]
 
 FOLDER: Final = Path(__file__).parent
 _SUFFIX: Final = ".tar.xz"
@@ -29,7 +29,7 @@ def pack(home: Path, work: str) -> Path:
     checkpoint = home / "checkpoint"
     for checksum in checkpoint.rglob(".*.crc"):
         checksum.unlink()
-    _rewrite(checkpoint, f"{home}/", _ANYWHERE)
+    rewrite(checkpoint, f"{home}/", _ANYWHERE)
     file = FOLDER / f"layout{LAYOUT_VERSION}-{work}{_SUFFIX}"
     with tarfile.open(file, "w:xz") as archive:
         archive.add(checkpoint, "checkpoint", filter=_of_nobody)
@@ -41,11 +41,11 @@ def unpack(layout: int, work: str, home: Path) -> Path:
     with tarfile.open(FOLDER / f"layout{layout}-{work}{_SUFFIX}") as archive:
         archive.extractall(home, filter="data")
     checkpoint = home / "checkpoint"
-    _rewrite(checkpoint, _ANYWHERE, f"{home}/")
+    rewrite(checkpoint, _ANYWHERE, f"{home}/")
     return checkpoint
 
 
-def _rewrite(checkpoint: Path, old: str, new: str) -> None:
+def rewrite(checkpoint: Path, old: str, new: str) -> None:
     """Spark notes where the files are that the query has read, and where the checkpoint is."""
     for pattern in _WITH_PATHS:
         for noted in checkpoint.rglob(pattern):

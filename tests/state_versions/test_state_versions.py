@@ -5,7 +5,6 @@ They were made by sessions with three cores and three shuffle partitions; these 
 
 import importlib
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,126 +15,6 @@ from beamlike.runtime.changes import LAYOUTS
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("columnar", "functions", "per_key", "pipeline", "pipeline_functions")
-OPEN = {
-    "columnar": [
-        "beamlike: ann, 1 00:01-00:14 0 new, ('ON_TIME', 1)",
-        "beamlike: ann, 1 00:33-00:43 1 new, None",
-        "beamlike: bob, 7 00:05-00:21 0 new, ('ON_TIME', 1)",
-        "beamlike: cy, 1 00:30-00:41 0 new, ('EARLY', 0)",
-    ],
-    "functions": [
-        "visits: ann 00:00-01:00 0 new, None",
-        "visits: bob 00:00-01:00 0 new, None",
-        "visits: cy 00:00-01:00 0 new, None",
-    ],
-    "per_key": [
-        "beamlike: ann 00:01-00:02 0 new, ('ON_TIME', 0)",
-        "beamlike: ann 00:04-00:05 0 new, ('ON_TIME', 0)",
-        "beamlike: ann 00:33-00:34 1 new, None",
-        "beamlike: bob 00:05-00:18 0 new, ('ON_TIME', 1)",
-        "beamlike: cy 00:30-00:31 1 new, None",
-        "beamlike: cy 00:31-00:32 1 new, None",
-    ],
-    "pipeline": [
-        "Per till: 1 00:00-01:00 1 new, None",
-        "Per till: 7 00:00-01:00 2 new, None",
-        "Per user: ('ann', 1) 00:30-00:40 1 new, None",
-        "Per user: ('cy', 1) 00:30-00:40 2 new, None",
-    ],
-    "pipeline_functions": [
-        "Beats: ann 00:00-01:00 0 new, None",
-        "Beats: bob 00:00-01:00 0 new, None",
-        "Beats: cy 00:00-01:00 0 new, None",
-    ],
-}
-"""The windows of each checkpoint."""
-
-CAME = {
-    "columnar": [
-        "ann 1 2 6 3.0 [1, 5] [5, 1] | 00:01-00:14 ON_TIME 1 withdrawn",
-        "ann 1 3 10 3.3333333333333335 [1, 5, 4] [5, 4] | 00:01-00:16 LATE 0",
-        "ann 1 1 9 9.0 [9] [9] | 00:33-00:43 ON_TIME 0 last",
-        "cy 1 2 8 4.0 [7, 1] [7, 1] | 00:30-00:41 EARLY 0 withdrawn",
-        "cy 1 3 10 3.3333333333333335 [7, 1, 2] [7, 2] | 00:30-00:45 ON_TIME 0 last",
-    ],
-    "functions": [
-        "ann end [1] | 00:00-01:00 UNKNOWN 0 last",
-        "ann quiet [9, 4] | 00:00-01:00 UNKNOWN 0 last",
-        "ann till 1 [1, 4] | 00:00-01:00 UNKNOWN 0 last",
-        "bob end [7] | 00:00-01:00 UNKNOWN 0 last",
-        "bob till 7 [2, 3] | 00:00-01:00 UNKNOWN 0 last",
-        "cy end [1] | 00:00-01:00 UNKNOWN 0 last",
-        "cy quiet [7, 1, 2] | 00:00-01:00 UNKNOWN 0 last",
-        "cy till 1 [7, 2] | 00:00-01:00 UNKNOWN 0 last",
-    ],
-    "per_key": [
-        "ann 1 0 | 00:06-00:07 LATE 0",
-        "ann 1 0 | 00:33-00:34 ON_TIME 0 last",
-        "cy 1 0 | 00:30-00:31 ON_TIME 0 last",
-        "cy 1 0 | 00:31-00:32 ON_TIME 0 last",
-        "cy 1 0 | 00:35-00:36 ON_TIME 0 last",
-    ],
-    "pipeline": ["1 [6, 9, 10]", "7 [2, 3]"],
-    "pipeline_functions": [
-        "ann 19 [1, 5, 9, 4]",
-        "ann 19 [1, 5, 9, 4]",
-        "bob 5 [2, 3]",
-        "cy 10 [7, 1, 2]",
-    ],
-}
-"""What comes out once its query has gone on."""
-
-
-UTC_SHOWN = "datetime.timezone.utc"
-
-KEPT = {
-    "functions": [
-        "ann 00:00-01:00: first, value {'v': 1, 'at': (2020, 1, 1, 0, 1)}",
-        "ann 00:00-01:00: latest, map [(1, 9)]",
-        "ann 00:00-01:00: never '' by processing at 2999-01-01 00:00, holds 01:13",
-        "ann 00:00-01:00: of_till '1' by event at 2020-01-01 01:03, holds 00:33",
-        "ann 00:00-01:00: quiet '' by event at 2020-01-01 00:38, holds 00:38",
-        "ann 00:00-01:00: tills, set [1]",
-        "ann 00:00-01:00: values, bag [9]",
-        "bob 00:00-01:00: first, value {'v': 2, 'at': (2020, 1, 1, 0, 5)}",
-        "bob 00:00-01:00: latest, map [(7, 3)]",
-        "bob 00:00-01:00: never '' by processing at 2999-01-01 00:00, holds 00:51",
-        "bob 00:00-01:00: of_till '7' by event at 2020-01-01 00:41, holds 00:11",
-        "bob 00:00-01:00: tills, set [7]",
-        "cy 00:00-01:00: first, value {'v': 7, 'at': (2020, 1, 1, 0, 30)}",
-        "cy 00:00-01:00: latest, map [(1, 1)]",
-        "cy 00:00-01:00: never '' by processing at 2999-01-01 00:00, holds 01:11",
-        "cy 00:00-01:00: of_till '1' by event at 2020-01-01 01:01, holds 00:31",
-        "cy 00:00-01:00: quiet '' by event at 2020-01-01 00:36, holds 00:36",
-        "cy 00:00-01:00: tills, set [1]",
-        "cy 00:00-01:00: values, bag [7, 1]",
-    ],
-    "pipeline_functions": [
-        "ann 00:00-01:00: beat 'again' by event at 2020-01-01 00:44, holds 00:44",
-        "ann 00:00-01:00: beat 'of an element' by event at 2020-01-01 00:43, holds 00:43",
-        "ann 00:00-01:00: every, bag [1, 5, 9]",
-        "ann 00:00-01:00: total, combined (1, 5, 9)",
-        "bob 00:00-01:00: beat 'again' by event at 2020-01-01 00:51, holds 00:51",
-        "bob 00:00-01:00: every, bag [2, 3]",
-        "bob 00:00-01:00: total, combined (2, 3)",
-        "cy 00:00-01:00: beat 'of an element' by event at 2020-01-01 00:41, holds 00:41",
-        "cy 00:00-01:00: every, bag [7, 1]",
-        "cy 00:00-01:00: total, combined (7, 1)",
-    ],
-}
-"""The states and timers of each checkpoint that has some."""
-
-COMBINED = {"(1, 5, 9)": "(15,)", "(2, 3)": "(5,)", "(7, 1)": "(8,)"}
-"""What a state holds that combines values: each of them up to layout 5, later their sum."""
-
-
-def kept_states(name: str, layout: int) -> list[str]:
-    """The states and timers of a work in a checkpoint of a layout."""
-    lines = KEPT.get(name, [])
-    if layout < 6:
-        return lines
-    parts = (line.partition(", combined ") for line in lines)
-    return [f"{state}{word}{COMBINED.get(values, values)}" for state, word, values in parts]
 
 
 @pytest.fixture
@@ -148,6 +27,12 @@ def works(monkeypatch: pytest.MonkeyPatch) -> Any:
 def stored(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(ROOT))
     return importlib.import_module("tests.state_versions.stored")
+
+
+@pytest.fixture
+def expected(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT))
+    return importlib.import_module("tests.state_versions.expected")
 
 
 def test_each_layout_that_is_read_has_a_checkpoint_of_every_kind(works: Any, stored: Any) -> None:
@@ -172,59 +57,6 @@ def test_the_command_says_what_is_kept(works: Any, capsys: pytest.CaptureFixture
     )
 
 
-def span(start: str | None, end: str | None) -> str:
-    return f"{str(start)[11:16]}-{str(end)[11:16]}"
-
-
-def opened(state: Any) -> list[str]:
-    """Each window: stage, key, span, new elements, last pane."""
-    return sorted(
-        f"{row['stage']}: {row['key']} {span(row['start'], row['end'])} {row['new_elements']} new, "
-        f"{row['timing'] and (row['timing'], row['index'])}"
-        for row in state.windows.to_pylist()
-    )
-
-
-def remembered(state: Any) -> list[str]:
-    """Each state and each timer of functions: stage, key, span, and what is there."""
-    places = [f"{it['key']} {span(it['start'], it['end'])}" for it in state.cells.to_pylist()]
-    cells = [
-        f"{place}: {it['state']}, {it['kind']} "
-        + it["value"].replace("datetime.datetime", "").replace(f", tzinfo={UTC_SHOWN}", "")
-        for place, it in zip(places, state.cells.to_pylist(), strict=True)
-    ]
-    timers = [
-        f"{it['key']} {span(it['start'], it['end'])}: {it['timer']} {it['tag']!r} by "
-        f"{it['domain']} at {it['at']:%Y-%m-%d %H:%M}, holds {it['output']:%H:%M}"
-        for it in state.timers.to_pylist()
-    ]
-    return sorted(cells + timers)
-
-
-def in_json(batch: Any) -> Any:
-    """Rows as JSON, with their times in UTC."""
-    from pyspark.sql import functions as F
-
-    return batch.select(F.to_json(F.struct("*"), {"timeZone": "UTC"}))
-
-
-def lines(rows: Iterable[str]) -> list[str]:
-    """Rows of panes as lines: columns, window, timing, index, and whether they are withdrawn."""
-    printed = []
-    for text in rows:
-        row = json.loads(text)
-        pane, window = row.pop("pane", None), row.pop("window", None)
-        withdrawn = " withdrawn" if row.pop("retraction", False) else ""
-        row.pop("timestamp", None)
-        own = " ".join(map(str, row.values()))
-        if pane:
-            last = " last" if pane["is_last"] else ""
-            own += f" | {span(window['start'], window['end'])} {pane['timing']} {pane['index']}"
-            own += last + withdrawn
-        printed.append(own)
-    return sorted(printed)
-
-
 RUN = [*NAMES[:-1], pytest.param(NAMES[-1], marks=pytest.mark.nightly)]
 
 
@@ -232,33 +64,19 @@ RUN = [*NAMES[:-1], pytest.param(NAMES[-1], marks=pytest.mark.nightly)]
 @pytest.mark.parametrize("name", RUN)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
-    spark: Any, tmp_path: Path, works: Any, stored: Any, layout: int, name: str
+    spark: Any, tmp_path: Path, works: Any, stored: Any, expected: Any, layout: int, name: str
 ) -> None:
-    work, checkpoint = works.WORKS[name], stored.unpack(layout, name, tmp_path)
-    inbox, event = works.Inbox(tmp_path), works.event
-    rows: list[str] = []
+    checkpoint = stored.unpack(layout, name, tmp_path)
     kept = bl.open_state(spark, checkpoint)
 
-    query = work.start(
-        spark,
-        inbox.rows(spark),
-        str(checkpoint),
-        lambda batch, _: rows.extend(text for (text,) in in_json(batch).collect()),
-    )
-    try:
-        # Late for ann's first session, in time for cy; then the end of all that is open.
-        inbox.put("1000", [event("ann", "00:06:00", 4), event("cy", "00:35:00", 2)])
-        query.processAllAvailable()
-        inbox.put("1001", [event("zoe", "09:00:00", 1)])
-        query.processAllAvailable()
-    finally:
-        query.stop()
+    came = expected.gone_on(spark, works.WORKS[name], tmp_path)
 
-    assert (opened(kept), lines(rows)) == (OPEN[name], sorted(CAME[name]))
-    assert remembered(kept) == kept_states(name, layout)
+    assert expected.opened(kept) == expected.OPEN[name]
+    assert came == sorted(expected.CAME[name])
+    assert expected.remembered(kept) == expected.kept_states(name, layout)
     noted = [
         json.loads(it.read_text().splitlines()[1])["conf"]["spark.sql.shuffle.partitions"]
-        for it in (checkpoint / work.query / "offsets").iterdir()
+        for it in (checkpoint / works.WORKS[name].query / "offsets").iterdir()
         if it.name.isdigit()
     ]
     assert set(noted) == {"3"}

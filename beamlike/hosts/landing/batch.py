@@ -24,7 +24,7 @@ import attrs
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.landing.letters import letters_of_dropped, letters_of_rows
-from beamlike.hosts.landing.names import ROW_KEY, Columns
+from beamlike.hosts.landing.names import ROW_KEY, Columns, free_name
 from beamlike.hosts.landing.value_types import cast_in_utc
 from beamlike.runtime.session_identity import SESSION_IDENTITY, identity_bounds
 
@@ -66,6 +66,19 @@ class Batch:
     def changes_something(self) -> bool:
         """Whether there is anything to write."""
         return bool(self.rows.num_rows or self.gone or (self.dropped or ()))
+
+    def with_gone(self) -> tuple["pa.Table", str]:
+        """The rows to put and the keys of those to delete in one table, and the name of a column
+        that says of which kind a row is."""
+        import pyarrow as pa
+
+        is_gone = free_name("beamlike_gone", self.rows.column_names)
+        gone = pa.table({self.row_key: pa.array(self.gone, pa.string())})
+        marked = [
+            rows.append_column(is_gone, pa.array([is_deleted] * rows.num_rows, pa.bool_()))
+            for rows, is_deleted in ((self.rows, False), (gone, True))
+        ]
+        return pa.concat_tables(marked, promote_options="default"), is_gone
 
     def without(self, problems: Mapping[int, str]) -> "Batch":
         """The batch without rows that the table cannot take, which become dead letters.

@@ -21,7 +21,7 @@ import attrs
 from beamlike.errors import ColumnError, EnvironmentProblem
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.names import backquoted, free_name
+from beamlike.hosts.landing.names import backquoted
 from beamlike.hosts.landing.sql import BATCHES
 from beamlike.hosts.landing.target import Target, check_columns, is_next
 from beamlike.hosts.landing.value_types import ValueType
@@ -119,21 +119,10 @@ class SparkTable(Target):
         return True
 
     def _merge(self, catalog: "_Catalog", batch: Batch, rollbacks: int) -> None:
-        import pyarrow as pa
-
         catalog.make(self.table, batch.rows)
-        names = batch.rows.column_names
-        is_gone = free_name("beamlike_gone", names)
-        gone = pa.table({batch.row_key: pa.array(batch.gone, pa.string())})
-        rows = pa.concat_tables(
-            [
-                batch.rows.append_column(is_gone, pa.array([False] * batch.rows.num_rows)),
-                gone.append_column(is_gone, pa.array([True] * gone.num_rows)),
-            ],
-            promote_options="default",
-        )
+        rows, is_gone = batch.with_gone()
         key, marked = backquoted(batch.row_key), f"s.{backquoted(is_gone)}"
-        columns = [*map(backquoted, names)]
+        columns = [*map(backquoted, batch.rows.column_names)]
         changes = ", ".join(f"t.{column} = s.{column}" for column in columns)
         values = ", ".join(f"s.{column}" for column in columns)
         # After a rollback numbers begin anew, for an application of another name.

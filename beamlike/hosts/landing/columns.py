@@ -2,10 +2,11 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from beamlike.hosts.landing.value_types import ValueType, value_type
 
@@ -22,6 +23,30 @@ JSON_TYPES: Final[frozenset[ValueType]] = frozenset(
     )
 )
 """What may be inside of a list, a struct or a map that becomes JSON."""
+
+_TYPES: Final = """
+          SQLite   DuckDB                    Postgres
+bool      BOOLEAN  BOOLEAN                   boolean
+int       INTEGER  BIGINT                    bigint
+float     REAL     DOUBLE                    double precision
+string    TEXT     VARCHAR                   text
+bytes     BLOB     BLOB                      bytea
+date      TEXT     DATE                      date
+time      TEXT     TIME                      time without time zone
+instant   TEXT     TIMESTAMP WITH TIME ZONE  timestamp with time zone
+local     TEXT     TIMESTAMP                 timestamp without time zone
+decimal   TEXT     DECIMAL({precision},{scale})  numeric
+interval  -        INTERVAL                  interval
+"""
+
+
+def types_of(database: str) -> Types:
+    """What a database calls its types."""
+    databases, *rows = (re.split("  +", line.strip()) for line in _TYPES.strip().splitlines())
+    column = 1 + databases.index(database)
+    types: Any = {row[0]: row[column] for row in rows if row[column] != "-"}
+    return cast(Types, types)
+
 
 _AS_STRING: Final = frozenset(("list", "struct", "map", "null"))
 

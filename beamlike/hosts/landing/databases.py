@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.columns import Types, column_types
+from beamlike.hosts.landing.columns import Types, column_types, types_of
 from beamlike.hosts.landing.sql import SqlTarget, quoted
 from beamlike.hosts.landing.target import problems_of
 from beamlike.hosts.landing.value_types import ValueType, value_type
@@ -29,7 +28,19 @@ def _committed(connection: Any, begin: str) -> Iterator[None]:
 
 
 @attrs.frozen
-class SQLite(SqlTarget):
+class _InFile(SqlTarget):
+    """A table of a database that is a file."""
+
+    reads_names_in_any_case: ClassVar[bool] = True
+
+    @property
+    def place(self) -> str:
+        """See `Target.place`."""
+        return repr((realpath(self.database), self.table.casefold()))
+
+
+@attrs.frozen
+class SQLite(_InFile):
     """A table in a file of SQLite, which needs no installation.
 
     SQLite has no types for times and decimals: these are texts, times in UTC.
@@ -42,26 +53,9 @@ class SQLite(SqlTarget):
     SQLite(database='results.db', table='sessions')
     """
 
-    types: ClassVar[Types] = {
-        "bool": "BOOLEAN",
-        "int": "INTEGER",
-        "float": "REAL",
-        "string": "TEXT",
-        "bytes": "BLOB",
-        "date": "TEXT",
-        "time": "TEXT",
-        "instant": "TEXT",
-        "local": "TEXT",
-        "decimal": "TEXT",
-    }
+    types: ClassVar[Types] = types_of("SQLite")
     column_types: ClassVar[frozenset[ValueType] | None] = column_types(types)
     instants_as_text: ClassVar[bool] = True
-    reads_names_in_any_case: ClassVar[bool] = True
-
-    @property
-    def place(self) -> str:
-        """See `Target.place`."""
-        return repr((realpath(self.database), self.table.casefold()))
 
     def errors_of_rows(self) -> tuple[type[Exception], ...]:
         """See `SqlTarget.errors_of_rows`."""
@@ -90,7 +84,7 @@ class SQLite(SqlTarget):
 
 
 @attrs.frozen
-class DuckDB(SqlTarget):
+class DuckDB(_InFile):
     """A table in a file of DuckDB. Needs ``pip install "beamlike[duckdb]"``.
 
     One process at a time can have the file open: while a batch is written nothing else reads it.
@@ -103,26 +97,9 @@ class DuckDB(SqlTarget):
     DuckDB(database='results.duckdb', table='sessions')
     """
 
-    types: ClassVar[Types] = {
-        "bool": "BOOLEAN",
-        "int": "BIGINT",
-        "float": "DOUBLE",
-        "string": "VARCHAR",
-        "bytes": "BLOB",
-        "date": "DATE",
-        "time": "TIME",
-        "instant": "TIMESTAMP WITH TIME ZONE",
-        "local": "TIMESTAMP",
-        "interval": "INTERVAL",
-        "decimal": "DECIMAL({precision},{scale})",
-    }
+    types: ClassVar[Types] = types_of("DuckDB")
+    needed: ClassVar[tuple[str, str] | None] = ("a table in DuckDB", "duckdb")
     column_types: ClassVar[frozenset[ValueType] | None] = column_types(types)
-    reads_names_in_any_case: ClassVar[bool] = True
-
-    @property
-    def place(self) -> str:
-        """See `Target.place`."""
-        return repr((realpath(self.database), self.table.casefold()))
 
     def errors_of_rows(self) -> tuple[type[Exception], ...]:
         """See `SqlTarget.errors_of_rows`."""
@@ -133,11 +110,6 @@ class DuckDB(SqlTarget):
             *(duckdb.InvalidInputException, OverflowError),
         )
 
-    def check(self) -> None:
-        """See `Target.check`."""
-        needs("a table in DuckDB", "duckdb")
-        super().check()
-
     @contextmanager
     def transaction(self) -> Iterator[Any]:
         """See `SqlTarget.transaction`."""
@@ -145,15 +117,6 @@ class DuckDB(SqlTarget):
 
         with closing(duckdb.connect(self.database)) as connection, _committed(connection, "BEGIN"):
             yield connection
-
-    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
-        """See `SqlTarget.columns_of`."""
-        cursor.execute(
-            "SELECT column_name, data_type FROM information_schema.columns "
-            "WHERE table_name = ? AND table_schema = current_schema() ORDER BY ordinal_position",
-            [table],
-        )
-        return dict(cursor.fetchall())
 
     def execute_all(self, cursor: Any, statement: str, rows: Sequence[Any]) -> None:
         """See `SqlTarget.execute_all`."""
@@ -182,19 +145,8 @@ class Postgres(SqlTarget):
     database: str = attrs.field(repr=False)
     table: str
 
-    types: ClassVar[Types] = {
-        "bool": "boolean",
-        "int": "bigint",
-        "float": "double precision",
-        "string": "text",
-        "bytes": "bytea",
-        "date": "date",
-        "time": "time without time zone",
-        "instant": "timestamp with time zone",
-        "local": "timestamp without time zone",
-        "interval": "interval",
-        "decimal": "numeric",
-    }
+    types: ClassVar[Types] = types_of("Postgres")
+    needed: ClassVar[tuple[str, str] | None] = ("a table in PostgreSQL", "postgres")
     column_types: ClassVar[frozenset[ValueType] | None] = column_types(types)
     mark: ClassVar[str] = "%s"
     longest_name: ClassVar[int | None] = 63
@@ -215,11 +167,6 @@ class Postgres(SqlTarget):
             "has a NUL in it, which a text of PostgreSQL cannot have",
         )
 
-    def check(self) -> None:
-        """See `Target.check`."""
-        needs("a table in PostgreSQL", "postgres")
-        super().check()
-
     @contextmanager
     def transaction(self) -> Iterator[Any]:
         """See `SqlTarget.transaction`."""
@@ -230,12 +177,3 @@ class Postgres(SqlTarget):
             # A driver that was taken for dead may still be writing the same batch.
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             yield cursor
-
-    def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
-        """See `SqlTarget.columns_of`."""
-        cursor.execute(
-            "SELECT column_name, data_type FROM information_schema.columns "
-            "WHERE table_name = %s AND table_schema = current_schema() ORDER BY ordinal_position",
-            (table,),
-        )
-        return dict(cursor.fetchall())

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
-from beamlike.hosts.landing.names import backquoted, free_name
+from beamlike.hosts.landing.names import backquoted
 from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next, kinds_of
 from beamlike.hosts.landing.value_types import ValueType
 
@@ -67,19 +67,11 @@ class Delta(Target):
         return changed
 
     def _merge(self, batch: Batch) -> bool:
-        import pyarrow as pa
-
         table = self._open(self.uri, batch.rows, batch, batch.query)
         if table is None:
             return False
         key, names = batch.row_key, batch.rows.column_names
-        is_gone = free_name("beamlike_gone", names)
-        gone = pa.table({key: pa.array(batch.gone, pa.string())})
-        rows = batch.rows.append_column(is_gone, pa.array([False] * batch.rows.num_rows))
-        source = pa.concat_tables(
-            [rows, gone.append_column(is_gone, pa.array([True] * gone.num_rows))],
-            promote_options="default",
-        )
+        source, is_gone = batch.with_gone()
         merge = table.merge(
             source,
             f"t.{backquoted(key)} = s.{backquoted(key)}",

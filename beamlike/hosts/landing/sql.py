@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
+from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
 from beamlike.hosts.landing.columns import JSON_TYPES, Types, cells, sql_types
 from beamlike.hosts.landing.target import CannotLand, Target, check_columns, check_name, is_next
@@ -45,6 +46,8 @@ class SqlTarget(Target):
     """What the database calls its types."""
     mark: ClassVar[str] = "?"
     """How a statement leaves room for a value."""
+    needed: ClassVar[tuple[str, str] | None] = None
+    """What a user calls it, and the extra that it needs; None: it needs none."""
     instants_as_text: ClassVar[bool] = False
     """Whether times are texts, because the database has no type for them."""
     nested_types: ClassVar[frozenset[ValueType]] = JSON_TYPES
@@ -54,9 +57,15 @@ class SqlTarget(Target):
         """A cursor in a transaction, which is kept if nothing is raised and else undone. Two
         transactions that write to the same database wait for each other."""
 
-    @abstractmethod
     def columns_of(self, cursor: Any, table: str) -> dict[str, str]:
         """The columns of a table and their types; none if there is no such table."""
+        cursor.execute(
+            "SELECT column_name, data_type FROM information_schema.columns "
+            f"WHERE table_name = {self.mark} AND table_schema = current_schema() "
+            "ORDER BY ordinal_position",
+            (table,),
+        )
+        return dict(cursor.fetchall())
 
     @abstractmethod
     def errors_of_rows(self) -> tuple[type[Exception], ...]:
@@ -112,6 +121,8 @@ class SqlTarget(Target):
 
     def check(self) -> None:
         """See `Target.check`."""
+        if self.needed is not None:
+            needs(*self.needed)
         check_name("table", self.table)
 
     def execute_all(self, cursor: Any, statement: str, rows: Sequence[Any]) -> None:

@@ -12,6 +12,7 @@ from beamlike.hosts.spark.deferred import Processor
 from beamlike.hosts.spark.nearby import nearby_of_worker
 from beamlike.hosts.spark.unpack import OutputBlobs, output_blob
 from beamlike.hosts.spark.workers import prepare_logs
+from beamlike.hosts.step_notes import step_noted
 from beamlike.machine.clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby, NoStore, Store
@@ -106,7 +107,7 @@ class GroupProcessor(Processor):
     def _step(self, group: int, blobs: Sequence[bytes], times: Any) -> Iterator[Row]:
         self._stepped.add(group)
         clock, updates = times.getCurrentProcessingTimeInMs(), self._updates(times)
-        with paused_gc():
+        with paused_gc(), step_noted(self._work.words_of_step(group, blobs)):
             out = self._work.step(group, self._stores, blobs, updates, clock)
             rows = [self._row(*map(self._sent, columns)) for columns in out]
         yield from rows
@@ -151,7 +152,7 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
     def run(group: pa.Table) -> pa.Table:
         number, blobs = group.column("shard")[0].as_py(), group.column("blob").to_pylist()
         try:
-            with paused_gc():
+            with paused_gc(), step_noted(work.words_of_step(number, blobs)):
                 out = work.step(number, lambda *_: NoStore(), blobs, AT_ONCE, 0)
         finally:
             work.close()

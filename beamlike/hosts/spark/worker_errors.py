@@ -16,6 +16,7 @@ from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from beamlike.errors import BeamlikeError, TransformError, UserFunctionError, because_of
+from beamlike.hosts.failed_starts import advice_on
 from beamlike.safe_text import USER_RAISED, safe_str, safe_text, short_problem, traceback_lines
 
 if TYPE_CHECKING:
@@ -155,6 +156,9 @@ def _ending_with_reason(waiting: Callable[..., Any]) -> Callable[..., Any]:
             text = str(failure)
             found = _RAISED.search(text)
             if found is None or not hasattr(failure, "_desc"):
+                advice = advice_on(text)
+                if advice is not None:
+                    failure.add_note(advice)
                 raise
             failure._desc = text[: found.end()].rstrip()
             raise failure.with_traceback(None) from None

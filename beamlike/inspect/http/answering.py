@@ -19,7 +19,7 @@ _PATIENCE: Final = 10
 """Seconds until a connection that says nothing is closed."""
 
 _MOST_BYTES: Final = 2 * 65_537
-"""What is read of a request: a first line as long as `BaseHTTPRequestHandler` takes, and headers."""
+"""Read of a request: a first line as long as `BaseHTTPRequestHandler` takes, and headers."""
 
 
 def is_secret(sent: str, secret: str) -> bool:
@@ -123,6 +123,8 @@ class Answering(BaseHTTPRequestHandler):
         if kind is not None:
             headers |= {"Content-Type": kind, "Content-Length": str(len(body))}
         self.close_connection = True
+        # One that asks for HTTP/0.9 would get the body alone, in which anybody could read anything.
+        self.request_version = self.default_request_version
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

@@ -67,13 +67,11 @@ def _check(token: str | None) -> None:
         # The value is a secret, also where it is wrong.
         raise EnvironmentProblem(
             "token= of metrics_listener must be letters, digits and any of -._~+/ that a header "
-            'can hold, such as secrets.token_urlsafe(); read it from a file or the environment'
+            "can hold, such as secrets.token_urlsafe(); read it from a file or the environment"
         )
 
 
-def _handler(
-    text: Callable[[], str], hosts: AllowedHosts, token: str | None
-) -> type[Answering]:
+def _handler(text: Callable[[], str], hosts: AllowedHosts, token: str | None) -> type[Answering]:
     from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 
     refused: set[str] = set()

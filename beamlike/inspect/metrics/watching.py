@@ -207,8 +207,9 @@ def metrics_listener(
 
     Raises:
         EnvironmentProblem: The port or the address cannot be had, ``allowed_hosts`` are no host
-            names, a header cannot hold the token, the file is none or its folder is not there, nothing can be printed to
-            ``lines``, ``spark`` is no session, or a package of the extra is missing.
+            names, a header cannot hold the token, the file is none or its folder is not there,
+            nothing can be printed to ``lines``, ``spark`` is not a session, or a package of the
+            extra is missing.
     """
     if not hasattr(spark, "streams"):
         raise EnvironmentProblem(

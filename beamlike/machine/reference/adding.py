@@ -6,7 +6,7 @@ from typing import Any, cast
 from beamlike.machine.events import Element, Item, Lifted
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.context import Arrival, Failed, StepContext, count_of
-from beamlike.machine.reference.running import Blamed
+from beamlike.machine.reference.running import Blamed, TriggerFailed
 from beamlike.machine.reference.state import WindowState
 from beamlike.model.combine import CombineFn
 from beamlike.model.windows import Window
@@ -23,16 +23,33 @@ def add(
     """
     items = [item for _, item in arrived]
     accumulator = _accumulate(work, window, current, arrived, items)
+    try:
+        return _remembered(work, window, current, arrived, accumulator)
+    except Blamed as blamed:
+        alone = Failure(blamed.function, blamed.cause, (blamed.element,), window)
+        raise Failed([(one, alone) for one in arrived if one[1] is blamed.element]) from blamed
+    except TriggerFailed as failed:
+        together = Failure(failed.function, failed.cause, items, window)
+        raise Failed([(one, together) for one in arrived]) from failed
+
+
+def _remembered(
+    work: StepContext,
+    window: Window,
+    current: WindowState | None,
+    arrived: Sequence[Arrival],
+    accumulator: Any,
+) -> WindowState:
+    items = [item for _, item in arrived]
     trigger = work.trigger.start() if current is None else current.trigger
     now, count = work.trigger_context(window, items), count_of(items) if work.lifted else len(items)
     needs_end_of_window_timer = not now.end_reached and work.trigger.needs_end_of_window_timer(
         trigger
     )
-    try:
-        trigger = work.trigger.on_elements(trigger, count, now)
-    except Blamed as blamed:
-        alone = Failure(blamed.function, blamed.cause, (blamed.element,), window)
-        raise Failed([(one, alone) for one in arrived if one[1] is blamed.element]) from blamed
+    trigger = work.trigger.on_elements(trigger, count, now)
+    if work.needs_event_time_timers:
+        # What they raise is the fault of these elements: later none could be blamed.
+        _ = [*work.trigger.event_time_timers(trigger)]
     if current is None:
         return WindowState(
             trigger,

@@ -4,12 +4,13 @@ What `adding`, `merging` and `emission` have in common is here: the clocks, the 
 effects go, and where new elements hold the output watermark.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn, Protocol
 
 from beamlike.machine.events import Drop, DropReason, Effect, Item, Lifted, TraceEvent
 from beamlike.machine.failures import Failure, OnFailure
-from beamlike.machine.reference.running import Now, Running
+from beamlike.machine.reference.running import Now, Running, TriggerFailed
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import TimestampCombiner
@@ -140,6 +141,28 @@ class StepContext:
         self.windows = dict(self.before.windows)
         del self.effects[savepoint[0] :]
         del self.trace[savepoint[1] :]
+
+    @contextmanager
+    def unless_trigger_fails(self, window: Window) -> Iterator[None]:
+        """A window whose trigger raises in the block stays as it was before, and that is reported.
+
+        Nothing of it is lost: it waits for what comes next, at the latest for its expiry, at which
+        no trigger is asked.
+
+        Raises:
+            UserFunctionError: That is to be reported as an error.
+        """
+        before, (effects, events) = self.windows.get(window), self.savepoint()
+        try:
+            yield
+        except TriggerFailed as failed:
+            failure = Failure(failed.function, failed.cause, (), window)
+            if not self.drops_failures:
+                self.fail(failure)
+            del self.effects[effects:], self.trace[events:]
+            if before is not None:
+                self.windows[window] = before
+            self.drop(None, window, DropReason.FAILED, count=0, failure=failure)
 
     def fail(self, failure: Failure) -> NoReturn:
         raise failure.error_in(self.strategy.resolution) from failure.cause

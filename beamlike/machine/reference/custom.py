@@ -3,17 +3,18 @@
 Beamlike's own triggers that Beam does not have run here too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, ParamSpec, TypeVar
 
 import attrs
 
 from beamlike.errors import TriggerError
-from beamlike.machine.reference.running import Blamed, Now, Running
+from beamlike.machine.reference.running import Blamed, Now, Running, TriggerFailed
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.rescaled import coarse
-from beamlike.safe_text import USER_RAISED, UserRaised, problem_of
+from beamlike.safe_text import USER_RAISED, UserRaised
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -51,14 +52,14 @@ class Custom(Running):
         """The same as the state of a node.
 
         Raises:
-            TriggerError: It is not what the class says that it keeps.
+            TriggerFailed: It is not what the class says that it keeps.
         """
         match self.trigger.keeps:
             case "number":
                 return TriggerState(finished, self._number(kept))
             case "both":
                 if not _is_pair(kept):
-                    raise TriggerError(
+                    raise self._wrong(
                         f"{self.trigger} must keep a pair of a whole number or None and a tuple of "
                         f'one value or none, as its class says with keeps = "both", got {kept!r}'
                     )
@@ -69,11 +70,14 @@ class Custom(Running):
         if kept is None:
             return None
         if type(kept) is not int or not -_LARGEST - 1 <= kept <= _LARGEST:
-            raise TriggerError(
+            raise self._wrong(
                 f"{self.trigger} must keep None or a whole number of 64 bits, as its class says "
                 f'with keeps = "{self.trigger.keeps}", got {kept!r}; write keeps = "value"'
             )
         return kept
+
+    def _wrong(self, what: str) -> TriggerFailed:
+        return TriggerFailed(self.name, TriggerError(what))
 
     def _ask(
         self, method: Callable[Given, Answer], *args: Given.args, **more: Given.kwargs
@@ -81,8 +85,7 @@ class Custom(Running):
         try:
             return method(*args, **more)
         except USER_RAISED as cause:
-            problem = problem_of(cause)
-            raise TriggerError(f"{self.name}.{method.__name__} raised {problem}") from cause
+            raise TriggerFailed(f"{self.name}.{method.__name__}", cause) from cause
 
     # -- its milliseconds --------------------------------------------------------------------
 
@@ -115,12 +118,11 @@ class Custom(Running):
 
         Raises:
             Blamed: For the first that it fails for.
-            TriggerError: Some came combined, and no element can be blamed.
+            TriggerFailed: Some came combined, and no element can be blamed.
         """
         elements = list(now.elements)
         if len(elements) != count:
-            problem = problem_of(together)
-            raise TriggerError(f"{self.name}.{self.trigger.asked} raised {problem}") from together
+            raise TriggerFailed(f"{self.name}.{self.trigger.asked}", together) from together
         for element in elements:
             try:
                 of_element = ((self._coarse(element.timestamp), element.value),)
@@ -164,11 +166,17 @@ class Custom(Running):
         return self.trigger.waits_for_end
 
     def targets(self, state: TriggerState) -> Iterator[int]:
-        timers = self._ask(self.trigger.processing_time_timers, self.kept(state))
-        yield from map(self._last_tick, timers)
+        yield from self._timers(self.trigger.processing_time_timers, state)
 
     def event_time_timers(self, state: TriggerState) -> Iterator[int]:
-        yield from map(self._last_tick, self._ask(self.trigger.event_time_timers, self.kept(state)))
+        yield from self._timers(self.trigger.event_time_timers, state)
+
+    def _timers(self, method: Callable[[Any], Iterable[int]], state: TriggerState) -> Sequence[int]:
+        timers = self._ask(method, self.kept(state))
+        try:
+            return [self._last_tick(operator.index(instant)) for instant in timers]
+        except USER_RAISED as cause:
+            raise TriggerFailed(f"{self.name}.{method.__name__}", cause) from cause
 
     def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
         return self.trigger.fires_unchanged

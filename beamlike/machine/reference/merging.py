@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 
+from beamlike.machine.assigning import check_bounds
 from beamlike.machine.events import Lifted, Merged
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.context import Arrival, Failed, StepContext
+from beamlike.machine.reference.running import TriggerFailed
 from beamlike.machine.reference.state import WindowState
 from beamlike.model.options import TimestampCombiner
 from beamlike.model.strategy import WindowingStrategy
@@ -74,6 +76,15 @@ def _plan(
 def _merges(
     work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
 ) -> tuple[Merge, ...]:
+    merges = _asked(work, window_fn, arrivals)
+    for merge in merges:
+        check_bounds(merge.into)
+    return merges
+
+
+def _asked(
+    work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
+) -> tuple[Merge, ...]:
     live = work.live()
     arriving = [(at, item) for at, item in arrivals if isinstance(at, IntervalWindow)]
     if not work.needs_sizes:
@@ -104,6 +115,8 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
     }
     merged = list(parts.values())
     accumulator = None
+    own = parts.get(into)
+    callers = [one for one in arrivals if one[0] in merge.sources]
     try:
         if merged:
             accumulator = merged[0].accumulator
@@ -111,30 +124,34 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
             accumulator = work.combine.merge(accumulator, part.accumulator)
         if len(merged) > 1:
             accumulator = work.combine.compact(accumulator)
+        trigger = work.trigger.start() if own is None else own.trigger
+        if parts:
+            trigger = work.trigger.on_merge(trigger, [part.trigger for part in merged], now)
+        timers = own.processing_timers if own else ()
+        timers = work.processing_timers(timers, trigger) if parts else ()
+        waits_for_end = not now.end_reached and work.trigger.needs_end_of_window_timer(trigger)
     except USER_RAISED as cause:
-        callers = [one for one in arrivals if one[0] in merge.sources]
         if work.drops_failures and not callers:
             return False
-        failure = Failure.of(work.combine, "merge", cause, [item for _, item in callers], into)
+        items = [item for _, item in callers]
+        if isinstance(cause, TriggerFailed):
+            failure = Failure(cause.function, cause.cause, items, into)
+        else:
+            failure = Failure.of(work.combine, "merge", cause, items, into)
         raise Failed([(one, failure) for one in callers or arrivals]) from cause
     if work.tracing:
         work.trace_event(Merged(merge.sources, into))
     if not parts:
         return True  # only new windows: the result starts afresh, or is closed and stays so
-    own = parts.get(into)
     for window in parts:
         del work.windows[window]
-    trigger = work.trigger.on_merge(
-        own.trigger if own else work.trigger.start(), [p.trigger for p in merged], now
-    )
     work.windows[into] = WindowState(
         trigger=trigger,
         accumulator=accumulator,
         new_elements=sum(part.new_elements for part in merged),
         element_hold=_merged_hold(work, into, merged),
-        end_timer_set=(own is not None and own.end_timer_set)
-        or (not now.end_reached and work.trigger.needs_end_of_window_timer(trigger)),
-        processing_timers=work.processing_timers(own.processing_timers if own else (), trigger),
+        end_timer_set=(own is not None and own.end_timer_set) or waits_for_end,
+        processing_timers=timers,
         # History belongs to a window's bounds: a session that outgrew them starts anew.
         last_pane=own.last_pane if own else None,
         unretracted_panes=tuple(pane for part in merged for pane in part.unretracted_panes),

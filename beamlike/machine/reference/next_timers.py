@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from beamlike.machine.reference.running import Running
+from beamlike.machine.failures import Failure
+from beamlike.machine.reference.running import Running, TriggerFailed
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.strategy import WindowingStrategy
 
@@ -31,7 +32,11 @@ class NextTimers(NamedTuple):
 
 
 def next_timers(
-    strategy: WindowingStrategy, state: KeyState, trigger: Running | None = None
+    strategy: WindowingStrategy,
+    state: KeyState,
+    trigger: Running | None = None,
+    *,
+    drops_failures: bool = False,
 ) -> NextTimers:
     """The earliest timer of a key's windows, for each clock.
 
@@ -41,6 +46,11 @@ def next_timers(
 
     Args:
         trigger: The running form of the trigger; None if it has no event-time timers.
+        drops_failures: Whether a window whose trigger raises waits for its end and expiry alone,
+            which the step that is due then reports.
+
+    Raises:
+        UserFunctionError: The trigger raises, and that is to be reported as an error.
     """
     event: int | None = None
     clock: int | None = None
@@ -49,7 +59,13 @@ def next_timers(
         if at < state.watermark:
             at = strategy.forgotten(window)
         elif trigger is not None:
-            timers = trigger.event_time_timers(remembered.trigger)
+            try:
+                timers = [*trigger.event_time_timers(remembered.trigger)]
+            except TriggerFailed as failed:
+                if not drops_failures:
+                    failure = Failure(failed.function, failed.cause, (), window)
+                    raise failure.error_in(strategy.resolution) from failed.cause
+                timers = []
             at = min([at, *(timer for timer in timers if timer >= state.watermark)])
         if remembered.end_timer_set and window.max_timestamp < at:
             at = window.max_timestamp

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from beamlike.errors import TriggerError
 from beamlike.machine.events import Element, Item
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.trigger_context import TriggerContext
-from beamlike.safe_text import UserRaised
+from beamlike.safe_text import UserRaised, problem_of
 
 FINISHED = TriggerState(finished=True)
 
@@ -25,6 +26,15 @@ class Blamed(Exception):
         super().__init__(function)
         self.function = function
         self.element = element
+        self.cause = cause
+
+
+class TriggerFailed(TriggerError):
+    """A method of a user's trigger raised, or gave back what a trigger cannot keep."""
+
+    def __init__(self, function: str, cause: UserRaised) -> None:
+        super().__init__(f"{function} raised {problem_of(cause)}")
+        self.function = function
         self.cause = cause
 
 

@@ -110,9 +110,8 @@ class Grouping:
 
     def next_timers(self, state: KeyState) -> NextTimers:
         """The deadlines of a key, see `next_timers`."""
-        return next_timers(
-            self.strategy, state, self.trigger if self.needs_event_time_timers else None
-        )
+        trigger = self.trigger if self.needs_event_time_timers else None
+        return next_timers(self.strategy, state, trigger, drops_failures=self.drops_failures)
 
     @property
     def retracts(self) -> bool:
@@ -141,9 +140,14 @@ def _add_bundle(work: StepContext, items: Iterable[Item]) -> None:
             work.rollback(savepoint)
             arrivals = _without(work, arrivals, failed)
             savepoint = work.savepoint()
-    ready = [window for window in touched if is_ready(work, window)]
+    ready = []
+    for window in touched:
+        with work.unless_trigger_fails(window):
+            if is_ready(work, window):
+                ready.append(window)
     for window in ready:
-        fire(work, window)
+        with work.unless_trigger_fails(window):
+            fire(work, window)
 
 
 def _apply_bundle(work: StepContext, arrivals: list[Arrival]) -> list[Window]:
@@ -209,14 +213,15 @@ def _advance_watermark(work: StepContext, move: AdvanceWatermark) -> None:
     before, work.watermark = work.watermark, move.to
     for window in sorted(work.windows, key=bounds):
         state = work.windows[window]
-        if move.to > work.strategy.expiry(window):
-            expire(work, window, before)
-            continue
         at_end = state.end_timer_set and move.to > window.max_timestamp
-        if at_end:
+        is_over = move.to > work.strategy.expiry(window)
+        if at_end and not is_over:
             work.windows[window] = attrs.evolve(state, end_timer_set=False)
-        if (at_end or _passes_event_time_timer(work, state, before)) and is_ready(work, window):
-            fire(work, window)
+        with work.unless_trigger_fails(window):
+            if is_over:
+                expire(work, window, before)
+            elif at_end or _passes_event_time_timer(work, state, before):
+                _fire_if_ready(work, window)
 
 
 def _passes_event_time_timer(work: StepContext, state: WindowState, before: int) -> bool:
@@ -240,5 +245,10 @@ def _advance_clock(work: StepContext, move: AdvanceClock) -> None:
             continue
         future = tuple(at for at in state.processing_timers if at >= move.to)
         work.windows[window] = attrs.evolve(state, processing_timers=future)
-        if is_ready(work, window):
-            fire(work, window)
+        with work.unless_trigger_fails(window):
+            _fire_if_ready(work, window)
+
+
+def _fire_if_ready(work: StepContext, window: Window) -> None:
+    if is_ready(work, window):
+        fire(work, window)

@@ -22,6 +22,7 @@ from beamlike.runners.beam.sdk import (
 )
 from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.translation import Translation
+from beamlike.runtime.graph.main_program import MainProgram
 from beamlike.runtime.graph.nodes import worker_of
 
 
@@ -56,11 +57,11 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
         packed = with_packed_combiners(pipeline)
 
         def translated(is_drain: bool) -> Translation:
-            on_spark = host == "spark"
-            clock = None if on_spark else UNIT.from_ms(wall_clock_ms())
-            return Translation(
-                packed, transforms, is_drain=is_drain, on_spark=on_spark, clock=clock
-            )
+            if host == "spark":
+                main = _main_program(options)
+                return Translation(packed, transforms, is_drain=is_drain, on_spark=True, main=main)
+            clock = UNIT.from_ms(wall_clock_ms())
+            return Translation(packed, transforms, is_drain=is_drain, clock=clock)
 
         settings = SparkSettings(chosen.checkpoint, chosen.shards, chosen.trigger_interval)
         if host == "spark":
@@ -74,6 +75,12 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
                 translation.nodes, workers, kept=frozenset(), records=False, wait=wait_until
             )
         return EndedResult([run.metrics])
+
+
+def _main_program(options: Any) -> MainProgram:
+    """What goes with a pipeline of its main program besides what its functions use."""
+    saves: bool | None = options.view_as(SetupOptions).save_main_session
+    return MainProgram.of_this_process(with_functions=bool(saves))
 
 
 def _refuse_dill(options: Any) -> None:

@@ -7,8 +7,10 @@ public, such as ``DoFn`` and ``PipelineOptions``, the other modules import from 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import cloudpickle.cloudpickle
 from apache_beam.coders import coders
-from apache_beam.internal import pickler
+from apache_beam.internal import cloudpickle_pickler, pickler
+from apache_beam.internal.cloudpickle import cloudpickle as beams_cloudpickle
 from apache_beam.metrics.execution import MetricKey, MetricResult, MetricsContainer
 from apache_beam.metrics.metric import MetricResults
 from apache_beam.metrics.metricbase import MetricName
@@ -44,6 +46,8 @@ from apache_beam.transforms.userstate import get_dofn_specs
 from apache_beam.utils.counters import CounterFactory
 from apache_beam.utils.windowed_value import PANE_INFO_UNKNOWN, PaneInfo, PaneInfoTiming
 from apache_beam.utils.windowed_value import create as windowed_value
+
+from beamlike.runtime.graph.main_program import name_in_main
 
 __all__ = [
     "PANE_INFO_UNKNOWN",
@@ -164,6 +168,36 @@ def pickles(coder: Any) -> bool:
     own: str = type(coder).__module__
     parts: Iterable[Any] = coder._get_component_coders()
     return own.startswith("apache_beam.coders") and all(map(pickles, parts))
+
+
+def _know_the_same_classes() -> None:
+    """Let cloudpickle, and Beam's copy of it, know the same classes of main programs.
+
+    A class that travels by what is in it is made once in a process, by the first of them that reads
+    it. The functions of a pipeline travel by Beam's, and values by the other one.
+    """
+    for name in ("BY_CLASS", "BY_ID", "LOCK"):
+        tracker = f"_DYNAMIC_CLASS_TRACKER_{name}"
+        setattr(cloudpickle.cloudpickle, tracker, getattr(beams_cloudpickle, tracker))
+
+
+_know_the_same_classes()
+_pickled_by_beam: Final = cloudpickle_pickler.dumps
+
+
+def _pickled(thing: Any, *args: Any, **options: Any) -> bytes:
+    """What Beam's pickler makes of a thing; of a class that a `MainProgram` brought, its name.
+
+    Keys say their class in their bytes. By what is in it these would be other ones after each start
+    of the program, and a key would be two.
+    """
+    if isinstance(thing, type) and name_in_main(thing) is not None:
+        options["config"] = beams_cloudpickle.CloudPickleConfig(pickle_main_by_ref=True)
+    blob: bytes = _pickled_by_beam(thing, *args, **options)
+    return blob
+
+
+cloudpickle_pickler.dumps = _pickled
 
 
 _PLAIN: Final = (CallableWrapperCombineFn, NoSideInputsCallableWrapperCombineFn)

@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from apache_beam.transforms import userstate
+from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.utils.timestamp import Timestamp
 
 from beamlike.errors import UnsupportedError
@@ -68,18 +69,20 @@ def state_spec_of(spec: Any, label: str) -> state_specs.StateSpec:
 class _Timer(userstate.BaseTimer):  # type: ignore[misc]
     """A timer as a function sets it."""
 
-    def __init__(self, control: TimerControl) -> None:
-        self._control = control
+    def __init__(self, control: TimerControl, domain: Any) -> None:
+        self._control, self._domain = control, domain
 
     def set(
         self, timestamp: Any, dynamic_timer_tag: str = "", output_timestamp: Any = None
     ) -> None:
         """Call back at this time."""
         control, latest = self._control, self._control.latest
-        at = ticks_of(timestamp)
+        instant = ticks_of(timestamp)
+        if self._domain == TimeDomain.REAL_TIME:
+            instant -= 1  # Beam Python fires at the instant, and the graph when it is past
         output = None if output_timestamp is None else ticks_of(output_timestamp)
         # Beam lets a timer stand at the bound of its window, too.
-        control.set(at if latest is None else min(at, latest), dynamic_timer_tag, output)
+        control.set(instant if latest is None else min(instant, latest), dynamic_timer_tag, output)
 
     def clear(self, dynamic_timer_tag: str = "") -> None:
         """Do not call back."""
@@ -101,7 +104,7 @@ class _UserState(userstate.UserStateContext):  # type: ignore[misc]
     def get_timer(self, spec: Any, key: Any, window: Any, timestamp: Any, pane: Any) -> Any:
         """A timer."""
         assert self.states is not None, "a function is called"
-        return _Timer(self.states.timer(self.fn.timers[spec.name]))
+        return _Timer(self.states.timer(self.fn.timers[spec.name]), spec.time_domain)
 
     def commit(self) -> None:
         """Nothing: the graph keeps what has changed."""

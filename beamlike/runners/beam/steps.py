@@ -24,6 +24,7 @@ from beamlike.runners.beam.sdk import (
     pickler,
     windowed_value,
 )
+from beamlike.runtime.graph.main_program import MainProgram
 
 T = TypeVar("T")
 
@@ -44,6 +45,7 @@ class Step:
         splits: Whether it is splittable.
         is_drain: Whether it is to end where it is, if it is splittable.
         saves_the_rest: Whether it is given elements with restrictions, and leaves what is left.
+        main: What the main program defines, where it runs in other processes.
     """
 
     label: str
@@ -55,6 +57,7 @@ class Step:
     splits: bool = False
     is_drain: bool = False
     saves_the_rest: bool = False
+    main: MainProgram | None = None
 
 
 class Output(operations.Operation):  # type: ignore[misc]

@@ -48,6 +48,7 @@ from beamlike.runners.beam.strategies import check_known_by_bounds, check_same_w
 from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.transforms import Ours, UpsertInto
 from beamlike.runners.beam.windows import ObjectWindows
+from beamlike.runtime.graph.main_program import MainProgram
 
 
 class Translation(Collections):
@@ -58,6 +59,7 @@ class Translation(Collections):
         transforms: Beam's transforms by their full labels, for those that are more than a proto.
         is_drain: Whether sources end where they are.
         on_spark: Whether it is to run there.
+        main: What the main program defines, for processes whose main program is another one.
         clock: Processing time at the beginning, where it passes by itself in this process.
 
     Attributes:
@@ -73,11 +75,12 @@ class Translation(Collections):
         *,
         is_drain: bool = False,
         on_spark: bool = False,
+        main: MainProgram | None = None,
         clock: int | None = None,
     ) -> None:
         super().__init__(pipeline)
         self._transforms, self._is_drain = transforms, is_drain
-        self._on_spark = on_spark
+        self._on_spark, self._main = on_spark, main
         self.sinks: list[Any] = []
         self.has_script = self._plays_script()
         self.streams = self._has_streams()
@@ -172,8 +175,8 @@ class Translation(Collections):
         for pair in pairwise(self.strategy(source, label) for source in inputs):
             check_same_windows(label, *pair)
         sources = tuple(self._edge(source, label) for source in inputs)
-        node = FlattenNode(label, sources) if sources else ended(label)
-        self._comes_from(collection, Edge(self._add(node)), form)
+        node = self._add(FlattenNode(label, sources) if sources else ended(label))
+        self._comes_from(collection, Edge(node), form)
 
     def _window(self, transform: Any) -> None:
         (source,), label = transform.inputs.values(), transform.unique_name
@@ -186,8 +189,7 @@ class Translation(Collections):
         (source,), (collection,) = transform.inputs.values(), transform.outputs.values()
         label = transform.unique_name
         # Elements keep their windows, times and panes: nothing is grouped.
-        edge, form = self._edge(source, label), self._form(source, label)
-        self._comes_from(collection, edge, form)
+        self._comes_from(collection, self._edge(source, label), self._form(source, label))
 
     def _group_by_key(self, transform: Any) -> None:
         (source,) = transform.inputs.values()
@@ -322,6 +324,7 @@ class Translation(Collections):
             sides=len(sides),
             splits=signature.is_splittable_dofn(),
             is_drain=self._is_drain,
+            main=self._main,
         )
         if step.splits and self._saves(signature):
             self._splittable(step, transform, sides)

@@ -183,7 +183,7 @@ class Layer:
             tables = stage.together(arrived)
             now = max(clocks, default=clock)
             updates = list(_updates(placed, received.reached))
-            room = in_room(stage.plan, shard)
+            room = in_room(stage.plan, shard, lambda: tables)  # noqa: B023
             with report.metrics.step(str(at)), stage.worker.blamed(), room:
                 stepped = stage.step(stores[at], tables, updates, now)
             jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None

@@ -26,12 +26,12 @@ from beamlike.model.options import LateCheck
 from beamlike.model.resolution import Resolution
 from beamlike.model.trigger_analysis import fires_on_arrival
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow
-from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
+from beamlike.runtime.graph.keys import UncertainKeyError, UnfitKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
-from beamlike.safe_text import USER_RAISED, problem_of
+from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
 
 def folds_parts(node: Node) -> bool:
@@ -159,9 +159,31 @@ class StagedWorker(Worker, Recorded):
         except PipelineError:
             if not _is_compared_by_value(key):
                 raise
-            known = key  # in this process it is what it is; it could not go to another one
+            # In this process it is what it is; it could not go to another one.
+            return self._compared(key)
         self._keys.setdefault(known, key)
         return known
+
+    def _compared(self, key: Hashable) -> Hashable:
+        """A key that its own class compares with the others.
+
+        Raises:
+            UnfitKeyError: The class does not keep to what Python requires of equality.
+        """
+        try:
+            first = self._keys.setdefault(key, key)
+            is_found = hash(key) == hash(key) and first == key and key in self._keys
+        except USER_RAISED as cause:
+            raise UnfitKeyError(
+                f"the key {short_repr(key)} cannot be compared: {problem_of(cause)}; mend "
+                f"__eq__ and __hash__ of {type(key).__name__}, or use a text or a number"
+            ) from cause
+        if not is_found:
+            raise UnfitKeyError(
+                f"the key {short_repr(key)} is not equal to itself, or has another hash each "
+                f"time; mend __eq__ and __hash__ of {type(key).__name__}, or use a text or a number"
+            )
+        return key
 
     def _play(self, step: ScriptStep) -> Tagged:
         self._stage.records = self.records

@@ -23,6 +23,7 @@ import cloudpickle
 from beamlike.errors import BeamlikeError, CoderError, StateError
 from beamlike.machine.equality import is_same
 from beamlike.model.coders import Coder, Coders, registry, type_name
+from beamlike.runtime.graph.main_program import name_in_main
 from beamlike.runtime.graph.sending import FunctionPickler
 from beamlike.safe_text import USER_RAISED, problem_of, short_repr
 
@@ -358,6 +359,10 @@ class _Pickler(FunctionPickler):
             if reduced[0] is copyreg.__newobj__:  # type: ignore[attr-defined]
                 _, *given = reduced[1]
                 return _empty, (kind, names, *given), *reduced[2:]
+        if isinstance(obj, type | FunctionType):
+            known = name_in_main(obj)
+            if known is not None:
+                return known  # it is read by the main program of then
         reduction = super().reducer_override(obj)
         if reduction is NotImplemented and isinstance(obj, type | FunctionType):
             self._by_reference[id(obj)] = (

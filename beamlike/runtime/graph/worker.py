@@ -15,6 +15,7 @@ from beamlike.errors import (
     TooManyFailuresError,
     TransformError,
     UserFunctionError,
+    WorkerMemoryError,
     because_of,
 )
 from beamlike.machine.events import Drop
@@ -133,7 +134,7 @@ class Worker(ABC):
             raise because_of(failure, cause) from cause
         except UnfitKeyError as error:
             raise PipelineError(f"{self.label!r}: {error}") from error
-        except (TransformError, PipelineError, TooManyFailuresError):
+        except (TransformError, PipelineError, TooManyFailuresError, WorkerMemoryError):
             raise
         except StateError as error:
             raise StateError(f"{self.label!r}: {error}") from error

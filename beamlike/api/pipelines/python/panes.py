@@ -3,8 +3,7 @@
 Source: Beam Python ``utils.windowed_value``.
 """
 
-from typing import Any
-
+from beamlike.api.pipelines.python.core_values import OfTheCore
 from beamlike.model import panes
 from beamlike.model.panes import NO_FIRING, Timing
 from beamlike.model.panes import Timing as PaneInfoTiming
@@ -15,24 +14,7 @@ PANE_INFO_UNKNOWN = NO_FIRING
 """The pane of an element that was never grouped."""
 
 
-class _OfTheCore(type(panes.PaneInfo)):  # type: ignore[misc]
-    """Makes panes of the core, and counts all of these as its own."""
-
-    def __call__(
-        cls,
-        is_first: bool,
-        is_last: bool,
-        timing: Timing,
-        index: int,
-        nonspeculative_index: int,
-    ) -> panes.PaneInfo:
-        return panes.PaneInfo(timing, index, nonspeculative_index, is_first, is_last)
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, panes.PaneInfo)
-
-
-class PaneInfo(panes.PaneInfo, metaclass=_OfTheCore):
+class PaneInfo(panes.PaneInfo, metaclass=OfTheCore):
     """Where a pane stands among the panes of its key and window, see `beamlike.PaneInfo`.
 
     Args:
@@ -52,3 +34,10 @@ class PaneInfo(panes.PaneInfo, metaclass=_OfTheCore):
         nonspeculative_index: int,
     ) -> None:
         """For type checkers and documentation: the metaclass makes a pane of the core."""
+
+    @staticmethod
+    def _of(
+        is_first: bool, is_last: bool, timing: Timing, index: int, nonspeculative_index: int
+    ) -> panes.PaneInfo:
+        """The core's for these arguments."""
+        return panes.PaneInfo(timing, index, nonspeculative_index, is_first, is_last)

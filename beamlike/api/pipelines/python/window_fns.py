@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.api.pipelines.beams_own import needs_beams_sdk
+from beamlike.api.pipelines.python.core_values import OfTheCore
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.reading import Instant, Length, in_millis, length, moment
 from beamlike.api.pipelines.python.timestamps import Timestamp
@@ -115,21 +115,7 @@ class NonMergingWindowFn(WindowFn):
         """Nothing to merge."""
 
 
-class _InSeconds(type(windowfns.FixedWindows)):  # type: ignore[misc]
-    """Makes window functions of the core, of arguments in seconds, and counts all of these as its
-    own."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> windowfns.WindowFn:
-        if cls.__module__ != __name__:
-            raise needs_beams_sdk(f"a class below {cls.__mro__[1].__name__}")
-        window_fn: windowfns.WindowFn = cls._of(*args, **kwargs)
-        return window_fn
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.__mro__[1])
-
-
-class FixedWindows(windowfns.FixedWindows, metaclass=_InSeconds):
+class FixedWindows(windowfns.FixedWindows, metaclass=OfTheCore):
     """Windows one after the other, starting at ``offset + k * size``.
 
     Args:
@@ -158,7 +144,7 @@ class FixedWindows(windowfns.FixedWindows, metaclass=_InSeconds):
         return windowfns.FixedWindows(length_of, _modulo(offset, length_of, "FixedWindows offset"))
 
 
-class SlidingWindows(windowfns.SlidingWindows, metaclass=_InSeconds):
+class SlidingWindows(windowfns.SlidingWindows, metaclass=OfTheCore):
     """Windows that overlap: one of this size starts every ``period``, at ``offset + k * period``.
 
     With a period longer than the size, elements in between are in no window.
@@ -184,7 +170,7 @@ class SlidingWindows(windowfns.SlidingWindows, metaclass=_InSeconds):
         return windowfns.SlidingWindows(_positive(size, "SlidingWindows size"), step, start)
 
 
-class Sessions(sessions.Sessions, metaclass=_InSeconds):
+class Sessions(sessions.Sessions, metaclass=OfTheCore):
     """Windows of activity: each ends when for so long there was no element of the key.
 
     Args:

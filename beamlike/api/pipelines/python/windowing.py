@@ -5,6 +5,7 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 
 from typing import Any, Final, Never
 
+from beamlike.api.pipelines.python.core_values import OfTheCore
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.window_fns import WindowFn
@@ -27,17 +28,7 @@ from beamlike.model.warn import warn_user
 __all__ = ["AfterProcessingTime", "TimestampCombiner", "WindowInto"]
 
 
-class _OfTheCore(type(triggers.AfterProcessingTime)):  # type: ignore[misc]
-    """Makes triggers of the core, and counts all of these as its own."""
-
-    def __call__(cls, delay: Length = 0) -> triggers.AfterProcessingTime:
-        return triggers.AfterProcessingTime(in_millis(delay, "AfterProcessingTime delay"))
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, triggers.AfterProcessingTime)
-
-
-class AfterProcessingTime(triggers.AfterProcessingTime, metaclass=_OfTheCore):
+class AfterProcessingTime(triggers.AfterProcessingTime, metaclass=OfTheCore):
     """So long after the first element of a pane, see `beamlike.AfterProcessingTime`.
 
     Args:
@@ -49,6 +40,11 @@ class AfterProcessingTime(triggers.AfterProcessingTime, metaclass=_OfTheCore):
 
     def __init__(self, delay: Length = 0) -> None:
         """For type checkers and documentation: the metaclass makes a trigger of the core."""
+
+    @staticmethod
+    def _of(delay: Any = 0) -> triggers.AfterProcessingTime:
+        """The core's for this argument."""
+        return triggers.AfterProcessingTime(in_millis(delay, "AfterProcessingTime delay"))
 
 
 class TimestampCombiner:

@@ -1,22 +1,15 @@
 """The collection that has Scio's verbs as methods."""
 
-from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar, overload
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from beamlike.api.pipelines.pipeline import PCollection, as_class
-from beamlike.api.pipelines.scio.batching import BatchingVerbs
-from beamlike.api.pipelines.scio.by_key import ByKeyVerbs
-from beamlike.api.pipelines.scio.elementwise import ElementVerbs
-from beamlike.api.pipelines.scio.global_combines import OverallVerbs
-from beamlike.api.pipelines.scio.hints import HintVerbs
-from beamlike.api.pipelines.scio.joining import JoinVerbs
-from beamlike.api.pipelines.scio.pairs import KeyedVerbs
-from beamlike.api.pipelines.scio.sampling import SamplingVerbs
-from beamlike.api.pipelines.scio.side_lookups import LookingVerbs
-from beamlike.api.pipelines.scio.steps import K, V
-from beamlike.api.pipelines.scio.timing import TimingVerbs
-from beamlike.api.pipelines.transform import Applied, KeepsElements
-from beamlike.api.pipelines.variables import Out
+from beamlike.api.pipelines.scio import combines, elements, joins, lookups, pairs, windows
+from beamlike.api.pipelines.scio.call import NamedNext, T_co
+from beamlike.api.pipelines.scio.table import methods
 from beamlike.errors import PipelineError
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 _OUTER_JOINS: Final = ("left_outer_join", "right_outer_join", "full_outer_join")
 
@@ -32,24 +25,11 @@ INSTEAD: Final = {
 a Bloom filter before it groups them, and a skewed join spreads hot keys: joins here do neither, and
 give the same elements. Elements have no size in bytes."""
 
-T_co = TypeVar("T_co", covariant=True)
-U = TypeVar("U")
+TABLES: Final = (elements, pairs, windows, combines, joins, lookups)
+"""The modules that have tables of verbs."""
 
 
-class SCollection(
-    ElementVerbs[T_co],
-    KeyedVerbs[T_co],
-    TimingVerbs[T_co],
-    ByKeyVerbs[T_co],
-    OverallVerbs[T_co],
-    JoinVerbs[T_co],
-    LookingVerbs[T_co],
-    SamplingVerbs[T_co],
-    BatchingVerbs[T_co],
-    HintVerbs[T_co],
-    PCollection[T_co],
-    Generic[T_co],
-):
+class SCollection(NamedNext[T_co], Generic[T_co]):
     """A collection with Scio's verbs: ``words.map(str.lower).count_by_value()``.
 
     A verb is Scio's of the same name in camel case, where nothing else is said: ``map_values`` is
@@ -64,36 +44,24 @@ class SCollection(
         """The same collection without the verbs."""
         return as_class(self, PCollection)
 
-    if TYPE_CHECKING:  # what a transform of Beam's makes of a collection with verbs has verbs
+    def should(self, *_matchers: Any) -> NoReturn:
+        raise PipelineError(
+            "assertions are made with beamlike.testing: write expect(collection).to(...), or "
+            "assert_that(collection, equal_to([...]))"
+        )
 
-        @overload  # type: ignore[override] # a PCollection[U] is an Out, which mypy does not see
-        def __or__(self, transform: KeepsElements[T_co]) -> "SCollection[T_co]": ...
+    should_not = should
 
-        @overload
-        def __or__(
-            self, transform: Applied[PCollection[T_co], PCollection[U]]
-        ) -> "SCollection[U]": ...
+    def __getattr__(self, name: str) -> NoReturn:
+        if (verb := INSTEAD.get(name)) is not None:
+            raise AttributeError(f"SCollection has no {name}; write {verb}")
+        super().__getattr__(name)
 
-        @overload
-        def __or__(self, transform: Applied[PCollection[T_co], Out]) -> Out: ...
 
-        def __or__(self, transform: Any) -> Any: ...
-
-    else:
-
-        def should(self, *_matchers: Any) -> NoReturn:
-            raise PipelineError(
-                "assertions are made with beamlike.testing: write expect(collection).to(...), or "
-                "assert_that(collection, equal_to([...]))"
-            )
-
-        should_not = should
-
-        def __getattr__(self, name: str) -> NoReturn:
-            if (verb := INSTEAD.get(name)) is not None:
-                raise AttributeError(f"SCollection has no {name}; write {verb}")
-            super().__getattr__(name)
-
+for _table in TABLES:
+    for _verb, _method in methods(_table).items():
+        setattr(SCollection, _verb, _method)
+SCollection.group_with = SCollection.cogroup
 
 Pairs = SCollection[tuple[K, V]]
 """A collection of pairs of key and value, with Scio's verbs."""

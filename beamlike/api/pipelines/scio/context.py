@@ -15,8 +15,8 @@ from beamlike.api.pipelines.named import Read
 from beamlike.api.pipelines.options import Host
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline, as_class
 from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.scio.call import checked_name, named, union
 from beamlike.api.pipelines.scio.collection import SCollection
-from beamlike.api.pipelines.scio.steps import checked_name, free_label, joined, named
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.model.fingerprint import how_many
@@ -239,7 +239,7 @@ class ScioContext:
         given = list(collections) if isinstance(collections, Iterable) else [collections]
         if self._next_name is not None and given and isinstance(given[0], SCollection):
             given[0] = named(given[0], self._next_name)
-        return joined(given, "union_all") if given else self.empty()
+        return union(given, "union_all") if given else self.empty()
 
     def wrap(self, collection: PCollection[T]) -> SCollection[T]:
         """A collection of Beam's with Scio's verbs; its `internal` is the way back.
@@ -313,7 +313,7 @@ class ScioContext:
         self, transform: PTransform[Pipeline, PCollection[T]], verb: str, name: str | None
     ) -> SCollection[T]:
         given = self._next_name if name is None else name
-        label = free_label(self.pipeline, verb) if given is None else given
+        label = self.pipeline.free_label(verb) if given is None else given
         return self._apply(label >> transform)
 
     def _apply(self, transform: PTransform[Pipeline, PCollection[T]]) -> SCollection[T]:

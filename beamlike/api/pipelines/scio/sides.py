@@ -12,14 +12,7 @@ from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
 from beamlike.api.pipelines.elements import FlatMap
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pardo import ParDo
-from beamlike.api.pipelines.scio.steps import (
-    checked_name,
-    full_name,
-    listing,
-    named,
-    stepped,
-    unnamed,
-)
+from beamlike.api.pipelines.scio.call import Call, WithFunctions, unnamed
 from beamlike.api.pipelines.views import AsSideInput
 from beamlike.errors import PipelineError
 from beamlike.model.time import InstantLike
@@ -106,7 +99,7 @@ class SideInputContext:
         return side.read(self._seen[side.number])
 
 
-class SCollectionWithSideInput(Generic[T_co]):
+class SCollectionWithSideInput(WithFunctions[T_co]):
     """A collection whose functions take an element and what it sees of side inputs.
 
     Times, windows and panes stay as they are. An element waits until its window of each side
@@ -114,41 +107,38 @@ class SCollectionWithSideInput(Generic[T_co]):
     """
 
     def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideInput[Any], ...]) -> None:
-        self._collection, self._sides = collection, sides
-
-    def with_name(self, name: str) -> "SCollectionWithSideInput[T_co]":
-        """The same collection; the next verb that is called on it has this name."""
-        return SCollectionWithSideInput(named(self._collection, checked_name(name)), self._sides)
+        super().__init__(collection)
+        self._sides = sides
 
     def map(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U]
     ) -> "SCollectionWithSideInput[U]":
         """Each becomes what a function makes of it."""
-        return self._each("map", fn)
+        return self._apply_verb("map", fn)
 
     def flat_map(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Iterable[U] | None]
     ) -> "SCollectionWithSideInput[U]":
         """Each becomes what a function lists."""
-        return self._each("flat_map", fn)
+        return self._apply_verb("flat_map", fn)
 
     def filter(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Any]
     ) -> "SCollectionWithSideInput[T]":
         """Those for which a function is true."""
-        return self._each("filter", fn)
+        return self._apply_verb("filter", fn)
 
     def collect(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U | None]
     ) -> "SCollectionWithSideInput[U]":
         """What a function makes of them where that is not None."""
-        return self._each("collect", fn)
+        return self._apply_verb("collect", fn)
 
     def key_by(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], K]
     ) -> "SCollectionWithSideInput[tuple[K, T]]":
         """Each element with its key before it."""
-        return self._each("key_by", fn)
+        return self._apply_verb("key_by", fn)
 
     def batch(
         self: "SCollectionWithSideInput[T]", batch_size: int, max_live_windows: int = 10
@@ -171,8 +161,9 @@ class SCollectionWithSideInput(Generic[T_co]):
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)
 
-    def _each(self, verb: str, fn: Any) -> "SCollectionWithSideInput[Any]":
-        listed = listing(self._collection, verb, fn)
+    def _apply_verb(self, verb: str, fn: Any) -> "SCollectionWithSideInput[Any]":
+        call = Call(self._collection, verb, fn)
+        listed = call.listing(fn)
         # Those that are made of one another are looked into once.
         views = {side.number: side.view for side in self._sides}
         numbers = list(views)
@@ -181,7 +172,7 @@ class SCollectionWithSideInput(Generic[T_co]):
             return listed(element, SideInputContext(dict(zip(numbers, seen, strict=True))))
 
         flat_map = FlatMap(seeing, *views.values())
-        return SCollectionWithSideInput(stepped(self._collection, verb, flat_map, fn), self._sides)
+        return self._over(call.apply(flat_map))
 
 
 class SideOutput(Generic[T]):
@@ -246,33 +237,30 @@ class SideOutputCollections:
         return cast("SCollection[S]", self._outputs[self._tags[side.number]])
 
 
-class SCollectionWithSideOutput(Generic[T_co]):
+class SCollectionWithSideOutput(WithFunctions[T_co]):
     """A collection whose functions take an element and a place for side outputs."""
 
     def __init__(self, collection: "SCollection[T_co]", sides: tuple[SideOutput[Any], ...]) -> None:
-        self._collection, self._sides = collection, sides
-
-    def with_name(self, name: str) -> "SCollectionWithSideOutput[T_co]":
-        """The same collection; the next verb that is called on it has this name."""
-        return SCollectionWithSideOutput(named(self._collection, checked_name(name)), self._sides)
+        super().__init__(collection)
+        self._sides = sides
 
     def map(
         self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], U]
     ) -> "tuple[SCollection[U], SideOutputCollections]":
         """What a function makes of each element, and what it put elsewhere."""
-        return self._each("map", fn)
+        return self._apply_verb("map", fn)
 
     def flat_map(
         self: "SCollectionWithSideOutput[T]",
         fn: Callable[[T, SideOutputContext], Iterable[U] | None],
     ) -> "tuple[SCollection[U], SideOutputCollections]":
         """What a function lists for each element, and what it put elsewhere."""
-        return self._each("flat_map", fn)
+        return self._apply_verb("flat_map", fn)
 
-    def _each(self, verb: str, fn: Any) -> "tuple[SCollection[Any], SideOutputCollections]":
-        listed = listing(self._collection, verb, fn)
-        tags = {side.number: side.name or f"side{at}" for at, side in enumerate(self._sides)}
-        label = full_name(self._collection, verb, fn)
+    def _apply_verb(self, verb: str, fn: Any) -> "tuple[SCollection[Any], SideOutputCollections]":
+        call = Call(self._collection, verb, fn)
+        listed, label = call.listing(fn), call.label
+        tags = {side.number: side.name or f"side{index}" for index, side in enumerate(self._sides)}
         if len(set(tags.values())) < len(self._sides):
             raise PipelineError(
                 f"{label!r} has several side outputs of one name, "
@@ -280,7 +268,7 @@ class SCollectionWithSideOutput(Generic[T_co]):
             )
         putting = _Putting(listed, tags, label)
         pardo = ParDo(putting).with_outputs(*tags.values(), main="main output")
-        outputs = stepped(self._collection, verb, pardo, fn)
+        outputs = call.apply(pardo)
         return outputs["main output"], SideOutputCollections(outputs, tags)
 
 

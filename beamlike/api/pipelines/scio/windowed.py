@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
-from beamlike.api.pipelines.scio.steps import (
-    checked,
-    checked_name,
-    done,
-    full_name,
-    listing,
-    named,
-    unnamed,
-)
+from beamlike.api.pipelines.scio.call import Call, WithFunctions, unnamed
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import InstantLike, event_time_ms
@@ -65,7 +57,7 @@ class WindowedValue(Generic[T_co]):
         return attrs.evolve(self, pane=pane)
 
 
-class WindowedSCollection(Generic[T_co]):
+class WindowedSCollection(WithFunctions[T_co]):
     """A collection whose functions take a `WindowedValue` each.
 
     Of what they return only the element and its time count, as in Scio: windows and panes stay
@@ -73,51 +65,45 @@ class WindowedSCollection(Generic[T_co]):
     that is earlier than the old one is a `PipelineError`.
     """
 
-    def __init__(self, collection: "SCollection[T_co]") -> None:
-        self._collection = collection
-
-    def with_name(self, name: str) -> "WindowedSCollection[T_co]":
-        """The same collection; the next verb that is called on it has this name."""
-        return WindowedSCollection(named(self._collection, checked_name(name)))
-
     def map(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], WindowedValue[U]]"
     ) -> "WindowedSCollection[U]":
         """Each becomes what a function makes of it."""
-        return self._each("map", fn)
+        return self._apply_verb("map", fn)
 
     def flat_map(
         self: "WindowedSCollection[T]",
         fn: "Callable[[WindowedValue[T]], Iterable[WindowedValue[U]]]",
     ) -> "WindowedSCollection[U]":
         """Each becomes what a function lists."""
-        return self._each("flat_map", fn)
+        return self._apply_verb("flat_map", fn)
 
     def filter(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], Any]"
     ) -> "WindowedSCollection[T]":
         """Those for which a function is true."""
-        return self._each("filter", fn)
+        return self._apply_verb("filter", fn)
 
     def key_by(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], K]"
     ) -> "WindowedSCollection[tuple[K, T]]":
         """Each element with its key before it."""
-        key_of = checked(self._collection, "key_by", fn)
+        call = Call(self._collection, "key_by", fn)
+        key_of = call.checked(fn)
         keyed: _Windowing[Any, Any] = _Windowing(
             lambda element: (element.with_value((key_of(element), element.value)),),
-            full_name(self._collection, "key_by", fn),
+            call.label,
         )
-        return WindowedSCollection(done(self._collection, "key_by", keyed, fn))
+        return WindowedSCollection(call.apply_dofn(keyed))
 
     def to_scollection(self: "WindowedSCollection[T]") -> "SCollection[T]":
         """The elements alone. Source: Scio ``toSCollection``."""
         return unnamed(self._collection)
 
-    def _each(self, verb: str, fn: Any) -> "WindowedSCollection[Any]":
-        listed = listing(self._collection, verb, fn)
-        windowing: _Windowing[Any, Any] = _Windowing(listed, full_name(self._collection, verb, fn))
-        return WindowedSCollection(done(self._collection, verb, windowing, fn))
+    def _apply_verb(self, verb: str, fn: Any) -> "WindowedSCollection[Any]":
+        call = Call(self._collection, verb, fn)
+        windowing: _Windowing[Any, Any] = _Windowing(call.listing(fn), call.label)
+        return self._over(call.apply_dofn(windowing))
 
 
 class _Windowing(DoFn[T, U]):

@@ -1,0 +1,138 @@
+"""Verbs that bring collections of pairs together by key, all of them grouped at once.
+
+Both sides need compatible windows. Sessions of both merge together, triggers see the elements
+of both, and each pane joins what that pane holds. What a side lacks is None in the outer joins. All
+raise `PipelineError` if the windows are not compatible, or cannot be grouped.
+
+Source: Scio ``PairSCollectionFunctions``, ``SCollection``, ``MultiJoin``.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from beamlike.api.pipelines.cogroups import CoGroupByKey
+from beamlike.api.pipelines.scio.call import Call
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.scio.collection import SCollection
+
+VERBS: Final = """
+of Pairs[K, V]
+cogroup(rhs: Pairs[K, W], /) -> Pairs[K, tuple[list[V], list[W]]]
+cogroup(rhs: Pairs[K, W], rhs2: Pairs[K, X], /) -> Pairs[K, tuple[list[V], list[W], list[X]]]
+cogroup(rhs: Pairs[K, W], rhs2: Pairs[K, X], rhs3: Pairs[K, Y], /)
+        -> Pairs[K, tuple[list[V], list[W], list[X], list[Y]]]
+cogroup(*others: Pairs[K, Any]) -> Pairs[K, tuple[list[Any], ...]]
+cogroup(*others: Any) -> Pairs[Any, Any]
+    Each key with the values that each collection has for it, as a tuple of lists.
+
+    Source: Scio ``cogroup``, ``groupWith``, ``MultiJoin.cogroup``.
+join(rhs: Pairs[K, W]) -> Pairs[K, tuple[V, W]]
+    Each pair of values that both sides have for a key.
+left_outer_join(rhs: Pairs[K, W]) -> Pairs[K, tuple[V, W | None]]
+    Pairs of values as of `join`; a value that the right side has none for comes with None.
+right_outer_join(rhs: Pairs[K, W]) -> Pairs[K, tuple[V | None, W]]
+    Pairs of values as of `join`; a value that the left side has none for comes with None.
+full_outer_join(rhs: Pairs[K, W]) -> Pairs[K, tuple[V | None, W | None]]
+    Pairs of values as of `join`; a value that the other side has none for comes with None.
+
+    An empty pane gives one pair of None and None, as in Scio.
+intersect_by_key(rhs: SCollection[K]) -> Pairs[K, V]
+    The pairs whose key is an element of the other collection.
+subtract_by_key(rhs: SCollection[K]) -> Pairs[K, V]
+    The pairs whose key is not an element of the other collection.
+of SCollection[T]
+intersection(that: SCollection[T]) -> SCollection[T]
+    The elements that both collections have, each once for each pane.
+subtract(that: SCollection[T]) -> SCollection[T]
+    The elements that the other collection does not have.
+"""
+
+Sides = tuple[Sequence[Any], ...]
+"""The values that each collection has for a key."""
+
+
+def combinations(
+    call: Call, others: Iterable[Any], combine: Callable[[Sides], Iterable[tuple[Any, ...]]]
+) -> "SCollection[Any]":
+    """The values of a key, one of each collection, as a tuple.
+
+    Args:
+        others: The other collections.
+        combine: The tuples, of the values that each collection has for a key.
+    """
+
+    def pairs(group: tuple[Any, Sides]) -> list[Any]:
+        key, sides = group
+        return [(key, values) for values in combine(sides)]
+
+    return call.composed(lambda first: first.cogroup(*others).flat_map(pairs))
+
+
+def or_none(sides: Sides) -> Sides:
+    """The values of each, or None once for a collection that has no values."""
+    return tuple(values or [None] for values in sides)
+
+
+def _joining(*optional: int) -> Callable[..., Any]:
+    """A join of two sides, of which these may lack values."""
+
+    def combine(sides: Sides) -> Iterable[tuple[Any, Any]]:
+        left, right = (
+            values or [None] if side in optional else values for side, values in enumerate(sides)
+        )
+        return ((one, other) for other in right for one in left)
+
+    return lambda call, rhs: combinations(call, [rhs], combine)
+
+
+def _cogroup(call: Call, *others: Any) -> Any:
+    for rhs in others:
+        call.other(rhs)
+    return call.composed(lambda first: (first, *others) | "CoGroupByKey" >> CoGroupByKey())
+
+
+def _keeping(keep: Callable[[Any], bool]) -> Callable[..., Any]:
+    """The pairs of keys of which the other collection has elements that are kept."""
+
+    def pairs(group: tuple[Any, Sides]) -> list[Any]:
+        key, (values, keys) = group
+        return [(key, value) for value in values] if keep(keys) else []
+
+    def transform(call: Call, rhs: Any) -> Any:
+        keys = call.other(rhs)
+        return call.composed(lambda first: first.cogroup(keys.map(_marked)).flat_map(pairs))
+
+    return transform
+
+
+def _intersection(call: Call, that: Any) -> Any:
+    def build(first: Any) -> Any:
+        sides = first.map(_marked).cogroup(that.map(_marked))
+        return sides.filter(lambda group: all(group[1])).keys()
+
+    call.other(that)
+    return call.composed(build)
+
+
+def _subtract(call: Call, that: Any) -> Any:
+    call.other(that)
+    return call.composed(lambda first: first.map(_marked).subtract_by_key(that).keys())
+
+
+def _marked(element: Any) -> tuple[Any, None]:
+    return element, None
+
+
+TRANSFORMS: Final = {
+    "cogroup": _cogroup,
+    "join": _joining(),
+    "left_outer_join": _joining(1),
+    "right_outer_join": _joining(0),
+    "full_outer_join": _joining(0, 1),
+    "intersect_by_key": _keeping(bool),
+    "subtract_by_key": _keeping(lambda keys: not keys),
+    "intersection": _intersection,
+    "subtract": _subtract,
+}
+"""What the verbs do."""

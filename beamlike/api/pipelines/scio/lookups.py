@@ -1,0 +1,312 @@
+"""Verbs that look into a small collection, or that put elements into several.
+
+What is looked into is a side input: an element sees the latest pane of the side window that
+holds the last instant of its own window. As in Beam it waits until there is one, or until the
+trigger of the side input must have fired there, if that window has no elements: by the default
+trigger at its end, by one that waits for elements or for processing time when the window has
+expired. Nothing is grouped: elements keep their time, window and pane. Sessions cannot be looked
+into. All that look raise `PipelineError` if the windows of the side input merge, or if it has
+windows and the collection has none.
+
+Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from beamlike.api.pipelines.elements import Create, Map
+from beamlike.api.pipelines.pipeline import as_class, rewindowed
+from beamlike.api.pipelines.scio.call import Call, NamedNext, union
+from beamlike.api.pipelines.scio.sides import (
+    SCollectionWithSideInput,
+    SCollectionWithSideOutput,
+    SideInput,
+    SideOutput,
+)
+from beamlike.api.pipelines.variables import T
+from beamlike.api.pipelines.views import AsDict, AsList, AsMultiMap, AsSideInput, AsSingleton
+from beamlike.errors import PipelineError
+from beamlike.model.strategy import WindowingStrategy
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.scio.collection import SCollection
+
+VERBS: Final = """
+of SCollection[T]
+as_singleton_side_input(default_value: T = NO_DEFAULT) -> SideInput[T]
+    The one element of each window, to be looked into by `with_side_inputs`.
+
+    Reading it fails if there are several, or none and no default.
+as_list_side_input() -> SideInput[list[T]]
+    The elements of each window as a list.
+as_iterable_side_input() -> SideInput[Iterable[T]]
+    The elements of each window, to go through.
+as_set_singleton_side_input() -> SideInput[Set[T]]
+    The elements of each window as a set.
+with_side_inputs(*sides: SideInput[Any]) -> SCollectionWithSideInput[T]
+    The same elements, for functions that look into side inputs.
+
+    An element sees the latest pane, also one that is empty: a side input with a trigger and
+    discarding panes needs ``on_time_behavior="fire_if_non_empty"``, or nothing is left of it at the
+    end of its window.
+
+    Raises:
+        PipelineError: One of them is not a side input.
+with_side_outputs(*sides: SideOutput[Any]) -> SCollectionWithSideOutput[T]
+    The same elements, for functions with more than one output.
+
+    Raises:
+        PipelineError: One of them is not a side output.
+reify_side_input_as_values(side: SideInput[U]) -> Pairs[T, U]
+    Each element with what it sees of a side input.
+reify_as_list_in_global_window() -> SCollection[list[T]]
+    All elements of the global window as one list, an empty one of none.
+reify_as_iterable_in_global_window() -> SCollection[Iterable[T]]
+    All elements of the global window as one list, an empty one of none.
+cross(that: SCollection[U]) -> Pairs[T, U]
+    Each element with each of a small collection.
+hash_lookup(that: Pairs[T, V]) -> Pairs[T, list[V]]
+    Each element with the values that a small collection has under it.
+hash_filter(that: SCollection[T] | SideInput[Set[T]]) -> SCollection[T]
+    The elements that a small collection has too.
+of Pairs[K, V]
+as_map_side_input() -> SideInput[Mapping[K, V]]
+    The pairs of each window as a mapping; reading fails if a key is there twice.
+
+    Source: Scio ``asMapSideInput``, ``asMapSingletonSideInput``.
+as_multi_map_side_input() -> SideInput[Mapping[K, list[V]]]
+    The pairs of each window as a mapping to lists.
+
+    Source: Scio ``asMultiMapSideInput``, ``asMultiMapSingletonSideInput``.
+reify_as_map_in_global_window() -> SCollection[Mapping[K, V]]
+    All pairs of the global window as one mapping; it fails if a key is there twice.
+reify_as_multi_map_in_global_window() -> SCollection[Mapping[K, list[V]]]
+    All pairs of the global window as one mapping to lists.
+hash_join(rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]]) -> Pairs[K, tuple[V, W]]
+    Each value with each that a small collection has for its key.
+hash_left_outer_join(rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]])
+        -> Pairs[K, tuple[V, W | None]]
+    Values as of `hash_join`; one whose key the other side does not have comes with None.
+hash_full_outer_join(rhs: Pairs[K, W] | SideInput[Mapping[K, list[W]]])
+        -> Pairs[K, tuple[V | None, W | None]]
+    Values as of `hash_left_outer_join`; what no element has looked up comes with None as well.
+
+    That is known only when all elements of the window have been seen: it comes out with the panes
+    of a grouping, in the windows of this side. Each pane has all that no element has looked up so
+    far. Where both sides have equal windows, the elements of one are enough; where they differ, a
+    window without elements on this side says nothing of the other.
+hash_intersect_by_key(rhs: SCollection[K] | SideInput[Set[K]]) -> Pairs[K, V]
+    The pairs whose key a small collection has.
+hash_subtract_by_key(rhs: SCollection[K] | SideInput[Set[K]]) -> Pairs[K, V]
+    The pairs whose key a small collection has not.
+"""
+
+NO_DEFAULT: Final[Any] = object()
+
+
+class AsSet(AsSideInput[T]):
+    """The elements of a collection in a window as a set.
+
+    Source: Scio ``asSetSingletonSideInput``.
+    """
+
+    def seen(self, items: list[Any], label: str) -> frozenset[Any]:
+        return frozenset(items)
+
+
+class AsOne(AsSingleton[T]):
+    """The one element of a collection in each window, which must be there.
+
+    Source: Beam Java ``View.asSingleton``.
+    """
+
+    demands = True
+
+
+class AsUniqueDict(AsDict[T]):
+    """The pairs of a collection in a window as a mapping. A key may come once only.
+
+    Source: Beam Java ``View.asMap``.
+    """
+
+    demands = True
+
+
+def _as_singleton(call: Call, default: Any) -> SideInput[Any]:
+    if default is NO_DEFAULT:
+        return SideInput(AsOne(call.collection))
+    return SideInput(AsSingleton(call.collection, default))
+
+
+def _with_side_inputs(call: Call, *sides: Any) -> SCollectionWithSideInput[Any]:
+    for side in sides:
+        if not isinstance(side, SideInput):
+            raise PipelineError(
+                f"with_side_inputs of {call.collection!r} needs side inputs, got {side!r}; make "
+                "one with collection.as_list_side_input() or one of its siblings"
+            )
+    return SCollectionWithSideInput(call.collection, sides)
+
+
+def _with_side_outputs(call: Call, *sides: Any) -> SCollectionWithSideOutput[Any]:
+    for side in sides:
+        if not isinstance(side, SideOutput):
+            raise PipelineError(
+                f"with_side_outputs of {call.collection!r} needs side outputs, got {side!r}; write "
+                'SideOutput("name")'
+            )
+    return SCollectionWithSideOutput(call.collection, sides)
+
+
+def _reify(call: Call, side: Any) -> Any:
+    def build(elements: Any) -> Any:
+        seeing = elements.with_side_inputs(side)
+        return seeing.map(lambda it, context: (it, context(side))).to_scollection()
+
+    return call.composed(build)
+
+
+def _reify_all(view: str) -> Callable[[Call], Any]:
+    """All elements of the global window as one value of this view."""
+
+    def build(elements: Any) -> Any:
+        once = elements.pipeline | "Once" >> Create([None])
+        side = _side_input(elements, elements.with_global_window(), view)
+        return once.reify_side_input_as_values(side).values()
+
+    return lambda call: call.composed(build)
+
+
+def _side_input(elements: Any, small: Any, view: str) -> SideInput[Any]:
+    """The small collection as this view, unless it is a side input already."""
+    if isinstance(small, NamedNext):
+        side_input: SideInput[Any] = getattr(small, f"as_{view}_side_input")()
+        return side_input
+    if not isinstance(small, SideInput):
+        label = elements.pipeline.label
+        raise PipelineError(f"{label!r} needs another collection or a side input, got {small!r}")
+    return small
+
+
+def _looking(
+    view: str,
+    look: Callable[[Any, Any], Any],
+    verb: str = "flat_map",
+    *,
+    takes_side_inputs: bool = True,
+) -> Callable[[Call, Any], Any]:
+    """A verb for elements and the contents of a small collection.
+
+    Args:
+        view: What the contents are: ``as_<view>_side_input`` makes it.
+        look: A function of an element and the contents.
+        verb: What is made of the result of the function.
+        takes_side_inputs: Whether the small collection may be a side input.
+    """
+
+    def transform(call: Call, small: Any) -> Any:
+        if not takes_side_inputs:
+            call.other(small)
+
+        def build(elements: Any) -> Any:
+            side = _side_input(elements, small, view)
+            apply = getattr(elements.with_side_inputs(side), verb)
+            return apply(lambda element, context: look(element, context(side))).to_scollection()
+
+        return call.composed(build)
+
+    return transform
+
+
+def _joined(
+    missing: tuple[None, ...], pair: tuple[Any, Any], small: Mapping[Any, Any]
+) -> list[Any]:
+    key, value = pair
+    return [(key, (value, other_value)) for other_value in small.get(key, missing)]
+
+
+def _hash_full_outer_join(call: Call, rhs: Any) -> Any:
+    def rest(looked_up_keys: frozenset[Any], small: Mapping[Any, list[Any]]) -> list[Any]:
+        unseen = (key for key in small if key not in looked_up_keys)
+        return [(key, (None, value)) for key in unseen for value in small[key]]
+
+    def build(pairs: Any) -> Any:
+        side = _side_input(pairs, rhs, "multi_map")
+        left = pairs.hash_left_outer_join(side)
+        nothing: frozenset[Any] = frozenset()
+        known = _looked_up(pairs, side).aggregate(nothing, _both, _both)
+        right = known.with_side_inputs(side).flat_map(
+            lambda keys, context: rest(keys, context(side))
+        )
+        return union([left, rewindowed(right.to_scollection(), left.windowing)], "union")
+
+    return call.composed(build)
+
+
+def _looked_up(pairs: Any, side: SideInput[Any]) -> "SCollection[frozenset[Any]]":
+    """Sets with the keys that are found in a side input, in each window.
+
+    A window in which nothing is found has empty sets, and so has one that only the other side has.
+    A later pane still knows the keys of those before it.
+    """
+    windowing, rights = pairs.windowing, side.view.pcoll
+    seeing = pairs.with_side_inputs(side)
+    keys = seeing.map(lambda pair, see: frozenset({pair[0]} & see(side).keys())).to_scollection()
+    sets: list[Any] = [keys]
+    if windowing.window_fn.compatible_with(rights.windowing.window_fn):
+        nothing = rewindowed(rights, windowing) | "Nothing" >> Map(_nothing)
+        sets.append(as_class(nothing, type(keys)))
+    known = union(sets, "union")
+    if windowing == WindowingStrategy.unwindowed():
+        return known
+    remembering = windowing.configured(
+        accumulation="accumulating",
+        unchanged="re_emit",
+        # A pane without anything new would show again all that was not looked up.
+        on_time_behavior="fire_if_non_empty",
+        closing_behavior="fire_if_non_empty",
+    )
+    return as_class(rewindowed(known, remembering), type(known))
+
+
+def _both(one: frozenset[Any], other: frozenset[Any]) -> frozenset[Any]:
+    return one | other
+
+
+def _nothing(element: object) -> frozenset[Any]:
+    return frozenset()
+
+
+TRANSFORMS: Final = {
+    "as_singleton_side_input": _as_singleton,
+    "as_list_side_input": lambda call: SideInput(AsList(call.collection)),
+    "as_iterable_side_input": lambda call: SideInput(AsList(call.collection)),
+    "as_set_singleton_side_input": lambda call: SideInput(AsSet(call.collection)),
+    "with_side_inputs": _with_side_inputs,
+    "with_side_outputs": _with_side_outputs,
+    "reify_side_input_as_values": _reify,
+    "reify_as_list_in_global_window": _reify_all("list"),
+    "reify_as_iterable_in_global_window": _reify_all("iterable"),
+    "cross": _looking(
+        "list", lambda it, small: [(it, other) for other in small], takes_side_inputs=False
+    ),
+    "hash_lookup": _looking(
+        "multi_map", lambda it, small: (it, small.get(it, [])), "map", takes_side_inputs=False
+    ),
+    "hash_filter": _looking("set_singleton", lambda it, small: it in small, "filter"),
+    "as_map_side_input": lambda call: SideInput(AsUniqueDict(call.collection)),
+    "as_multi_map_side_input": lambda call: SideInput(AsMultiMap(call.collection)),
+    "reify_as_map_in_global_window": _reify_all("map"),
+    "reify_as_multi_map_in_global_window": _reify_all("multi_map"),
+    "hash_join": _looking("multi_map", partial(_joined, ())),
+    "hash_left_outer_join": _looking("multi_map", partial(_joined, (None,))),
+    "hash_full_outer_join": _hash_full_outer_join,
+    "hash_intersect_by_key": _looking(
+        "set_singleton", lambda pair, keys: pair[0] in keys, "filter"
+    ),
+    "hash_subtract_by_key": _looking(
+        "set_singleton", lambda pair, keys: pair[0] not in keys, "filter"
+    ),
+}
+"""What the verbs do."""

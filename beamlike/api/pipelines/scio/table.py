@@ -1,0 +1,111 @@
+"""Tables of verbs, and the methods that are made of them.
+
+A table is a text of signatures, each with its documentation below it, and a mapping from each verb
+to its transform: a function of the `Call` and of the arguments. A line ``of Pairs[K, V]`` says
+which collections have the verbs that follow. Of several signatures of a verb the last one runs, and
+those before it are for type checkers. Arguments of a type ``Callable[...]`` are checked, and the
+one that is called ``fn`` is named beside the verb in the pipeline.
+
+The stub of `SCollection` is written from the tables: ``python -m tests.support.pipelines.stubs``.
+"""
+
+import ast
+import textwrap
+from collections.abc import Callable, Iterator
+from operator import add
+from types import ModuleType
+from typing import Any, Final
+
+import attrs
+
+Transform = Callable[..., Any]
+"""A function of a `Call` and of the arguments of a verb."""
+
+
+@attrs.frozen
+class Verb:
+    """A row of a table.
+
+    Args:
+        owner: The type of the collections that have the verb; empty for a static method.
+        signatures: ``name(arguments) -> result``; the last is the one that runs.
+        documentation: The docstring.
+    """
+
+    owner: str
+    signatures: tuple[str, ...]
+    documentation: str
+
+    @property
+    def name(self) -> str:
+        """The verb."""
+        return self.signatures[-1].partition("(")[0]
+
+    def definition(self, signature: str) -> ast.FunctionDef:
+        """A signature as a function that does nothing."""
+        name, _, rest = signature.partition("(")
+        owner = f"self: {self.owner}" + ("" if rest.startswith(")") else ", ")
+        (definition,) = ast.parse(f"def {name}({owner if self.owner else ''}{rest}: ...").body
+        assert isinstance(definition, ast.FunctionDef)
+        return definition
+
+
+def verbs(text: str) -> Iterator[Verb]:
+    """The rows of a table."""
+    owner, signatures, documentation = "", [""], ""
+    for line in [*text.strip().splitlines(), "end"]:
+        if signatures[-1] and not _is_complete(signatures[-1]):
+            signatures[-1] = f"{signatures[-1]} {line.strip()}"
+        elif line.startswith(" ") or not line:
+            documentation += f"{line}\n"
+        else:
+            if documentation:
+                written = tuple(filter(None, signatures))
+                yield Verb(owner, written, textwrap.dedent(documentation).strip())
+                signatures, documentation = [""], ""
+            if line.startswith("of "):
+                owner = line.removeprefix("of ").removesuffix("nothing")
+            else:
+                signatures.append(line)
+
+
+def _is_complete(signature: str) -> bool:
+    closed = all(signature.count(one) == signature.count(end) for one, end in ("()", "[]"))
+    return closed and "->" in signature and not signature.endswith("->")
+
+
+def methods(module: ModuleType) -> dict[str, Any]:
+    """The methods of the table of a module, whose ``TRANSFORMS`` say what they do."""
+    table = {verb.name: verb for verb in verbs(module.VERBS)}
+    definitions = [verb.definition(verb.signatures[-1]) for verb in table.values()]
+    for definition in definitions:
+        definition.body = list(_body(definition))
+    namespace = {"add": add, **vars(module)}
+    code = ast.fix_missing_locations(ast.Module([*_FUTURE, *definitions], []))
+    exec(compile(code, __file__, "exec"), namespace)
+    by_name = {}
+    for name, verb in table.items():
+        method: Any = namespace[name]
+        method.__doc__, method.__qualname__ = verb.documentation, f"SCollection.{name}"
+        by_name[name] = method if verb.owner else staticmethod(method)
+    return by_name
+
+
+_FUTURE: Final = ast.parse("from __future__ import annotations").body
+
+
+def _body(definition: ast.FunctionDef) -> Iterator[ast.stmt]:
+    arguments = definition.args
+    parameters = [*arguments.posonlyargs, *arguments.args]
+    is_method = bool(parameters) and parameters[0].arg == "self"
+    passed = [parameter.arg for parameter in (*parameters[is_method:], *arguments.kwonlyargs)]
+    if arguments.vararg:
+        passed.append(f"*{arguments.vararg.arg}")
+    subject = f"Call(self, {definition.name!r}, {'fn' if 'fn' in passed else 'None'})"
+    yield from ast.parse(f"call = {subject if is_method else 'None'}").body
+    for parameter in parameters:
+        match parameter.annotation:
+            case ast.Subscript(value=ast.Name("Callable")):
+                yield from ast.parse(f"{parameter.arg} = call.checked({parameter.arg})").body
+    call = f"TRANSFORMS[{definition.name!r}]({', '.join(['call', *passed])})"
+    yield from ast.parse(f"return {call}").body

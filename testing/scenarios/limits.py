@@ -1,0 +1,146 @@
+"""How large a scenario may be. A file may come from anywhere, and a line of it can ask for years.
+
+Reading a file takes about a second and some hundred megabytes at most, and so does running any
+scenario that can be read, but for long ones: those take minutes, and no more memory. What a person
+writes, or `beamlike capture` saves, is far below each limit.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.model.combine import Collect, CollectByTimestamp, CombineFn
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windowfns import SlidingWindows
+from beamlike.runtime.script import Arrive, Script
+from beamlike.testing.scenarios.functions import NamedFn
+from beamlike.testing.scenarios.places import Place
+
+MOST_BYTES: Final = 8 * 1024 * 1024
+"""Of a file."""
+MOST_VALUES: Final = 500_000
+"""Values in a file: objects, lists and what is in them."""
+MOST_SCENARIOS: Final = 10_000
+"""In a file."""
+MOST_UNREADABLE: Final = 200
+"""Scenarios of a file that cannot be read, after which the rest is left alone."""
+MOST_STEPS: Final = 20_000
+"""In a scenario."""
+MOST_ASSIGNMENTS: Final = 100_000
+"""Windows of all elements of a scenario, each counted for every element in it."""
+MOST_KEY_STEPS: Final = 5_000_000
+"""Keys of a scenario times its steps: a watermark, or a clock, advances for each key."""
+MOST_COLLECTED: Final = 20_000_000
+"""Elements in the lists of all panes, where each step with an element may bring a pane."""
+MOST_FIRINGS: Final = 100_000
+"""Firings of the timers of a function that sets one again and again."""
+
+
+def check_size(place: Place, strategy: WindowingStrategy, script: Script) -> None:
+    """Refuse a scenario of which a run would not come to an end within minutes.
+
+    Raises:
+        TranscriptError: It has too many steps, keys or windows.
+    """
+    elements = Counter(key for key, _ in _arrivals(script))
+    windows = _windows_of_an_element(strategy)
+    _check(place, len(script), MOST_STEPS, "steps")
+    _check(
+        place,
+        elements.total() * windows,
+        MOST_ASSIGNMENTS,
+        "windows over all elements",
+        f"; each element is in {windows:,}" if windows > 1 else "",
+    )
+    _check(
+        place,
+        len(elements) * len(script),
+        MOST_KEY_STEPS,
+        "steps over all keys",
+        f"; there are {len(elements):,} keys",
+    )
+
+
+def check_collected(
+    place: Place, strategy: WindowingStrategy, combine: CombineFn | None, script: Script
+) -> None:
+    """Refuse a scenario whose panes would together hold more elements than memory has room for.
+
+    Raises:
+        TranscriptError: They may.
+    """
+    if not strategy.accumulates or not isinstance(combine, Collect | CollectByTimestamp):
+        return
+    known: Counter[Any] = Counter()
+    collected = 0
+    for step in script:
+        if isinstance(step, Arrive):
+            known.update(key for key, _ in step.elements)
+            collected += sum(known[key] for key in {key for key, _ in step.elements})
+    _check(
+        place,
+        collected * _windows_of_an_element(strategy),
+        MOST_COLLECTED,
+        "elements in lists over all panes",
+        '; write "aggregation": "count", or more elements in a step',
+    )
+
+
+def check_firings(
+    place: Place, strategy: WindowingStrategy, function: NamedFn, script: Script
+) -> None:
+    """Refuse a scenario whose function would set its timer again too often.
+
+    Raises:
+        TranscriptError: It may.
+    """
+    watermark, clock = _ends(script)
+    firings, begun = 0, set()
+    for key, element in _arrivals(script):
+        for window in strategy.window_fn.assign(element.timestamp, element.value):
+            if (key, window) not in begun:
+                begun.add((key, window))
+                latest = min(strategy.expiry(window), watermark)
+                firings += function.most_firings(element.timestamp, latest, clock)
+    _check(place, firings, MOST_FIRINGS, f"firings of the timers of {function.name}")
+
+
+def read_limited(places: Collection[Place], document: Place) -> Collection[Place]:
+    """The scenarios of a file, if they are not too many."""
+    _check(document, len(places), MOST_SCENARIOS, "scenarios")
+    return places
+
+
+def _windows_of_an_element(strategy: WindowingStrategy) -> int:
+    window_fn = strategy.window_fn
+    if isinstance(window_fn, SlidingWindows):
+        return -(-window_fn.size // window_fn.period)
+    return 1
+
+
+def _ends(script: Script) -> tuple[int, int]:
+    """The last watermark of a script, and how far its clock advances."""
+    watermark, clock = MIN_TIMESTAMP, 0
+    for step in script:
+        if isinstance(step, AdvanceWatermark):
+            watermark = step.to
+        elif isinstance(step, AdvanceClock):
+            clock = step.to
+    return watermark, clock
+
+
+def _arrivals(script: Script) -> Iterator[tuple[Any, Element]]:
+    for step in script:
+        if isinstance(step, Arrive):
+            yield from step.elements
+
+
+def _check(place: Place, number: int, most: int, what: str, why: str = "") -> None:
+    if number > most:
+        place.fail(f"has {_shown(number)} {what}, and at most {most:,} are read{why}")
+
+
+def _shown(number: int) -> str:
+    return f"{number:,}" if number < 10**15 else "more than 10^15"

@@ -1,0 +1,235 @@
+"""What must not grow with the age of a query, or with the number of those that have been."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+import beamlike as bl
+from tests.endurance.memory import Held, held_now
+from tests.endurance.report import Finding
+from tests.endurance.soak import growth
+from tests.endurance.stream import numbers
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+__all__ = [
+    "growing_keys",
+    "grown",
+    "slower",
+    "started_and_stopped",
+    "state_beyond_its_bound",
+    "ticking",
+    "together",
+]
+
+FLAT: Final = 1.05
+"""What is held may be more by so much from the second to the last quarter."""
+
+SLACK: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("driver", "java", "heap", "workers"), 8 << 20),
+    **{"threads": 3, "files": 3, "processes": 1},
+}
+"""And by so much, whatever the share: pools of threads and caches of Java come and go."""
+
+SLOWER: Final = 1.25
+"""Micro-batches may take longer by so much, on a machine that others use too."""
+
+BOUND_MIB: Final = 64
+_BOUND: Final[Mapping[str, str]] = {
+    "spark.sql.streaming.stateStore.rocksdb.boundedMemoryUsage": "true",
+    "spark.sql.streaming.stateStore.rocksdb.maxMemoryUsageMB": str(BOUND_MIB),
+}
+
+
+def grown(held: Sequence[Held], *, but: Sequence[str] = ()) -> tuple[dict[str, str], list[str]]:
+    """Figures of what was held over time, and what of it grew.
+
+    Args:
+        held: Looks at equal distances.
+        but: What may grow.
+    """
+    figures, wrong = {}, []
+    for name, slack in SLACK.items():
+        before, after = growth([getattr(look, name) for look in held])
+        words = f"{_shown(name, before)}, {_shown(name, after)}"
+        figures[f"{name}, second and last quarter"] = words
+        if name not in but and after > before * FLAT and after - before > slack:
+            wrong.append(f"{name} grew from the second to the last quarter: {words}")
+    return figures, wrong
+
+
+def _shown(name: str, amount: float) -> str:
+    is_count = name in ("threads", "files", "processes")
+    return f"{amount:,.0f}" if is_count else f"{amount / 2**20:,.1f} MiB"
+
+
+def slower(times_ms: Sequence[int]) -> tuple[dict[str, str], list[str]]:
+    """How long micro-batches took, and whether later ones took longer."""
+    before, after = growth(times_ms)
+    words = f"{before / 1000:.2f} s, {after / 1000:.2f} s"
+    figures = {"micro-batches": f"{len(times_ms):,}", "batch time, second and last quarter": words}
+    is_slower = after > before * SLOWER and after - before > 100
+    return figures, [f"micro-batches became slower: {words}"] if is_slower else []
+
+
+@attrs.define
+class _Counts:
+    """What came out of a query: the elements in its panes, less those of panes withdrawn."""
+
+    elements: int = 0
+
+    def __call__(self, rows: Any, number: int) -> None:
+        sign = "IF(retraction, -n, n)" if "retraction" in rows.columns else "n"
+        (total,) = rows.selectExpr(f"coalesce(sum({sign}), 0)").first()
+        self.elements += total
+
+
+def _panes(rows: Any, name: str = "counts", **options: Any) -> Any:
+    usual = {"window": bl.FixedWindows("1 minute"), "aggregate": {"n": bl.count()}, "shards": 2}
+    read = {"key": "key", "timestamp": "at", "watermark": "0 s"}
+    return bl.windowed(rows, name=name, **{**read, **usual, **options})
+
+
+def started_and_stopped(spark: "SparkSession", home: Path, times: int) -> Finding:
+    """A query that is started, takes a file and is stopped, again and again."""
+    (home / "in").mkdir()
+    held, counts = list[Held](), _Counts()
+    began = time.monotonic()
+    for number in range(times):
+        minute = f"2026-01-01T{number // 60:02}:{number % 60:02}:00Z"
+        rows = [{"key": f"key {number % 5}", "at": minute} for _ in range(20)]
+        hidden = home / "in" / f".{number:04}.json"
+        hidden.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        hidden.rename(home / "in" / f"{number:04}.json")
+        files = spark.readStream.schema("key string, at timestamp").json(str(home / "in"))
+        writer = _panes(files, accumulation="retracting").writeStream.foreachBatch(counts)
+        query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
+        query.processAllAvailable()
+        query.stop()
+        held.append(held_now(spark))
+    figures, wrong = grown(held)
+    expected = 20 * (times - 1)  # the last minute is not over
+    if counts.elements != expected:
+        wrong.append(f"{counts.elements:,} elements came out, and it must be {expected:,}")
+    took = f"{(time.monotonic() - began) / times:.1f} s"
+    return Finding(f"a query started and stopped {times} times", {"each": took, **figures}, wrong)
+
+
+def together(spark: "SparkSession", home: Path, batches: int, rows: int = 500) -> Finding:
+    """Three queries in one session: fixed windows, retracting sessions, and key by key."""
+    stream = numbers(spark, rows, key="concat('key ', value % 50)", at=f"value * 60000 DIV {rows}")
+    early = bl.AfterWatermark(early=bl.AfterCount(100), late=bl.AfterCount(1))
+    shown = {
+        "fixed": _panes(stream, "fixed"),
+        "sessions": _panes(
+            stream,
+            "sessions",
+            window=bl.Sessions("1 second"),
+            trigger=early,
+            accumulation="retracting",
+            allowed_lateness="1 minute",
+        ),
+        "by key": _panes(stream, "by key", machine="reference"),
+    }
+    counts = {name: _Counts() for name in shown}
+    queries = {}
+    for name, panes in shown.items():
+        writer = panes.writeStream.foreachBatch(counts[name])
+        queries[name] = writer.option("checkpointLocation", str(home / name)).start()
+    held, times = _watched(spark, queries, lambda seen: min(seen.values()) >= batches)
+    figures, wrong = grown(held)
+    for name, of_query in times.items():
+        more, slow = slower(of_query)
+        figures |= {f"{name}: {what}": words for what, words in more.items()}
+        wrong += [f"{name}: {words}" for words in slow]
+        if counts[name].elements <= 0:
+            wrong.append(f"{name}: nothing came out")
+    return Finding("three queries in one session", figures, wrong)
+
+
+def growing_keys(spark: "SparkSession", home: Path, batches: int, keys: int) -> Finding:
+    """So many new keys in each micro-batch, and none ever ends."""
+    stream = numbers(spark, keys, key="concat('key ', value)", at="value DIV 1000")
+    panes = _panes(stream, window=bl.FixedWindows("365 days"))
+    writer = panes.writeStream.foreachBatch(_Counts())
+    query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
+    held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= batches)
+    figures, wrong = grown(held, but=("java",))  # which has the store of all keys
+    more, slow = slower(times["counts"])
+    figures = {"keys at the end": f"{batches * keys:,}", **more, **figures}
+    return Finding(f"{keys:,} new keys in each micro-batch", figures, [*wrong, *slow])
+
+
+def ticking(spark: "SparkSession", home: Path, minutes: float, rows: int = 200) -> Finding:
+    """A trigger by processing time, and a micro-batch each second."""
+    stream = numbers(spark, rows, key="concat('key ', value % 50)", at=f"value * 60000 DIV {rows}")
+    trigger = bl.AfterWatermark(early=bl.EveryProcessingTime("2 seconds"))
+    counts = _Counts()
+    panes = _panes(
+        stream, window=bl.FixedWindows("5 minutes"), trigger=trigger, accumulation="discarding"
+    )
+    writer = panes.writeStream.foreachBatch(counts).trigger(processingTime="1 second")
+    query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
+    until = time.monotonic() + 60 * minutes
+    held, times = _watched(spark, {"ticks": query}, lambda _: time.monotonic() >= until)
+    figures, wrong = grown(held)
+    more, slow = slower(times["ticks"])
+    if counts.elements <= 0:
+        wrong.append("nothing came out")
+    title = f"a trigger by processing time for {minutes:g} minutes"
+    return Finding(title, {**more, **figures}, [*wrong, *slow])
+
+
+def state_beyond_its_bound(spark: "SparkSession", home: Path, mebibytes: int) -> Finding:
+    """State of so many MiB, while the memory of RocksDB is bounded to half of it or less."""
+    for name, setting in _BOUND.items():
+        spark.conf.set(name, setting)
+    letters, rows = 1_024, 4_000
+    stream = numbers(spark, rows, key="concat('key ', value)", at="value DIV 1000").selectExpr(
+        "key", "at", f"left(repeat(sha2(cast(value AS string), 512), 8), {letters}) AS text"
+    )
+    aggregate = {"n": bl.count(), "texts": bl.collect("text")}
+    panes = _panes(stream, window=bl.FixedWindows("365 days"), aggregate=aggregate)
+    writer = panes.writeStream.foreachBatch(_Counts())
+    query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
+    batches = -(-mebibytes * 2**20 // (letters * rows))
+    held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= batches)
+    figures, wrong = grown(held)
+    more, slow = slower(times["counts"])
+    title = f"{mebibytes} MiB of state, and RocksDB bounded to {BOUND_MIB} MiB"
+    return Finding(title, {**more, **figures}, [*wrong, *slow])
+
+
+def _watched(
+    spark: "SparkSession",
+    queries: Mapping[str, "StreamingQuery"],
+    until: Callable[[Mapping[str, int]], bool],
+) -> tuple[list[Held], dict[str, list[int]]]:
+    """What was held every few seconds, and how long the micro-batches of each query took (ms).
+
+    Raises:
+        StreamingQueryException: A query failed.
+    """
+    held, times = list[Held](), {name: dict[int, int]() for name in queries}
+    try:
+        while not until(Counter({name: len(of_query) for name, of_query in times.items()})):
+            time.sleep(2)
+            for name, query in queries.items():
+                for shown in query.recentProgress:
+                    if "addBatch" in shown.durationMs:
+                        times[name][shown.batchId] = shown.durationMs["triggerExecution"]
+                if not query.isActive:
+                    query.awaitTermination()
+                    raise RuntimeError(f"{name} ended by itself")
+            held.append(held_now(spark))
+    finally:
+        for query in queries.values():
+            query.stop()
+    return held, {name: list(of_query.values()) for name, of_query in times.items()}

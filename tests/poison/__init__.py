@@ -1,0 +1,1 @@
+"""What becomes of each exception that can leave a step."""
