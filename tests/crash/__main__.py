@@ -39,6 +39,7 @@ Exit status: 0 if nothing differs, 1 if something does.
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -91,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--together", type=int, default=3, help="works that run at once; default 3")
     add("--moments", nargs="+", default=list(MOMENTS), choices=MOMENTS, help="default: all")
     add("--no-faults", action="store_true", help="only kills")
+    add("--most-cores", type=int, default=4, metavar="N", help="of a session; default 4")
+    add("--no-executors", action="store_true", help="tasks run in the driver's Java alone")
     add(
         "--full-disks",
         type=int,
@@ -158,7 +161,8 @@ def _run(
                 environment=hand.environment,
             ) as child:
                 child.finish()
-        return _unlike(folders, own) if (folders[WORK] / "done").exists() else []
+        is_known = WORK in folders and (folders[WORK] / "done").exists()
+        return _unlike(folders, own) if is_known else []
 
     different = []
     if WORK in works:
@@ -187,6 +191,8 @@ def _run(
         tell,
         at_hand=at_hand,
         prepare=prepare,
+        executors=not options.no_executors,
+        most_cores=options.most_cores,
         steady=lambda number: (
             not can_be_unsteady() or FILE_SYSTEMS[number % len(FILE_SYSTEMS)] == "steady"
         ),
@@ -266,4 +272,6 @@ def _unlike(folders: Mapping[str, Path], works: Sequence[str]) -> list[str]:
 
 
 if __name__ == "__main__":
+    # So that servers and children end, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(main())

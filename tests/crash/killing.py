@@ -72,7 +72,8 @@ class Plan:
         works: The queries.
         at_hand: What they need.
         kills: So many at most.
-        changing: Whether each start has other surroundings, and some micro-batches run again.
+        executors: Whether tasks may run in processes of their own.
+        most_cores: Of a session.
         settings: Those of all of its sessions.
     """
 
@@ -81,7 +82,8 @@ class Plan:
     works: Sequence[str]
     at_hand: AtHand
     kills: int
-    changing: bool = True
+    executors: bool
+    most_cores: int
     settings: Mapping[str, str] = {}
 
 
@@ -129,29 +131,28 @@ def kill_until_done(
 
 
 def _start(plan: Plan, draw: random.Random) -> Child:
-    home, options, environment = plan.home, list[str](), dict(plan.at_hand.environment)
+    home = plan.home
     home.mkdir(parents=True, exist_ok=True)
-    if plan.changing:
-        around = surroundings(draw, executors="kafka" not in plan.works)
-        if (home / "starts").exists():
-            before = Surroundings.of((home / "surroundings").read_text("utf-8"))
-            change = around.said(before)
-        else:
-            change = around.said(None)
-        (home / "surroundings").write_text(around.text(), "utf-8")
-        around = attrs.evolve(around, settings={**around.settings, **plan.settings})
-        options = ["--surroundings", around.text(), "--again", str(draw.randrange(1_000_000))]
-        environment["TZ"] = around.zone
-    else:
-        change = "nothing"
-    note(home / "starts", change)
+    for order in home.glob("*/out/die"):  # of a command that was broken off
+        order.unlink()
+    around = surroundings(
+        draw,
+        executors=plan.executors and "kafka" not in plan.works,
+        most_cores=plan.most_cores,
+    )
+    before = None
+    if (home / "surroundings").exists():
+        before = Surroundings.of((home / "surroundings").read_text("utf-8"))
+    (home / "surroundings").write_text(around.text(), "utf-8")
+    note(home / "starts", around.said(before))
+    around = attrs.evolve(around, settings={**around.settings, **plan.settings})
     return Child.start(
         home,
         plan.feed,
         plan.works,
-        *options,
+        *("--surroundings", around.text(), "--again", str(draw.randrange(1_000_000))),
         python=plan.at_hand.python,
-        environment=environment,
+        environment={**plan.at_hand.environment, "TZ": around.zone},
     )
 
 
@@ -186,6 +187,8 @@ def rounds(
     *,
     at_hand: Mapping[str, AtHand],
     prepare: Callable[[Sequence[str]], list[str]],
+    executors: bool,
+    most_cores: int,
     steady: Callable[[int], bool],
     only: Sequence[str] = (),
     per_run: int | None = None,
@@ -206,6 +209,8 @@ def rounds(
         tell: Called with each kill.
         at_hand: What works need.
         prepare: Called with the works of a run before it; what is wrong already, in words.
+        executors: Whether tasks may run in processes of their own.
+        most_cores: Of a session.
         steady: Whether the file system of a run, by its number, never fails.
         only: The moments; none: all.
         per_run: Kills of a run.
@@ -220,6 +225,8 @@ def rounds(
         settings |= {} if steady(number) else unsteady(home)
         plan = Plan(
             *(folder, feed, works, at_hand[WORKS[works[0]].needs], min(kills - count, most)),
+            executors=executors,
+            most_cores=most_cores,
             settings=settings,
         )
         different = prepare(works)

@@ -2,6 +2,7 @@
 
 import argparse
 import platform
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -112,7 +113,7 @@ class Result:
         yield from ("", "| run | start | changed |", "|---|---|---|")
         for number, of_run in enumerate(self.rounds):
             for start, change in enumerate(of_run.changes):
-                short = change.replace("spark.sql.streaming.stateStore.", "").replace("spark.", "")
+                short = re.sub(r"(^|, )spark\.(sql\.streaming\.stateStore\.)?", r"\1", change)
                 yield f"| {number} | {start} | {short or 'nothing'} |"
 
 

@@ -96,19 +96,22 @@ class Surroundings:
         return {"master": self.master, "TZ": self.zone} | where | shown
 
 
-def surroundings(draw: random.Random, *, executors: bool = True) -> Surroundings:
+def surroundings(
+    draw: random.Random, *, executors: bool = True, most_cores: int = 4
+) -> Surroundings:
     """Those of the next start, by chance.
 
     Args:
         draw: The chance.
         executors: Whether tasks may run in processes of their own.
+        most_cores: Of a session.
     """
     apart = draw.randrange(6) == 0 and executors
     attempts = draw.choice((1, 2, 4))
     drawn = {name: draw.choice(values) for name, values in _CHOICES.items()}
     speculation = {SPECULATION: draw.choice(("true", "false")), "spark.task.maxFailures": "4"}
     return Surroundings(
-        cores=draw.choice((1, 1, 2)) if apart else draw.choice((1, 2, 3, 4)),
+        cores=draw.choice((1, 1, 2)) if apart else draw.randint(1, most_cores),
         attempts=attempts,
         executors=2 if apart else 0,
         zone=draw.choice(ZONES),

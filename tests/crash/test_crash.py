@@ -19,6 +19,7 @@ def test_kills_and_faults_lose_nothing_and_double_nothing(
     moments = ["states", "sink half", "workers early", "workers", "workers later"]
     works = ["sessions", "days", "chain", "clock", "no-data"]
     runs = ["--kills", "5", "--per-run", "3", "--together", "3", "--full-disks", "0"]
+    runs += ["--no-executors"]
     feed = ["--files", "8", "--seed", "1"]
 
     status = crash.__main__.main(
@@ -103,6 +104,8 @@ def test_a_run_that_was_broken_off_is_gone_on_with_and_counts_what_it_has(
             *(tmp_path, tmp_path / "feed", lambda _: tmp_path, [["sessions"]], 6, 1, print),
             at_hand={"": None},
             prepare=lambda _: [],
+            executors=True,
+            most_cores=4,
             steady=lambda _: True,
             per_run=3,
         )
