@@ -32,9 +32,14 @@ that keep state), `hosts` (where they run), `api` (what users call; `beam`, `sci
 `viz` and `testing`, `demo`, `playground`, `cli`.
 """
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+
+if not os.path.isdir(os.path.join(__path__[0], "testing")):
+    # A checkout on a system without links: `beamlike.testing` is the folder beside this one.
+    __path__.append(os.path.dirname(__path__[0]))
 
 from beamlike import combine_fns, errors
 from beamlike.api.dataframe.declared import state, timer

@@ -1,7 +1,7 @@
 """Instants, windows and timestamped values as a test writes them, in both directions."""
 
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from beamlike.api.pipelines.python.windows import BoundedWindow, model_of
@@ -111,7 +111,9 @@ def script_code(steps: Script) -> str:
     for step in steps:
         match step:
             case Arrive() as arrive:
-                calls.append(_arrival(arrive))
+                timed = [(repr(element.value), element.timestamp) for _, element in arrive.elements]
+                verb, arguments = arrival_code(timed)
+                calls.append(f".{verb}({', '.join(arguments)})")
             case AdvanceWatermark(to):
                 calls.append(f".advance_watermark_to({instant_code(to)})")
             case AdvanceClock(to):
@@ -120,14 +122,14 @@ def script_code(steps: Script) -> str:
     return "".join(calls)
 
 
-def _arrival(arrive: Arrive) -> str:
-    times = {element.timestamp for _, element in arrive.elements}
-    timed = [(element.value, element.timestamp) for _, element in arrive.elements]
-    if len(times) > 1:
-        parts = [f"TimestampedValue({value!r}, {instant_code(at)})" for value, at in timed]
-        return f".add_elements({', '.join(parts)})"
-    parts = [instant_code(at) for at in times] + [repr(value) for value, _ in timed]
-    return f".add_elements_at_time({', '.join(parts)})"
+def arrival_code(elements: Sequence[tuple[str, int]]) -> tuple[str, list[str]]:
+    """The verb that adds elements, each as code with its time (ms), and its arguments."""
+    times = {time for _, time in elements}
+    if len(times) != 1:
+        return "add_elements", [
+            f"TimestampedValue({code}, {instant_code(time)})" for code, time in elements
+        ]
+    return "add_elements_at_time", [*map(instant_code, times), *(code for code, _ in elements)]
 
 
 def said_otherwise(name: str, given: object, elements: tuple[Any, ...]) -> str:

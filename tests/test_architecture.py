@@ -1,12 +1,13 @@
 """The shape of the package: which way imports go, what importing costs, what is documented."""
 
 import ast
-import configparser
 import doctest
 import importlib
 import itertools
 import linecache
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -337,11 +338,40 @@ print("pyspark" in sys.modules)
 
 
 def test_every_package_folder_is_installed():
-    config = configparser.ConfigParser()
-    config.read(ROOT / "setup.cfg", encoding="utf-8")
-    listed = config["options"]["packages"].split()
+    script = "import setuptools; setuptools.setup = lambda **words: print(*words['packages']); "
+    script += "exec(open('setup.py').read())"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
     folders = [module for module, path in MODULES.items() if path.name == "__init__.py"]
-    assert sorted(listed) == sorted(folders)
+    assert sorted(done.stdout.split()) == sorted(folders)
+
+
+@pytest.mark.parametrize("how", ["no link", "a file that has its target"])
+def test_a_plain_checkout_has_the_harness_on_systems_without_links(how: str, tmp_path: Path):
+    for folder in ("beamlike", "testing"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=ignored)
+    link = tmp_path / "beamlike" / "testing"
+    link.unlink()
+    if how != "no link":
+        link.write_text("../testing")  # as git writes links there
+
+    script = (
+        "from beamlike.testing import TestStream; import beamlike.testing.scenarios.files as f; "
+    )
+    script += "print(TestStream.__module__, f.__file__)"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=environment | {"PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    files = tmp_path / "testing" / "scenarios" / "files.py"
+    assert (done.stdout, done.stderr) == (f"beamlike.testing.streams.stream {files}\n", "")
 
 
 def described_names(path: Path) -> Iterator[str]:

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent
 OPENED = {
     # Sent by the driver of the same query to its workers.
     "beamlike/runtime/graph/layers.py": "the pipeline itself",
+    "beamlike/runtime/graph/main_program.py": "classes of its main program",
     "beamlike/hosts/spark/deferred.py": "what steps the groups of a task",
     # Written by an earlier run of the query into its own checkpoint. Whoever may write there can
     # have a query that goes on from it do anything, as with Spark's own files. Readers of
@@ -43,6 +44,9 @@ IMPORTED = {
     "beamlike/runtime/graph/keys.py": "the class of a key, by a pipeline that goes on",
 }
 """Where a module is imported whose name is data, and who says which."""
+
+COMPILED = {"beamlike/api/pipelines/scio/table.py": "methods, out of a table in it"}
+"""Where code is compiled and run, and whose it is."""
 
 PICKLES = ("pickle", "cloudpickle", "dill", "marshal", "shelve", "joblib", "yaml")
 OPENS = ("loads", "load", "load_all", "Unpickler", "open")
@@ -90,7 +94,9 @@ def test_pickles_are_opened_nowhere_else() -> None:
 
     assert {name for name, kinds in found.items() if "pickle" in kinds} == set(OPENED)
     assert {name for name, kinds in found.items() if "import_module" in kinds} == set(IMPORTED)
-    assert set.union(*found.values()) == {"pickle", "import_module"}
+    running = {name for name, kinds in found.items() if kinds & {"compile", "exec"}}
+    assert running == set(COMPILED)
+    assert set.union(*found.values()) == {"pickle", "import_module", "compile", "exec"}
 
 
 @pytest.mark.parametrize(
@@ -128,3 +134,23 @@ def test_what_reads_checkpoints_and_scenarios_for_people_opens_none_but_for_plai
     # It makes numbers, texts and the like of a pickle, and nothing that needs code.
     plain = "beamlike/inspect/state/functions.py"
     assert [name for name in OPENED if name.startswith(by_people)] == [plain]
+
+
+SOCKETS = ("socket", "socketserver", "http", "asyncio", "grpc", "urllib", "selectors", "ssl")
+
+
+def test_what_speaks_to_others_over_a_socket_opens_none() -> None:
+    speaking = {name for name, path in modules() if set(imported(path)) & set(SOCKETS)}
+
+    assert "beamlike/inspect/http/serving.py" in speaking
+    assert speaking & set(OPENED) == set()
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The packages that a module imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name.partition(".")[0] for alias in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.partition(".")[0]

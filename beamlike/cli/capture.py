@@ -7,7 +7,7 @@ from typing import Final
 
 from beamlike.cli.argument_types import as_path, place, whole_number
 from beamlike.cli.state import read_state
-from beamlike.errors import EnvironmentProblem
+from beamlike.errors import EnvironmentProblem, StateError
 from beamlike.model.fingerprint import how_many
 
 DESCRIPTION: Final = """\
@@ -86,6 +86,9 @@ def run(args: argparse.Namespace) -> int:
 
     check_folder(args.checkpoint)
     state = read_state(args.checkpoint, args.batch, "beamlike capture")
+    if state.damaged:
+        # What is missing could be of this key.
+        raise StateError(f"{state.damaged[0]}; a scenario of what is left could be wrong")
     stages = state.stages if args.stage is None else (state.stage(args.stage),)
     captured = capture(
         stages, args.key, aggregation=args.aggregation, column=args.column, shown=args.values

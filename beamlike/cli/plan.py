@@ -79,7 +79,7 @@ def needs_of(stream: PlannedStream) -> tuple[Machines, Cost]:
     """The least machines that do it in half of the time, or what comes nearest to it.
 
     >>> load = Load(events=200_000)
-    >>> needs_of(Stream(load))[0].executors
+    >>> needs_of(PlannedStream(load))[0].executors
     1
     """
     most = _MOST_CORES // stream.machines.cores

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from beamlike.cli.argument_types import place, whole_number
 from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import BeamlikeError, StateError
+from beamlike.model.fingerprint import visible
 
 if TYPE_CHECKING:
     from beamlike.inspect.state.report import SavedState
@@ -115,7 +116,9 @@ def run(args: argparse.Namespace) -> int:
     if args.unpickle:
         print(_UNPICKLE, file=sys.stderr)
     state = read_state(args.checkpoint, args.batch, "beamlike state")
-    return _show(state, args)
+    for damage in state.damaged:
+        print(f"beamlike: {visible(str(damage))}", file=sys.stderr)
+    return _show(state, args) or int(bool(state.damaged))
 
 
 def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":

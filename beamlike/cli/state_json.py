@@ -43,6 +43,7 @@ def document(
         "checkpoint": state.path,
         "batch": state.batch,
         "batches": list(state.batches),
+        "damaged": [str(damage) for damage in state.damaged],
         "stages": [_json_stage(state, stage) for stage in chosen],
         "found": len(places),
     }

@@ -123,6 +123,7 @@ def listing(
     first, last = state.batches
     there = "the only one" if first == last else f"there are {first} to {last}"
     yield f"{escaped(state.path)}, after batch {state.batch} ({there})"
+    yield from (f"not shown: {escaped(str(damage))}" for damage in state.damaged)
     for stage in [state.stage(name) for name in stages] or state.stages:
         yield ""
         yield from _stage(state, stage)

@@ -5,6 +5,7 @@ Source: Apex Malhar ``WindowOption``, ``TriggerOption``, ``ImplicitWatermarkGene
 """
 
 from enum import Enum
+from typing import Any
 
 import attrs
 
@@ -131,12 +132,7 @@ class TriggerOption:
             TriggerError: A count or a time of less than 1.
             TimeError: It cannot be read.
         """
-        count, every = _count_or_time(count_or_time, "with_early_firings_at_every")
-        return attrs.evolve(
-            self,
-            early_count=self.early_count if count is None else count,
-            early_every=self.early_every if every is None else every,
-        )
+        return self._with_firings("early", count_or_time)
 
     def with_late_firings_at_every(self, count_or_time: DurationLike) -> "TriggerOption":
         """Whenever so many elements have come, or so much time has passed, once the window is
@@ -146,12 +142,19 @@ class TriggerOption:
             TriggerError: A count or a time of less than 1.
             TimeError: It cannot be read.
         """
-        count, every = _count_or_time(count_or_time, "with_late_firings_at_every")
-        return attrs.evolve(
-            self,
-            late_count=self.late_count if count is None else count,
-            late_every=self.late_every if every is None else every,
-        )
+        return self._with_firings("late", count_or_time)
+
+    def _with_firings(self, phase: str, count_or_time: DurationLike) -> "TriggerOption":
+        argument = f"with_{phase}_firings_at_every"
+        if isinstance(count_or_time, int):
+            count = whole_number(count_or_time, 1, f"{argument} count", TriggerError)
+            counted: dict[str, Any] = {f"{phase}_count": count}
+            return attrs.evolve(self, **counted)
+        every = duration_ms(count_or_time, f"{argument} time")
+        if every == 0:
+            raise TriggerError(f'{argument} needs a time of more than 0 ms, such as "10 seconds"')
+        timed: dict[str, Any] = {f"{phase}_every": every}
+        return attrs.evolve(self, **timed)
 
     def discarding_fired_panes(self) -> "TriggerOption":
         """A firing empties the window: the default."""
@@ -169,15 +172,6 @@ class TriggerOption:
         """No firing with the value of the one before. An operator refuses it where panes are
         discarded, and none is known to compare with."""
         return attrs.evolve(self, only_updated=True)
-
-
-def _count_or_time(value: DurationLike, argument: str) -> tuple[int | None, int | None]:
-    if isinstance(value, int):
-        return whole_number(value, 1, f"{argument} count", TriggerError), None
-    every = duration_ms(value, f"{argument} time")
-    if every == 0:
-        raise TriggerError(f'{argument} needs a time of more than 0 ms, such as "10 seconds"')
-    return None, every
 
 
 def _fixed_diff(fixed_diff: DurationLike) -> int:

@@ -105,6 +105,15 @@ class TableParts:
         return self.closes_after if retention is None else retention
 
     @property
+    def keeps_closed(self) -> bool:
+        """Whether the store keeps sessions that are closed: its retention was given, and is longer.
+
+        A record that is in time merges with them.
+        """
+        named = self.materialized.retention is not None
+        return named and self.retention > self.closes_after + 1
+
+    @property
     def hides_early(self) -> bool:
         """Whether a session is out of reach a millisecond before it is closed. A record that would
         have joined it then is aggregated alone."""
@@ -127,6 +136,7 @@ class Driver:
         self._stream_times = [MIN_TIMESTAMP] * table.streams
         held = table.suppressed
         self._buffer = None if held is None else Buffer(held.limit or 0, held)
+        self._final: set[tuple[Any, Bounds]] = set()
         self.store = SessionStore(table.retention)
         """The sessions, to be asked for. Changing it changes no result."""
 
@@ -178,10 +188,12 @@ class Driver:
             return [Row("dropped", None, value, None, at, "null_key")]
         self._stream_times[stream] = max(self._stream_times[stream], at)
         record = Record(key, value, stream)
-        if self._table.hides_early:
+        if self._table.hides_early or self._table.keeps_closed:
             # A store hides sessions by the ends that were put into it: this one's is not yet.
             updated = self._arrive(key, record, at)
-            closed = [self._row(output) for output in self._stage.advance(self._reached())]
+            final = self._newly_final() if self._table.keeps_closed else None
+            forgotten = self._stage.advance(self._reached())
+            closed = [self._row(output) for output in forgotten] if final is None else final
         else:
             closed = [self._row(output) for output in self._stage.advance(self._reached())]
             updated = self._arrive(key, record, at)
@@ -193,13 +205,32 @@ class Driver:
         return closed + _without_needless(updated)
 
     def _reached(self) -> int:
-        """The time up to which sessions are closed.
+        """The time up to which sessions are closed, or, if the store keeps those, forgotten.
 
         Each stream has a time of its own, by which its records are late. What is closed for all of
         them, or is no longer in the store, nothing can join.
         """
         longer = self._table.retention - self._table.closes_after - (not self._table.hides_early)
-        return max(min(self._stream_times), self.stream_time - max(longer, 0))
+        in_store = self.stream_time - max(longer, 0)
+        if self._table.keeps_closed:
+            return in_store
+        return max(min(self._stream_times), in_store)
+
+    def _newly_final(self) -> list[Row]:
+        """The results of sessions that are closed now, and stay in the store; once each."""
+        if self._table.emit is not EmitStrategy.ON_WINDOW_CLOSE:
+            return []
+        closes = min(self._stream_times) - self._table.closes_after
+        final, rows = set(), []
+        for key, window, state in self._stage.windows():
+            session = key, self._closed(window)
+            if session[1][1] < closes:
+                final.add(session)
+                if session not in self._final:
+                    aggregate = self._stage.combine.extract(state.accumulator)
+                    rows.append(self._value(key, window, aggregate))
+        self._final = final
+        return rows
 
     def _arrive(self, key: Any, record: Record, timestamp: int) -> list[Row]:
         stream_time = self._stream_times[record.stream]
@@ -319,7 +350,9 @@ class CachingDriver(Driver):
 
     def _reached(self) -> int:
         # The cache shows every session, however long the store below keeps it.
-        return min(self._stream_times) if self._table.caches else super()._reached()
+        if self._table.caches and not self._table.keeps_closed:
+            return min(self._stream_times)
+        return super()._reached()
 
     def commit(self) -> list[Row]:
         """The last change of each session since the commit before, in the order of these.

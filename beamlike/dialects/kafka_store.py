@@ -44,6 +44,10 @@ class Materialized:
     def with_retention(self, retention: DurationLike) -> "Materialized":
         """Closed sessions stay, until their end is so far behind the latest end of any.
 
+        A record that is in time merges with one that stays, also where that has been a result on
+        close: it is then in two results, as in Kafka. A query over a DataFrame keeps open sessions
+        only.
+
         Raises:
             TimeError: The duration cannot be read.
         """
@@ -55,7 +59,7 @@ class Materialized:
         It hides a session whose end is ``retention`` behind the latest end. With Kafka's retention
         by default, the gap and the grace, that is one millisecond before the session is closed: a
         record of that millisecond that would have joined it is aggregated alone, and not stored.
-        A longer retention hides no open session, and no closed one is opened again here.
+        A longer retention hides no open session.
         """
         return attrs.evolve(self, caching=False)
 

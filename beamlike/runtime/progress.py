@@ -17,6 +17,8 @@ from beamlike.machine.clocks import SourceClock, SourceProgress
 _STRETCHES: Final = 64
 """So many stretches of some rows are reported, those with the most rows. What is not reported moves
 nothing."""
+_SENDERS: Final = 1_000
+"""More keys than that are not counted: a sample of the rows shows that there are many."""
 _LEFT_OUT: Final = -1
 
 
@@ -49,12 +51,20 @@ def progress_of(
         return
     columns |= {} if keys is None else {"key": keys}
     least, greatest = pc.min_max(times).as_py().values()
-    if greatest is not None and greatest - least > clock.max_jump:
+    if greatest is None:
+        return
+    if greatest - least > clock.max_jump:
         columns["stretch"] = _stretch_of(times, clock.max_jump)
+    elif parts is None:  # nearly always
+        senders = len(times) - times.null_count
+        if keys is not None:
+            senders = len(np.unique(keys.to_numpy()[:: max(1, len(keys) // _SENDERS)]))
+        yield SourceProgress(source, greatest, None, least, min(senders, _SENDERS))
+        return
     counted = ("at", "count") if keys is None else ("key", "count_distinct")
     for row in _grouped(columns, [("at", "max"), ("at", "min"), counted]):
         if row.get("stretch") != _LEFT_OUT:
-            senders = row["_".join(counted)]
+            senders = min(row["_".join(counted)], _SENDERS)
             stands = (row["at_max"], row.get("part"), row["at_min"], senders)
             yield SourceProgress(source, *stands)
 

@@ -95,11 +95,7 @@ _LEFT_OUT: Final = "..."
 
 
 class ShownColumn:
-    """The values of one column, by row.
-
-    Args:
-        values: One for each row.
-    """
+    """The values of one column, by row."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         self._texts = [on_one_line(value) for value in values]

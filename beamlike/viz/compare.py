@@ -18,7 +18,7 @@ from beamlike.runtime.script import Output
 from beamlike.viz.cells import ShownColumn, columns, cut, padded
 from beamlike.viz.key_history import KeyHistory
 from beamlike.viz.recording import Recording
-from beamlike.viz.run_index import busiest, identity, is_same_value
+from beamlike.viz.run_index import busiest, identity, is_same_pane
 from beamlike.viz.sentences import wrapped
 from beamlike.viz.staging import scenes_of_histories
 from beamlike.viz.table import lost_elements, show_window
@@ -287,11 +287,7 @@ def _is_same(one: Effect | None, other: Effect | None) -> bool:
         return one is other
     if isinstance(one, Drop) or isinstance(other, Drop):
         return isinstance(one, Drop) and isinstance(other, Drop) and one.reason is other.reason
-    return (one.info, one.timestamp, one.retraction) == (
-        other.info,
-        other.timestamp,
-        other.retraction,
-    ) and is_same_value(one.value, other.value)
+    return is_same_pane(one, other)
 
 
 # -- words -------------------------------------------------------------------------------------

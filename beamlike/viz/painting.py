@@ -29,12 +29,7 @@ _MANY: Final = 4
 
 
 class Panel:
-    """A scene that is being drawn.
-
-    Args:
-        scene: What to draw.
-        axes: Where to.
-    """
+    """A scene that is being drawn."""
 
     def __init__(self, scene: Scene, axes: Any, renderer: Any, palette: Palette) -> None:
         self.scene, self.axes, self.palette = scene, axes, palette

@@ -26,7 +26,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, TracedEvent
-from beamlike.viz.run_index import identity, is_same_value
+from beamlike.viz.run_index import identity, is_same_pane, is_same_value
 from beamlike.viz.table import shorten
 
 Item = TypeVar("Item", Output, TracedEvent)
@@ -348,9 +348,7 @@ def _is_same_output(one: Output, other: Output) -> bool:
         return False
     mine, its = one.effect, other.effect
     if isinstance(mine, Pane) and isinstance(its, Pane):
-        place = (mine.window, mine.timestamp, mine.info, mine.retraction)
-        same_place = place == (its.window, its.timestamp, its.info, its.retraction)
-        return same_place and is_same_value(mine.value, its.value)
+        return is_same_pane(mine, its)
     if isinstance(mine, Drop) and isinstance(its, Drop):
         # What a function raised is worded differently where it ran elsewhere.
         facts = (mine.window, mine.timestamp, mine.reason, mine.missed_by, mine.count)

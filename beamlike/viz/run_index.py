@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from beamlike.machine.equality import is_same
-from beamlike.machine.events import Drop, Effect, Element, TraceEvent
+from beamlike.machine.events import Drop, Effect, Element, Pane, TraceEvent
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Arrive, Run
@@ -102,3 +102,10 @@ def is_same_value(one: Any, other: Any) -> bool:
             return False
         del rest[at]
     return not rest
+
+
+def is_same_pane(one: Pane, other: Pane) -> bool:
+    """Whether two panes agree in all fields; lists in their values have no order."""
+    fields = (one.window, one.timestamp, one.info, one.retraction)
+    others = (other.window, other.timestamp, other.info, other.retraction)
+    return fields == others and is_same_value(one.value, other.value)

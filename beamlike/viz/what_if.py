@@ -43,12 +43,7 @@ _MOST_TURNS: Final = 40
 
 
 class Rescue:
-    """Tries what would have become of the elements of one key under other strategies.
-
-    Args:
-        script: What happened to the key.
-        strategy: What it was grouped by.
-    """
+    """Tries what would have become of the elements of one key under other strategies."""
 
     def __init__(self, script: Script, strategy: WindowingStrategy) -> None:
         self._script = script

@@ -1,6 +1,6 @@
 """When an expected value and one that came out are the same."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from beamlike.api.pipelines.dofn import Timestamped
@@ -29,8 +29,7 @@ def same_content(expected: Any, actual: Any) -> bool:
     """The same, where the outermost two sequences may differ in their order."""
     if not (_is_sequence(expected) and _is_sequence(actual)):
         return same(expected, actual)
-    rest = list(actual)
-    return len(expected) == len(actual) and all(take(rest, item) for item in expected)
+    return len(expected) == len(actual) and not unmatched(expected, actual)[0]
 
 
 def same_pair(expected: Any, actual: tuple[Any, Any], *, any_order: bool) -> bool:
@@ -44,13 +43,18 @@ def same_pair(expected: Any, actual: tuple[Any, Any], *, any_order: bool) -> boo
     )
 
 
-def take(rest: list[Any], expected: Any) -> bool:
-    """Remove the first item that is the same as ``expected``; False if there is none."""
-    for index, item in enumerate(rest):
-        if same(expected, item):
-            del rest[index]
-            return True
-    return False
+def unmatched(
+    expected: Iterable[Any], actual: Iterable[Any], is_same: Callable[[Any, Any], bool] = same
+) -> tuple[list[Any], list[Any]]:
+    """What is missing and what is unexpected: each that came stands for one that was expected."""
+    missing, unexpected = [], list(actual)
+    for wanted in expected:
+        index = next((i for i, came in enumerate(unexpected) if is_same(wanted, came)), None)
+        if index is None:
+            missing.append(wanted)
+        else:
+            del unexpected[index]
+    return missing, unexpected
 
 
 def _is_sequence(value: Any) -> bool:

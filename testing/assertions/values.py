@@ -16,6 +16,7 @@ import attrs
 from beamlike.api.pipelines.dofn import Timestamped
 from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
+from beamlike.testing.assertions.equality import unmatched
 from beamlike.testing.assertions.failures import some_lines
 from beamlike.testing.assertions.matchers import Mismatch, ValueMatcher, show_element
 from beamlike.testing.streams.results import Results
@@ -64,14 +65,8 @@ def _contain(name: str, *wanted: Any, stamped: bool = False, others: bool = Fals
 
     def verdict(selected: list[Any], results: Results) -> Mismatch | None:
         same = results.same_stamped if stamped or results.stamped else results.same_element
-        rest, missing = list(selected), []
-        for plain in wanted:
-            element = results.wanted(plain, name, stamped=stamped)
-            index = next((i for i, actual in enumerate(rest) if same(element, actual)), None)
-            if index is None:
-                missing.append(element)
-            else:
-                del rest[index]
+        elements = [results.wanted(plain, name, stamped=stamped) for plain in wanted]
+        missing, rest = unmatched(elements, selected, same)
         unexpected = () if others else tuple(rest)
         return Mismatch(tuple(missing), unexpected) if missing or unexpected else None
 

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Source:
-    """Rows with an event time.
-
-    Args:
-        inputs: The inputs of the test that they come from.
-        timestamp: The column that has it.
-        clock: How the watermark follows it.
-    """
+    """Rows with an event time."""
 
     inputs: Collection[str]
     timestamp: str

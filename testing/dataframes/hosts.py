@@ -1,7 +1,6 @@
 """Where a query of a test runs: in this process, or as a streaming query of Spark."""
 
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from traceback import walk_tb
@@ -21,39 +20,14 @@ Job = Callable[..., Any]
 """A function of frames that returns the frame of a query, or a `Stream`."""
 
 
-class QueryRun(ABC):
-    """A query that runs micro-batch by micro-batch. A step returns the rows of each of them."""
+class _DescribedRun:
+    """A query that runs micro-batch by micro-batch.
+
+    Each step returns the rows of its micro-batches. ``watermark`` is where the watermark of the
+    query stands (ms), 0 while there is none; watermarks and the clock move to instants (ms).
+    """
 
     described: QueryDescription
-
-    @property
-    @abstractmethod
-    def watermark(self) -> int:
-        """Where the watermark of the query stands (ms); 0: there is none yet."""
-
-    @abstractmethod
-    def send(self, name: str, rows: "pa.Table") -> list["pa.Table"]:
-        """Rows arrive at an input."""
-
-    @abstractmethod
-    def move_watermark(self, inputs: Collection[str], to: int) -> list["pa.Table"]:
-        """The watermarks of inputs become ``to`` (ms)."""
-
-    @abstractmethod
-    def move_clock(self, to: int) -> list["pa.Table"]:
-        """Processing time becomes ``to`` (ms)."""
-
-    @abstractmethod
-    def end(self) -> list["pa.Table"]:
-        """All inputs come to their end."""
-
-    @abstractmethod
-    def restart(self, job: Job) -> list["pa.Table"]:
-        """The query stops, and starts again from what is saved, as it is described now."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Stop, and leave nothing behind."""
 
     def describe(
         self, job: Job, frames: Mapping[str, Any], alone: bool, described: QueryDescription
@@ -78,7 +52,7 @@ class QueryRun(ABC):
         return described.everything(out)
 
 
-class LocalRun(QueryRun):
+class LocalRun(_DescribedRun):
     """A query on the runtime of production in this process, without Spark.
 
     Args:
@@ -173,7 +147,7 @@ def _raised_in(error: BaseException) -> str:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
-class SparkRun(QueryRun):
+class SparkRun(_DescribedRun):
     """A real streaming query, with a checkpoint. Its watermarks and its clock follow a script.
 
     Args:
@@ -281,3 +255,6 @@ class SparkRun(QueryRun):
         self._query.stop()
         self._script.close()
         shutil.rmtree(self._home, ignore_errors=True)
+
+
+QueryRun = LocalRun | SparkRun

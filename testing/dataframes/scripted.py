@@ -134,12 +134,7 @@ class ScriptedTime:
 
 
 class ScriptedFrames(SparkFrames):
-    """The port of the DataFrames of a script. It records what it is asked for.
-
-    Args:
-        script: Where their queries get their time from.
-        described: Where what they are made of is noted.
-    """
+    """The port of the DataFrames of a script. It records what it is asked for."""
 
     def __init__(self, script: ScriptedTime, described: QueryDescription) -> None:
         self._script, self._described = script, described

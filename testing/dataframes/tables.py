@@ -23,11 +23,7 @@ from beamlike.testing.dataframes.described import QueryDescription
 
 
 class RecordingTables(TableFrames):
-    """The port of tables, which records what it is asked for.
-
-    Args:
-        described: Where to.
-    """
+    """The port of tables, which records what it is asked for."""
 
     def __init__(self, described: QueryDescription) -> None:
         self._described = described
@@ -73,13 +69,7 @@ class _State:
 
 
 class TableGrouping:
-    """A grouping: all its shards, in this process.
-
-    Args:
-        plan: What it does.
-        inputs: What goes in.
-        state: Its saved state.
-    """
+    """A grouping: all its shards, in this process."""
 
     def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
         self.plan, self._inputs = plan, inputs

@@ -21,7 +21,7 @@ from beamlike.errors import TestStreamError
 from beamlike.machine.events import Pane
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.runtime.script import Output, Run
-from beamlike.testing.assertions.equality import same, same_pair
+from beamlike.testing.assertions.equality import same, same_pair, unmatched
 from beamlike.testing.assertions.failures import Failure
 from beamlike.testing.assertions.values import several
 from beamlike.testing.spelling import WindowLike, read_window
@@ -157,13 +157,7 @@ def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matche
     wanted, equals = list(several(expected, "equal_to")), equals_fn or _same
 
     def check(actual: list[Any]) -> None:
-        missing, unexpected = list(wanted), []
-        for element in actual:
-            index = next((at for at, it in enumerate(missing) if equals(it, element)), None)
-            if index is None:
-                unexpected.append(element)
-            else:
-                del missing[index]
+        missing, unexpected = unmatched(wanted, actual, equals)
         if missing or unexpected:
             more = f", unexpected elements {unexpected!r}" if unexpected else ""
             more += f", missing elements {missing!r}" if missing else ""

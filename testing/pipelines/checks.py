@@ -129,11 +129,7 @@ class HasRunError(PipelineError, RuntimeError):
 
 
 class Checks:
-    """The assertions about one pipeline.
-
-    Args:
-        todo: What makes the pipeline run, for messages.
-    """
+    """The assertions about one pipeline."""
 
     def __init__(self, todo: str) -> None:
         self._checks: list[_Check] = []

@@ -35,6 +35,7 @@ from beamlike.testing.scenarios.limits import (
     check_collected,
     check_firings,
     check_size,
+    check_steps,
     read_limited,
 )
 from beamlike.testing.scenarios.places import Place, read_json
@@ -248,6 +249,7 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     function = read_function(fields[FUNCTION]) if FUNCTION in fields else None
     if function is not None:
         _check_function(place, aggregation, level, strategy, function)
+    check_steps(fields["steps"])
     script = read_script(fields["steps"])
     check_size(fields["steps"], strategy, script)
     check_collected(fields["steps"], strategy, AGGREGATIONS[aggregation], script)

@@ -38,15 +38,27 @@ MOST_FIRINGS: Final = 100_000
 """Firings of the timers of a function that sets one again and again."""
 
 
+def check_steps(place: Place) -> None:
+    """Refuse a list of steps, before they are read, that has too many, or too many elements.
+
+    Raises:
+        TranscriptError: It has.
+    """
+    steps = place.value if isinstance(place.value, list) else []
+    _check(place, len(steps), MOST_STEPS, "steps")
+    arrivals = [step.get("elements") for step in steps if isinstance(step, dict)]
+    elements = sum(len(bundle) for bundle in arrivals if isinstance(bundle, list))
+    _check(place, elements, MOST_ASSIGNMENTS, "elements")
+
+
 def check_size(place: Place, strategy: WindowingStrategy, script: Script) -> None:
     """Refuse a scenario of which a run would not come to an end within minutes.
 
     Raises:
-        TranscriptError: It has too many steps, keys or windows.
+        TranscriptError: It has too many keys or windows.
     """
     elements = Counter(key for key, _ in _arrivals(script))
     windows = _windows_of_an_element(strategy)
-    _check(place, len(script), MOST_STEPS, "steps")
     _check(
         place,
         elements.total() * windows,

@@ -27,7 +27,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.assertions.failures import with_assigned_windows
-from beamlike.testing.spelling import duration_code, instant_code
+from beamlike.testing.spelling import arrival_code, duration_code, instant_code
 
 _WIDTH: Final = 80
 
@@ -136,14 +136,12 @@ class _Code:
         return statements, f"{finished}(stream.steps)", []
 
     def _arrival(self, arrive: Arrive) -> str:
-        times = {element.timestamp for _, element in arrive.elements}
-        pairs = [(self._pair(key, element), element.timestamp) for key, element in arrive.elements]
-        if len(times) == 1 and pairs:
-            at = instant_code(pairs[0][1])
-            return _call(".add_elements_at_time", [at, *(pair for pair, _ in pairs)])
-        timed = self._from("beamlike.testing", "TimestampedValue")
-        parts = [f"{timed}({pair}, {instant_code(at)})" for pair, at in pairs]
-        return _call(".add_elements", parts)
+        verb, arguments = arrival_code(
+            [(self._pair(key, element), element.timestamp) for key, element in arrive.elements]
+        )
+        if verb == "add_elements":
+            self._from("beamlike.testing", "TimestampedValue")
+        return _call(f".{verb}", arguments)
 
     def _pair(self, key: Hashable, element: Element) -> str:
         return f"({self.value(key)}, {self.value(element.value)})"

@@ -359,7 +359,7 @@ def test_rows_that_leave_out_more_gaps_than_are_reported_move_nothing_by_them() 
     reported = list(progress_of(0, clock, times, None))
 
     assert len(reported) == 64
-    assert reported[0] == SourceProgress(0, 1_999, None, 0, 2_000)
+    assert reported[0] == SourceProgress(0, 1_999, None, 0, 1_000)
 
 
 HELD_ROW = (

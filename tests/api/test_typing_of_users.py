@@ -2,9 +2,13 @@
 
 import enum
 import inspect
+import json
 import re
+import subprocess
+import sys
 import types
 import typing
+import venv
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +23,8 @@ from beamlike.machine.events import ReasonLike
 from beamlike.machine.failures import OnFailureLike
 from beamlike.model import options
 from beamlike.model.panes import TimingLike
+
+ROOT = Path(__file__).resolve().parents[2]
 
 START = """
 from typing import Literal, TypedDict, Unpack
@@ -96,16 +102,47 @@ WRONG = (
 )
 
 
-@pytest.mark.xdist_group("mypy")
-def test_presets_and_words_of_options(mypy: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
-    file = tmp_path / "users.py"
+def users_file(folder: Path) -> tuple[Path, list[str]]:
+    """A module of a user, and its lines."""
+    file = folder / "users.py"
     lines = [*START.splitlines(), *(f"    {line}" for line in (*RIGHT, *WRONG))]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return file, lines
+
+
+@pytest.mark.xdist_group("mypy")
+def test_presets_and_words_of_options(mypy: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    file, lines = users_file(tmp_path)
     status, output = mypy("--follow-imports=silent", str(file))
 
     refused = {int(number) for number in re.findall(r"users\.py:(\d+): error", output)}
     assert [lines[number - 1].strip() for number in sorted(refused)] == [*WRONG], output
     assert status == 1
+
+
+@pytest.mark.nightly
+def test_presets_and_words_of_options_in_pyright(tmp_path: Path) -> None:
+    """Pyright comes with a Node.js of its own, into an environment of this test."""
+    file, lines = users_file(tmp_path)
+    venv.create(tmp_path / "environment", with_pip=False)
+    python = tmp_path / "environment" / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet")
+    subprocess.run([*pip, "pyright[nodejs]"], check=True)
+    settings = {
+        "include": [file.name],
+        "extraPaths": [str(ROOT), *(path for path in sys.path if path.endswith("-packages"))],
+        "typeCheckingMode": "strict",
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+
+    command = [str(python), "-m", "pyright", "-p", str(tmp_path), "--outputjson"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = json.loads(ran.stdout)["generalDiagnostics"]
+
+    errors = [one for one in found if one["severity"] == "error"]
+    refused = {one["range"]["start"]["line"] for one in errors}
+    assert [lines[number].strip() for number in sorted(refused)] == [*WRONG], errors
+    assert ran.returncode == 1
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from typing import Final
 
 __all__ = ["beam_folder", "environment", "version_of"]
 
-_NEEDED: Final = ("attrs", "cloudpickle", "pyarrow", "numpy", "pandas<3", "pyspark>=4.1")
-"""What beamlike needs to run in this process and on Spark. Beam reads files by pandas 2."""
+_NEEDED: Final = ("attrs", "cloudpickle", "fsspec", "pyarrow", "numpy", "pandas<3", "pyspark>=4.1")
+"""What beamlike needs to run in this process and on Spark, with files of text. Beam reads files by
+pandas 2."""
 _TESTS_NEED: Final = ("parameterized", "pyhamcrest", "pytest", "mock", "tenacity", "cryptography")
 
 

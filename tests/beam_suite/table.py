@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from tests.beam_runner.named import reason_of
 from tests.beam_suite.units import left_out
 
 __all__ = ["Compared", "compared", "grouped_cause", "text_of"]
@@ -121,7 +122,7 @@ def text_of(
             cells = (name, "" if ran is None else ran.good, it.good, len(it.counted))
             lines.append(f"| {' | '.join(map(str, cells))} | {len(it.left_out) or ''} |")
     if by_runner:
-        lines += ["", *_causes(by_runner, "with `BeamlikeRunner`")]
+        lines += ["", *_failures(by_runner, host)]
     return (
         "\n".join(
             [*lines, "", *_causes(found, "of the pocket edition"), "", *_reasons(found)]
@@ -134,6 +135,20 @@ def _share(found: Iterable[Compared], kind: str) -> str:
     of_kind = [it for it in found if it.kind == kind]
     total, good = sum(len(it.counted) for it in of_kind), sum(it.good for it in of_kind)
     return f"{good} of {total} pass ({100 * good / total if total else 0:.1f} %)"
+
+
+def _failures(by_runner: Iterable[Compared], host: str) -> list[str]:
+    """Each test that does not pass with the runner, and why: the reason it is named for, or what
+    was raised."""
+    rows = []
+    for compared_unit in by_runner:
+        unit = compared_unit.unit.removeprefix("apache_beam.")
+        for name, cause in compared_unit.failed.items():
+            known = reason_of(name.replace(".", "::"), host, in_place=True)
+            why = known or f"`{cause.replace('|', '/').replace('`', chr(39))}`"
+            rows.append(f"| {unit} {name} | {why} |")
+    heading = ["## What does not pass with `BeamlikeRunner`", "", "| test | why |", "|---|---|"]
+    return [*heading, *rows] if rows else []
 
 
 def _causes(found: Iterable[Compared], whose: str) -> list[str]:

@@ -77,6 +77,21 @@ def test_counted_is_what_beam_itself_passes_and_users_need():
     ]
 
 
+def test_what_does_not_pass_with_the_runner_has_its_reason():
+    unit = {"unit": "apache_beam.transforms.trigger_test", "kind": "tests"}
+    tests = "TriggerPipelineTest.test_after_count", "TriggerPipelineTest.test_always"
+    real = {unit["unit"]: [entry(test) for test in tests]}
+    ours = {unit["unit"]: [entry(test, "failed", cause="KeyError: 'a|b'") for test in tests]}
+    by_runner = compared([unit], real, ours)
+    page = text_of(compared([unit], real, real), "2.77.0", by_runner=by_runner)
+    rows = page.partition("## What does not pass with `BeamlikeRunner`")[2].splitlines()[4:6]
+    assert rows == [
+        "| transforms.trigger_test TriggerPipelineTest.test_after_count "
+        "| The last pane of a window comes out as it expires, as in Beam Java. |",
+        "| transforms.trigger_test TriggerPipelineTest.test_always | `KeyError: 'a/b'` |",
+    ]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -108,12 +108,15 @@ def compare(
     late_check: str = "merged",
     longer: int = 1,
     caching: bool = True,
+    named: bool = False,
 ) -> tuple[list[list[Row]], list[list[Row]]]:
     """The rows of each record, here and by the model, whose store keeps sessions for so many
-    milliseconds longer than gap and grace."""
+    milliseconds longer than gap and grace. The table's does so where the retention is named."""
     store = kafka.Materialized.as_("texts")
     gap, grace, records = one_stream(seed)
     windows = kafka.SessionWindows.of_inactivity_gap_and_grace(gap, grace)
+    if named:
+        store = store.with_retention(gap + grace + longer)
     windowed = kafka.group_by_key().windowed_by(windows)
     if on_close:
         windowed = windowed.emit_strategy(kafka.EmitStrategy.on_window_close())
@@ -145,6 +148,20 @@ def test_without_a_cache_the_store_hides_a_session_as_early_as_that_of_kafka() -
         assert here == there, f"stream {seed}"
         alone += here != compare(seed, on_close=False)[0]
     assert alone > 0
+
+
+@pytest.mark.parametrize("caching", [False, True], ids=["no cache", "cache"])
+@pytest.mark.parametrize("on_close", [False, True], ids=["on update", "on close"])
+@pytest.mark.parametrize("longer", [1, 2, 3, 9, LONG])
+def test_a_store_of_a_named_retention_has_closed_sessions_merge_as_long_as_that(
+    longer: int, on_close: bool, caching: bool
+) -> None:
+    merged = 0
+    for seed in range(STREAMS // 3):
+        here, there = compare(seed, on_close=on_close, longer=longer, caching=caching, named=True)
+        assert here == there, f"stream {seed}"
+        merged += here != compare(seed, on_close=on_close)[0]
+    assert (merged > 0) == (longer > 1)
 
 
 OTHERWISE: dict[str, dict[str, Any]] = {

@@ -65,21 +65,38 @@ def test_one_key_has_a_session_for_each_burst_a_gap_and_a_millisecond_apart() ->
     assert piped(counted(ON_CLOSE).driver(), *THREE_SESSIONS) == bursts
 
 
-def test_a_session_that_is_closed_does_not_merge_although_it_is_retained() -> None:
-    """The aggregate processor's test: a third record merges two sessions. Its store keeps them for
-    three gaps, so it finds the first one, which is closed, and counts 3. That record of the first
-    session is then in two results; here what is closed stays closed."""
+def test_a_session_that_is_closed_merges_as_long_as_it_is_retained() -> None:
+    """The aggregate processor's test, shouldMergeSessions: a third record merges two sessions. Its
+    store keeps them for three gaps, so it finds the first one, which is closed, and counts 3."""
     driver = counted().driver()
     piped(driver, ("mel", "first", 0), ("mel", "second", APART))
 
     assert piped(driver, ("mel", "third", GAP // 2)) == [
+        gone("mel", 0, 0),
         gone("mel", APART, APART),
-        value("mel", 2, GAP // 2, APART),
+        value("mel", 3, 0, APART),
     ]
-    assert driver.store.fetch("mel") == [
-        Session("mel", (0, 0), 1),
-        Session("mel", (GAP // 2, APART), 2),
-    ]
+    assert driver.store.fetch("mel") == [Session("mel", (0, APART), 3)]
+
+
+def test_on_close_a_session_that_is_closed_and_retained_is_in_two_results() -> None:
+    """The aggregate processor's test, shouldMergeSessions, with results on close."""
+    driver = counted(ON_CLOSE).driver()
+
+    assert piped(driver, ("mel", "first", 0), ("mel", "second", APART)) == [value("mel", 1, 0, 0)]
+    assert piped(driver, ("mel", "third", GAP // 2)) == []
+    assert driver.store.fetch("mel") == [Session("mel", (0, APART), 3)]
+    assert piped(driver, ("ann", "later", 3 * GAP)) == [value("mel", 3, 0, APART)]
+
+
+def test_a_session_that_the_store_has_forgotten_does_not_merge() -> None:
+    """Three gaps after its last record the first session is not in the store; nor is it where no
+    retention is named, since then the store keeps what is open."""
+    shortest = kafka.group_by_key().windowed_by(WINDOWS(GAP)).count()
+    for driver, last in ((counted().driver(), 3 * GAP), (shortest.driver(), APART)):
+        piped(driver, ("mel", "first", 0), ("ann", "second", last), ("mel", "third", last - GAP))
+
+        assert Session("mel", (last - GAP, last - GAP), 1) in driver.store.fetch("mel")
 
 
 def test_with_no_grace_a_record_is_late_a_millisecond_after_the_gap() -> None:

@@ -1,5 +1,6 @@
 """What is uploaded: a source archive and a wheel, built, looked into, installed and used."""
 
+import hashlib
 import json
 import os
 import runpy
@@ -13,8 +14,11 @@ from typing import Final
 
 import attrs
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.compatibility.steps import checkout
+from tests.packaging.sbom import bill_of, locked_versions
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CASE: Final = ROOT / "tests" / "conformance" / "cases" / "blog" / "blog_session.json"
@@ -89,6 +93,44 @@ def test_the_wheel_has_the_package_and_nothing_else(built: Built) -> None:
     assert {"local", "spark", "demo", "sketches"} <= set(about.get_all("Provides-Extra", []))
     assert (about["Name"], about["Author"]) == ("beamlike", "beamlike maintainers")
     assert "Apache-2.0" in (about["License-Expression"], about["License"])
+
+
+def test_the_bill_of_materials_has_the_wheel_and_all_that_it_asks_for(
+    built: Built, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "tests.packaging.sbom", str(built.wheel), str(tmp_path)]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (bill,) = tmp_path.iterdir()
+    document = json.loads(bill.read_text(encoding="utf-8"))
+
+    assert said == f"{bill}\n"
+    assert bill.name == f"{built.wheel.name.removesuffix('.whl')}.cdx.json"
+    assert document == bill_of(built.wheel)
+    wheel = document["metadata"]["component"]
+    digest = hashlib.sha256(built.wheel.read_bytes()).hexdigest()
+    assert (wheel["name"], wheel["hashes"]) == ("beamlike", [{"alg": "SHA-256", "content": digest}])
+    with zipfile.ZipFile(built.wheel) as files:
+        (name,) = (it for it in files.namelist() if it.endswith(".dist-info/METADATA"))
+        about = message_from_bytes(files.read(name))
+    asked = {
+        canonicalize_name(Requirement(line).name) for line in about.get_all("Requires-Dist", [])
+    }
+    components = {component["name"]: component for component in document["components"]}
+    locked = locked_versions()
+    assert set(components) == asked
+    assert {name for name, it in components.items() if it["scope"] == "required"} == {
+        "attrs",
+        "cloudpickle",
+    }
+    # The SDK of Beam and the fuzzer are in environments of their own.
+    assert asked - set(locked) == {"apache-beam", "atheris"}
+    assert {name: it.get("version") for name, it in components.items()} == {
+        name: locked.get(name) for name in asked
+    }
+    refs = [document["metadata"]["component"]["bom-ref"]]
+    refs += [component["bom-ref"] for component in document["components"]]
+    assert [it["ref"] for it in document["dependencies"]] == refs
+    assert document["dependencies"][0]["dependsOn"] == refs[1:]
 
 
 LOCAL = (

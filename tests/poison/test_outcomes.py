@@ -16,8 +16,10 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import (
     ColumnError,
+    OutgrownError,
     PipelineError,
     StateError,
+    TransformError,
     UserFunctionError,
     WatermarkError,
     WorkerMemoryError,
@@ -412,6 +414,64 @@ def test_pipeline_keys_that_lie_are_named_with_their_transform(
     words = str(stopped.value)
     assert words.startswith("'By key': the key ")
     assert "use a text" in words
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_pipeline_side_inputs_that_cannot_be_made_name_who_looks_there(host: Any) -> None:
+    pipeline = beam.Pipeline()
+    side = pipeline | "side" >> beam.Create([1]) | beam.Map(lambda n: (Liar(raises=True), n))
+    _ = (
+        pipeline
+        | beam.Create([1])
+        | "Look" >> beam.Map(lambda n, known: len(known), beam.pvalue.AsDict(side))
+    )
+    with pytest.raises(TransformError) as stopped:
+        pipeline.run(host=host)
+
+    assert str(stopped.value) == "'Look' raised ValueError: poisoned for its side inputs"
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_failed_triggers_are_explained_and_their_window_comes_out_at_its_expiry(host: Any) -> None:
+    stream = TestStream().add_elements_at_time("12:01:00", ("bad", POISON))
+    results = stream.advance_watermark_to_infinity().run(
+        window=HOUR,
+        trigger=bl.AfterWatermark(early=Triggering("is_ready")),
+        accumulation="discarding",
+        allowed_lateness="0 s",
+        host=host,
+        on_error="drop",
+    )
+
+    words = "Triggering(method='is_ready').is_ready raised ValueError: poisoned"
+    assert [line.split("  ")[-1].strip() for line in str(results).splitlines()[1:]] == [
+        f"0 elements ({words})",
+        f"[{POISON}]",
+    ]
+    explained = " ".join(str(results.explain()).split())
+    assert f"the expiry of its window: {words}" in explained
+
+
+@pytest.mark.parametrize("machine", ["auto", "reference"])
+def test_failed_sums_that_outgrow_their_type_leave_one_row_out(machine: Any) -> None:
+    most = 2**63 - 1
+    query = QueryTest(windowed("drop", machine=machine), SCHEMA)
+    query.send(*GOOD_BEFORE, row("bad", 6, most), row("bad", 7, 3))
+    query.advance_watermark_to_infinity()
+
+    ((device, reason, error),) = [
+        (drop["device"], drop["reason"], drop["error"]) for drop in failures(query)
+    ]
+    assert (device, reason) == ("bad", "failed")
+    assert error.startswith("aggregate 'n' outgrew its type int64: it would be")
+    assert (total_of(query, "good"), total_of(query, "bad")) == (1, 5)
+
+    query = QueryTest(windowed("fail", machine=machine), SCHEMA)
+    with pytest.raises(OutgrownError, match=r"key \('bad',\).*on_error=\"drop\""):
+        query.send(*GOOD_BEFORE, row("bad", 6, most), row("bad", 7, 3))
+    query.restart(windowed("drop", machine=machine))
+    query.advance_watermark_to_infinity()
+    assert (total_of(query, "good"), total_of(query, "bad")) == (1, 5)
 
 
 def test_scripted_clocks_that_go_back_are_refused() -> None:

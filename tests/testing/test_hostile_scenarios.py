@@ -198,6 +198,10 @@ ATTACKS: Final[Mapping[str, Attack]] = {
         lambda: json.dumps({**ONE, "steps": [{"advance_processing_time_by_ms": 0}] * 200_000}),
         "steps: has 200,000 steps, and at most 20,000 are read",
     ),
+    "a hundred thousand elements": Attack(
+        lambda: one(steps=[{"elements": [{}] * 240_000}]),
+        "steps: has 240,000 elements, and at most 100,000 are read",
+    ),
     "a large file": Attack(lambda: one(title="t" * 9_000_000), "has more than 8 MiB; split it"),
     "many keys and many steps": Attack(
         lambda: json.dumps(

@@ -14,10 +14,13 @@ from beamlike.inspect.state.shard import INDEX, SavedShard
 from beamlike.inspect.state.stage import SavedStage
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _BLOBS = "blobs"
 """The state variable of a grouping; see `beamlike.hosts.spark.deferred.blobs_of`."""
+
+_Row = tuple[int, dict[str, int], bytes]
+"""A blob, after the group of its shard and its place there."""
 
 
 @attrs.frozen
@@ -28,6 +31,28 @@ class _Operator:
     first_batch: int
     last_batch: int
     variables: frozenset[str]
+
+
+@attrs.frozen
+class Damage:
+    """A part of a checkpoint that cannot be read. The others can.
+
+    Args:
+        operator: The number of its operator in the query.
+        partition: The partition of Spark's state, in which it lies.
+        group: The grouping key in Spark of the shard; None: it is the partition as a whole.
+        problem: What is wrong, in words.
+    """
+
+    operator: int
+    partition: int
+    group: int | None
+    problem: str
+
+    def __str__(self) -> str:
+        shard = "" if self.group is None else f"the shard with group {self.group} in "
+        place = f"{shard}partition {self.partition} of operator {self.operator}"
+        return f"{place} is damaged: {self.problem}"
 
 
 @attrs.frozen
@@ -79,58 +104,102 @@ class Checkpoint:
             )
         return cls(path, last if batch is None else batch, (first, last), ours, spark)
 
-    def stages(self) -> tuple[SavedStage, ...]:
-        """Read everything."""
+    def read(self) -> tuple[tuple[SavedStage, ...], tuple[Damage, ...]]:
+        """Read everything: the groupings, and what of them is damaged.
+
+        Raises:
+            StateError: Nothing can be read.
+        """
         stages: list[SavedStage] = []
+        damaged: list[Damage] = []
         for operator in self.operators:
             shards: dict[int | None, list[SavedShard]] = defaultdict(list)
-            for node, shard in self._shards(operator):
-                shards[node].append(shard)
+            for part in self._shards(operator):
+                if isinstance(part, Damage):
+                    damaged.append(part)
+                else:
+                    node, shard = part
+                    shards[node].append(shard)
             stages += [
                 _stage(operator, node, of_node)
                 for node, of_node in sorted(shards.items(), key=lambda item: item[0] or 0)
             ]
-        return _with_names_of_their_own(stages)
+        if damaged and not stages:
+            raise StateError(damaged[0].problem)
+        return _with_names_of_their_own(stages), tuple(damaged)
 
-    def _shards(self, operator: int) -> Iterator[tuple[int | None, SavedShard]]:
-        for partition, rows in self._partitions(operator):
+    def _shards(self, operator: int) -> Iterator[tuple[int | None, SavedShard] | Damage]:
+        for part in self._partitions(operator):
+            if isinstance(part, Damage):
+                yield part
+                continue
+            partition, rows = part
             blobs: dict[tuple[int, int | None], dict[int, bytes]] = defaultdict(dict)
             for group, place, blob in rows:
                 node = place.get("node")
                 blobs[group, node][place["number"]] = blob
             for (group, node), of_shard in sorted(blobs.items(), key=lambda item: item[0][1] or 0):
                 if INDEX in of_shard:
-                    yield node, SavedShard.of(group, partition, of_shard)
+                    try:
+                        yield node, SavedShard.of(group, partition, of_shard)
+                    except StateError as error:
+                        yield Damage(operator, partition, group, str(error))
 
-    def _partitions(
-        self, operator: int
-    ) -> Iterator[tuple[int, list[tuple[int, dict[str, int], bytes]]]]:
+    def _partitions(self, operator: int) -> Iterator[tuple[int, list[_Row]] | Damage]:
         """The blobs of each partition, with their group and place."""
         # Spark 4.1 reads state only where something has requested the streams of the session: that
         # starts what a state store reports to.
         _ = self._spark.streams.active
         reader = self._spark.read.format("statestore")
         reader = reader.option("operatorId", operator).option("batchId", self.batch)
-        rows: list[tuple[int, dict[str, int], bytes]] = []
+        known: set[int] = set()
+        rows: list[_Row] = []
         partition = None
+        frame = None
         try:
             frame = reader.option("stateVarName", _BLOBS).load(self.path)
             # One partition at a time: all of them may be more than a driver takes.
             for row in frame.toLocalIterator():
                 if row.partition_id != partition:
                     if partition is not None:
+                        known.add(partition)
                         yield partition, rows
                     partition, rows = row.partition_id, []
-                place = row.user_map_key.asDict()
-                rows.append((row.key[0], place, bytes(row.user_map_value.blob)))
+                rows.append(_of_row(row))
         except Exception as error:  # of Spark, or one of Java's that has no class in Python
-            raise StateError(
-                f"the state after batch {self.batch} of the checkpoint {self.path} cannot be read: "
-                f"{_said(error)}; {_there(*self.batches)}, as far as Spark has not removed their "
-                "files: try the last one, by leaving the batch out"
-            ) from error
+            if frame is None or not hasattr(frame, "_jdf"):
+                # A client of Spark Connect has no partitions.
+                raise StateError(self._unread(error)) from error
+            yield from self._one_by_one(operator, frame, known)
+            return
         if partition is not None:
             yield partition, rows
+
+    def _one_by_one(
+        self, operator: int, frame: "DataFrame", known: set[int]
+    ) -> Iterator[tuple[int, list[_Row]] | Damage]:
+        """The partitions that are not known yet, each in a job of its own: some cannot be read."""
+        rdd = frame.rdd
+        for partition in range(rdd.getNumPartitions()):
+            if partition in known:
+                continue
+            try:
+                found = self._spark.sparkContext.runJob(rdd, list, [partition])
+            except Exception as error:  # of Spark, or one of Java's that has no class in Python
+                yield Damage(operator, partition, None, self._unread(error))
+            else:
+                yield partition, list(map(_of_row, found))
+
+    def _unread(self, error: Exception) -> str:
+        return (
+            f"the state after batch {self.batch} of the checkpoint {self.path} cannot be read: "
+            f"{_said(error)}; {_there(*self.batches)}, as far as Spark has not removed their "
+            "files: try the last one, by leaving the batch out"
+        )
+
+
+def _of_row(row: Any) -> _Row:
+    return row.key[0], row.user_map_key.asDict(), bytes(row.user_map_value.blob)
 
 
 def _operators(spark: "SparkSession", path: str) -> tuple[list[_Operator], str]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.inspect.state.checkpoint import Checkpoint
+from beamlike.inspect.state.checkpoint import Checkpoint, Damage
 from beamlike.inspect.state.functions import SavedFunction
 from beamlike.inspect.state.keys import count_keys
 from beamlike.inspect.state.stage import COMMON, TIME, SavedStage, times_in_ms
@@ -124,6 +124,7 @@ class SavedState:
         batch: The micro-batch.
         batches: The first and the last one that there are.
         stages: The groupings, and whatever else keeps windows, from the sources on.
+        damaged: What of them cannot be read, and is in no table.
     """
 
     path: str
@@ -131,12 +132,14 @@ class SavedState:
     batches: tuple[int, int]
     stages: tuple[SavedStage, ...]
     _spark: "SparkSession" = attrs.field(repr=False)
+    damaged: tuple[Damage, ...] = ()
 
     @classmethod
     def open(cls, spark: "SparkSession", path: str, batch: int | None = None) -> "SavedState":
         """Read a checkpoint; see `beamlike.open_state`."""
         found = Checkpoint.open(spark, path, batch)
-        return cls(found.path, found.batch, found.batches, found.stages(), spark)
+        stages, damaged = found.read()
+        return cls(found.path, found.batch, found.batches, stages, spark, damaged)
 
     def stage(self, name: str) -> SavedStage:
         """A grouping by its name.

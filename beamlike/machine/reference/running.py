@@ -213,19 +213,27 @@ class Running(ABC):
         """The whole tree, described."""
         return self._view(state, now, self.name, is_root=True, is_active=True)
 
+    def _wait(
+        self, state: TriggerState, now: Now, ready: bool, *, is_root: bool, is_active: bool
+    ) -> str:
+        if state.finished:
+            return "nothing: it has finished"
+        if not is_active:
+            return "its turn"
+        if ready:
+            return "the next element: it is ready" if is_root else "nothing more: it is ready"
+        return self.waits_for(state, now) or "nothing: it can never fire"
+
     def _view(
         self, state: TriggerState, now: Now, path: str, *, is_root: bool, is_active: bool
     ) -> TriggerView:
         is_active = is_active and not state.finished
-        ready = is_active and self.ready(state, now)
-        if state.finished:
-            waits_for = "nothing: it has finished"
-        elif not is_active:
-            waits_for = "its turn"
-        elif ready:
-            waits_for = "the next element: it is ready" if is_root else "nothing more: it is ready"
-        else:
-            waits_for = self.waits_for(state, now) or "nothing: it can never fire"
+        ready = False
+        try:
+            ready = is_active and self.ready(state, now)
+            waits_for = self._wait(state, now, ready, is_root=is_root, is_active=is_active)
+        except TriggerFailed as failed:
+            waits_for = f"the expiry of its window: {failed}"
         subs = tuple(
             sub._view(
                 state.subs[at],

@@ -7,6 +7,7 @@ from beamlike.errors import UnsupportedError
 from beamlike.extras import needs
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.runners.beam.frames import with_retraction
+from beamlike.runners.beam.options import main_program_of
 from beamlike.runners.beam.sdk import pipeline_proto, transforms_of
 from beamlike.runners.beam.translation import Translation
 from beamlike.runtime.options import SHARDS, WAKE_EVERY
@@ -39,7 +40,8 @@ def to_data_frame(
         wake_every: How often a query that waits on processing time runs without data.
 
     Raises:
-        PipelineError: It is not a schema. In the query: an element does not fit it.
+        PipelineError: It is not a schema, or the pipeline's functions are pickled by dill. In the
+            query: an element does not fit the schema.
         UnsupportedError: A source is a splittable function without an end, or some sources are
             streams and others are not.
         WindowingError: ``shards`` is not a whole number of 1 or more.
@@ -54,8 +56,10 @@ def to_data_frame(
     from beamlike.model.graph import ReadNode
 
     groups, every_ms = counted("shards", shards), duration_ms(wake_every, "wake_every")
-    proto, context = pipeline_proto(pcoll.pipeline, pcoll.pipeline.options)
-    translation = Translation(proto, transforms_of(pcoll.pipeline), on_spark=True)
+    options = pcoll.pipeline.options
+    proto, context = pipeline_proto(pcoll.pipeline, options)
+    main = main_program_of(options)
+    translation = Translation(proto, transforms_of(pcoll.pipeline), on_spark=True, main=main)
     origins = [node.origin for node in translation.nodes if isinstance(node, ReadNode)]
     reads_stream = any(isinstance(it, Frame) and it.rows.isStreaming for it in origins)
     if translation.streams and not translation.has_script and not reads_stream:

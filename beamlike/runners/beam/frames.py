@@ -29,7 +29,13 @@ def read_node(label: str, transform: FromDataFrame) -> ReadNode:
     from beamlike.hosts.spark.graph.frames import Frame
     from beamlike.machine.clocks import SourceClock
 
-    clock = SourceClock(transform.delay_ms, transform.idle_ms, transform.idle, transform.ahead_ms)
+    clock = SourceClock(
+        transform.delay_ms,
+        transform.idle_ms,
+        transform.idle,
+        transform.ahead_ms,
+        max_jump=transform.jump_ms,
+    )
     frame = Frame(transform.rows, transform.timestamp, clock)
     return ReadNode(label, (), frame, bounded=not transform.rows.isStreaming)
 

@@ -4,15 +4,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from apache_beam.options.pipeline_options import SetupOptions
-
 from beamlike.errors import PipelineError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.local.nodes import local_worker_of
 from beamlike.runners.beam.errors import raising_causes
 from beamlike.runners.beam.on_spark import EndedResult, SparkSettings, run_on_spark
-from beamlike.runners.beam.options import BeamlikeOptions
+from beamlike.runners.beam.options import BeamlikeOptions, main_program_of
 from beamlike.runners.beam.sdk import (
     PipelineResult,
     PipelineRunner,
@@ -22,7 +20,6 @@ from beamlike.runners.beam.sdk import (
 )
 from beamlike.runners.beam.times import UNIT
 from beamlike.runners.beam.translation import Translation
-from beamlike.runtime.graph.main_program import MainProgram
 from beamlike.runtime.graph.nodes import worker_of
 
 
@@ -55,17 +52,16 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
         chosen = options.view_as(BeamlikeOptions)
         host = self._host or chosen.beamlike_host
         packed = with_packed_combiners(pipeline)
+        main = main_program_of(options) if host == "spark" else None
 
         def translated(is_drain: bool) -> Translation:
             if host == "spark":
-                main = _main_program(options)
                 return Translation(packed, transforms, is_drain=is_drain, on_spark=True, main=main)
             clock = UNIT.from_ms(wall_clock_ms())
             return Translation(packed, transforms, is_drain=is_drain, clock=clock)
 
         settings = SparkSettings(chosen.checkpoint, chosen.shards, chosen.trigger_interval)
         if host == "spark":
-            _refuse_dill(options)
             return run_on_spark(translated, settings, is_drain=self._is_drain)
         _refuse_options_of_spark(settings, host)
         workers = local_worker_of if host == "local" else worker_of
@@ -75,23 +71,6 @@ class BeamlikeRunner(PipelineRunner):  # type: ignore[misc]
                 translation.nodes, workers, kept=frozenset(), records=False, wait=wait_until
             )
         return EndedResult([run.metrics])
-
-
-def _main_program(options: Any) -> MainProgram:
-    """What goes with a pipeline of its main program besides what its functions use."""
-    saves: bool | None = options.view_as(SetupOptions).save_main_session
-    return MainProgram.of_this_process(with_functions=bool(saves))
-
-
-def _refuse_dill(options: Any) -> None:
-    """Refuse what leaves functions of the main program behind."""
-    library = options.view_as(SetupOptions).pickle_library
-    if library.startswith("dill"):
-        raise PipelineError(
-            f"--pickle_library={library} leaves the functions of the main program behind, and "
-            "Spark's workers have no copy of it; leave it out: Beam's own choice, cloudpickle, "
-            "takes them along"
-        )
 
 
 def _refuse_options_of_spark(settings: SparkSettings, host: str) -> None:

@@ -10,6 +10,7 @@ import apache_beam as beam
 from apache_beam.pvalue import PBegin, PCollection, PDone
 from apache_beam.transforms.core import Windowing
 
+from beamlike.api.arguments import check_jump
 from beamlike.errors import PipelineError
 from beamlike.machine.clocks import Idle, IdleLike
 from beamlike.model.bundle import Retraction
@@ -61,9 +62,11 @@ class FromDataFrame(_Ours):
         idle: What an idle source's watermark does: ``"release"`` lets the others go on,
             ``"advance"`` moves with the clock.
         max_ahead: How far ahead of the clock event time may be; None: as far as it likes.
+        max_jump: How far ahead of all rows before it a row of a stream may lie and move the
+            watermark at once, see `beamlike.stream`. Needs ``idle_after``.
 
     Raises:
-        PipelineError: It is no DataFrame; or a stream has no event time.
+        PipelineError: It is no DataFrame; or a stream has no event time; or ``max_jump`` cannot be.
         TimeError: A duration cannot be read.
     """
 
@@ -78,6 +81,7 @@ class FromDataFrame(_Ours):
         idle_after: DurationLike | None = None,
         idle: IdleLike = Idle.RELEASE,
         max_ahead: DurationLike | None = MAX_AHEAD,
+        max_jump: DurationLike | None = None,
     ) -> None:
         super().__init__()
         if not hasattr(rows, "isStreaming"):
@@ -92,6 +96,8 @@ class FromDataFrame(_Ours):
         self.idle_ms = None if idle_after is None else duration_ms(idle_after, "idle_after")
         self.idle = option(Idle, idle, "idle")
         self.ahead_ms = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
+        self.jump_ms = None if max_jump is None else duration_ms(max_jump, "max_jump")
+        check_jump(self.jump_ms, self.idle_ms, self.delay_ms, PipelineError)
 
     def get_windowing(self, unused_inputs: Any) -> Windowing:
         return Windowing(beam.window.GlobalWindows())

@@ -1,6 +1,7 @@
 """Users' functions over elements, as a host calls them."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from beamlike.errors import PipelineError, TransformError, because_of
@@ -50,8 +51,8 @@ class FunctionWorker(Worker):
         """
         self._guard(self._do.start_bundle, "start_bundle")
         for contents, bundle in seen:
+            self._guard(partial(self._do.see, contents), "its side inputs")
             try:
-                self._do.see(contents)
                 yield from self._do.run(bundle)
             except RaisedFor as failure:
                 element, cause = failure.element, failure.__cause__

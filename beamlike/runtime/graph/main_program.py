@@ -50,8 +50,8 @@ class MainProgram:
         return _opened, (self.blob,)
 
 
-def _is_of_main(member: Any, name: str) -> bool:
-    return bool(member.__module__ == _MAIN and member.__qualname__ == name)
+def _is_of_main(member: type | FunctionType, name: str) -> bool:
+    return (member.__module__, member.__qualname__) == (_MAIN, name)
 
 
 def _is_sendable(member: Any) -> bool:

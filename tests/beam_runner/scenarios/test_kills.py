@@ -1,7 +1,6 @@
 """Streams on Spark, in a process that is killed twice."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.beam_runner.scenarios.json_files import add_file
 from tests.beam_runner.scenarios.source_job import END, add_lines
 
 JOB = Path(__file__).with_name("source_job.py")
@@ -101,12 +101,7 @@ def games_of(folder: Path, number: int) -> list[tuple[str, int, int]]:
     minutes = range(40 * number, 40 * number + 40)
     scores = [(f"team {n % 3}", n, f"2024-01-01 {n // 60:02}:{n % 60:02}:00") for n in minutes]
     names = ("team", "score", "at")
-    text = "".join(f"{json.dumps(dict(zip(names, it, strict=True)))}\n" for it in scores)
-    hidden = folder / f".{number}.json"
-    hidden.write_text(text, encoding="utf-8")
-    written = time.time() - 100 + number  # Spark reads files in the order of these
-    os.utime(hidden, (written, written))
-    hidden.rename(folder / f"{number}.json")
+    add_file(folder, number, [dict(zip(names, score, strict=True)) for score in scores])
     return [(team, score, year + score // 60 * 3_600) for team, score, _ in scores]
 
 

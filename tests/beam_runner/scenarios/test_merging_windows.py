@@ -14,7 +14,7 @@ from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms import trigger, userstate, window
 
 from beamlike.errors import UnsupportedError
-from beamlike.runners.beam import BeamlikeRunner, Retraction, StrategyOptions
+from beamlike.runners.beam import BeamlikeRunner
 from tests.beam_runner.scenarios.visits import (
     GAP,
     LikeSessions,
@@ -327,57 +327,6 @@ def test_windows_that_merge_may_have_no_length(host: str) -> None:
             (["phone:c"], "phone 2 to 2 in 1"),
         ]
         assert_that(grouped, equal_to(expected))
-
-
-def counts_that_retract(host: str, window_fn: Any) -> Any:
-    """Counts of clicks with early panes, each of which withdraws the one before."""
-    p = beam.Pipeline(runner=BeamlikeRunner(host))
-    stream = (
-        TestStream()
-        .add_elements([click_of(1, "phone:a")])
-        .add_elements([click_of(16, "phone:b")])
-        .add_elements([click_of(8, "phone:c")])
-        .advance_watermark_to_infinity()
-    )
-    counts = (
-        p
-        | stream
-        | beam.WindowInto(
-            window_fn,
-            trigger=trigger.AfterWatermark(early=trigger.AfterCount(1)),
-            accumulation_mode=trigger.AccumulationMode.ACCUMULATING,
-        )
-        | StrategyOptions(retractions=True, on_time_behavior="fire_if_non_empty")
-        | beam.combiners.Count.PerKey()
-    )
-    return p, counts | beam.Map(count_shown)
-
-
-def count_shown(count: Any, w: Any = beam.DoFn.WindowParam) -> tuple[bool, int, str]:
-    """Whether a count is withdrawn, itself, and its window."""
-    withdrawn = isinstance(count, Retraction)
-    return withdrawn, (count.element if withdrawn else count)[1], repr(w)
-
-
-def test_a_visit_that_becomes_part_of_another_one_is_withdrawn(host: str) -> None:
-    p, counts = counts_that_retract(host, Visits())
-    with p:
-        expected = [
-            (False, 1, "phone 1 to 11 in 1"),
-            (False, 1, "phone 16 to 26 in 1"),
-            (True, 1, "phone 1 to 11 in 1"),
-            (True, 1, "phone 16 to 26 in 1"),
-            (False, 3, "phone 1 to 26 in 3"),
-        ]
-        assert_that(counts, equal_to(expected))
-
-
-def test_a_pane_of_a_window_of_a_users_class_is_withdrawn(host: str) -> None:
-    p, counts = counts_that_retract(host, TwentySeconds())
-    with p:
-        expected = [(False, n, "any 0 to 20 in 1") for n in (1, 2, 3)]
-        expected += [(True, n, "any 0 to 20 in 1") for n in (1, 2)]
-        assert_that(counts, equal_to(expected))
 
 
 class Page:

@@ -1,8 +1,6 @@
 # ruff: noqa: B008 (that is how Beam has it)
 """Pipelines of the Beam SDK on Spark: DataFrames, tables, streams that restart."""
 
-import json
-import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,7 +12,7 @@ import pytest
 from apache_beam.metrics import Metrics
 from apache_beam.options.pipeline_options import PipelineOptions, SetupOptions
 from apache_beam.runners.runner import PipelineState
-from apache_beam.transforms import trigger, userstate, window
+from apache_beam.transforms import userstate, window
 from apache_beam.transforms.periodicsequence import PeriodicImpulse
 
 from beamlike.errors import PipelineError, StateError, UnsupportedError
@@ -22,11 +20,11 @@ from beamlike.hosts.spark.session import local_session
 from beamlike.runners.beam import (
     BeamlikeRunner,
     FromDataFrame,
-    StrategyOptions,
     UpsertInto,
     WriteRows,
 )
 from beamlike.tables import SQLite
+from tests.beam_runner.scenarios.json_files import add_file
 from tests.beam_runner.scenarios.visits import Visits
 
 Rows = dict[int, list[tuple[Any, ...]]]
@@ -115,19 +113,9 @@ def running_total() -> beam.DoFn:
 
 def sales_of(folder: Path, number: int) -> None:
     """Write the sales of one hour as a file."""
-    lines = [
-        {
-            "shop": f"shop {n % 3}",
-            "item": "tea",
-            "price": n,
-            "sold": f"2024-01-01 0{number}:{n:02}:00",
-        }
-        for n in range(1, 10)
-    ]
-    text = "".join(f"{json.dumps(line)}\n" for line in lines)
-    hidden = folder / f".{number}.json"
-    hidden.write_text(text, encoding="utf-8")
-    hidden.rename(folder / f"{number}.json")
+    names = "shop", "item", "price", "sold"
+    sales = [(f"shop {n % 3}", "tea", n, f"2024-01-01 0{number}:{n:02}:00") for n in range(1, 10)]
+    add_file(folder, number, [dict(zip(names, sale, strict=True)) for sale in sales])
 
 
 def stream_of(spark: Any, folder: Path, checkpoint: Path, hourly: Rows, running: Rows) -> Any:
@@ -180,15 +168,11 @@ def test_a_stream_that_is_stopped_twice_gives_what_a_plain_computation_gives(
 
 def clicks_of(folder: Path, number: int, *clicks: tuple[int, str]) -> None:
     """Write clicks of Ann's, seconds and names, as a file."""
-    lines = [
+    rows = [
         {"user": "ann", "click": click, "at": f"2024-01-01 00:{second // 60:02}:{second % 60:02}"}
         for second, click in clicks
     ]
-    hidden = folder / f".{number}.json"
-    hidden.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    written = time.time() - 100 + number  # Spark reads files in the order of these
-    os.utime(hidden, (written, written))
-    hidden.rename(folder / f"{number}.json")
+    add_file(folder, number, rows)
 
 
 def test_windows_of_a_users_class_merge_on_after_a_stop(spark: Any, tmp_path: Path) -> None:
@@ -320,39 +304,6 @@ def test_a_splittable_source_streams_and_goes_on_from_where_it_was_stopped(
     assert all_of(rows) == [(n,) for n in range(60)]
     # Those of the last seconds came when they were, and not together at the end.
     assert panes[59] - panes[before] > 2
-
-
-def test_an_on_time_pane_without_news_may_be_left_out() -> None:
-    """Beam's SDK cannot say that; `StrategyOptions` can, for the groupings that follow."""
-    from apache_beam.testing.test_stream import TestStream
-    from apache_beam.testing.util import assert_that, equal_to
-
-    for parts, timings in ((None, [0, 1]), ("fire_if_non_empty", [0])):
-        with beam.Pipeline(runner=BeamlikeRunner("local")) as p:
-            stream = (
-                TestStream()
-                .add_elements([window.TimestampedValue(("k", 1), 1)])
-                .advance_watermark_to(10)
-                .advance_watermark_to_infinity()
-            )
-            windowed = (
-                p
-                | stream
-                | beam.WindowInto(
-                    window.FixedWindows(10),
-                    trigger=trigger.AfterWatermark(early=trigger.AfterCount(1)),
-                    accumulation_mode=trigger.AccumulationMode.DISCARDING,
-                )
-            )
-            if parts is not None:
-                windowed |= StrategyOptions(on_time_behavior=parts)
-            seen = (
-                windowed
-                | beam.Map(lambda pair: pair)
-                | beam.GroupByKey()
-                | beam.Map(lambda pair, pane=beam.DoFn.PaneInfoParam: pane.timing)
-            )
-            assert_that(seen, equal_to(timings))
 
 
 @pytest.mark.parametrize("option", ["--checkpoint=/c", "--shards=3", "--trigger_interval=1 second"])

@@ -1,7 +1,5 @@
 """beamlike's own words in pipelines of the Beam SDK on Spark: each ends in a table."""
 
-import json
-import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +22,7 @@ from beamlike.runners.beam import (
     to_data_frame,
 )
 from beamlike.tables import SQLite
+from tests.beam_runner.scenarios.json_files import add_file
 from tests.beam_runner.scenarios.visits import Visits as VisitsOfDevices
 
 VISITS = "user string, n long, ts timestamp"
@@ -48,11 +47,7 @@ class Visits:
     def add(self, *visits: tuple[str, int, str]) -> None:
         """Rows of a user, a number and a time of the first of January, each as a file."""
         for user, n, clock in visits:
-            row = {"user": user, "n": n, "ts": f"2024-01-01 {clock}"}
-            hidden = self.files / f".{self.number}.json"
-            hidden.write_text(json.dumps(row), encoding="utf-8")
-            os.utime(hidden, (1_700_000_000 + self.number,) * 2)  # Spark reads the oldest first
-            hidden.rename(self.files / f"{self.number:03}.json")
+            add_file(self.files, self.number, [{"user": user, "n": n, "ts": f"2024-01-01 {clock}"}])
             self.number += 1
 
     def run(self, fn: Any, options: StrategyOptions | None = None, **windowing: Any) -> Any:

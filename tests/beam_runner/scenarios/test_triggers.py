@@ -16,7 +16,7 @@ from apache_beam.testing.test_stream import TestStream
 from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms import trigger, userstate, window
 
-from beamlike.runners.beam import BeamlikeRunner
+from beamlike.runners.beam import BeamlikeRunner, StrategyOptions
 
 THREE_ONE_BY_ONE = trigger.OrFinally(
     trigger.Repeatedly(trigger.AfterCount(1)), trigger.AfterCount(3)
@@ -64,6 +64,37 @@ def test_a_session_opens_beside_one_that_or_finally_has_closed(host: str) -> Non
     beside = [("k", [5], False), ("k", [], True)]
     expecting(BundleBasedDirectRunner(), sessions, THREE_AND_ONE)
     expecting(BeamlikeRunner(host), sessions, [*THREE_AND_ONE, LAST, *beside])
+
+
+@pytest.mark.parametrize(
+    ("parts", "timings"),
+    [({}, [0, 1]), ({"on_time_behavior": "fire_if_non_empty"}, [0])],
+    ids=["Beam's", "ours"],
+)
+def test_an_on_time_pane_without_news_may_be_left_out(
+    host: str, parts: dict[str, str], timings: list[int]
+) -> None:
+    """Beam's SDK cannot say that; `StrategyOptions` can, for the groupings that follow."""
+    stream = TestStream().add_elements([window.TimestampedValue(("k", 1), 1)])
+    with beam.Pipeline(runner=BeamlikeRunner(host)) as p:
+        windowed = (
+            p
+            | stream.advance_watermark_to(10).advance_watermark_to_infinity()
+            | beam.WindowInto(
+                window.FixedWindows(10),
+                trigger=trigger.AfterWatermark(early=trigger.AfterCount(1)),
+                accumulation_mode=trigger.AccumulationMode.DISCARDING,
+            )
+        )
+        if parts:
+            windowed |= StrategyOptions(**parts)
+        seen = (
+            windowed
+            | beam.Map(lambda pair: pair)
+            | beam.GroupByKey()
+            | beam.Map(lambda pair, pane=beam.DoFn.PaneInfoParam: pane.timing)
+        )
+        assert_that(seen, equal_to(timings))
 
 
 class Waits(beam.DoFn):

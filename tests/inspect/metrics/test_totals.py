@@ -81,6 +81,7 @@ def test_a_batch_is_written_as_open_metrics() -> None:
         'beamlike_windows_open{grouping="hours"}': 5,
         'beamlike_watermark_seconds{grouping="hours"}': 1767225540.0,
         'beamlike_watermark_jumps_total{grouping="hours"}': 0,
+        'beamlike_watermark_jumps_held_total{grouping="hours"}': 0,
         # It began at 0 s and took 0.8 s; the watermark stood at -60 s.
         'beamlike_watermark_lag_seconds{grouping="hours"}': 60.8,
         # The watermark has 60 s to go; by the clock a window has been due for 2.8 s.

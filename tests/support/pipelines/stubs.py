@@ -93,9 +93,11 @@ def _lines() -> Iterator[str]:
 
 
 def _stub(verb: Verb) -> Iterator[str]:
-    definitions = [verb.definition(signature) for signature in verb.signatures]
+    heads = (f"{verb.head(signature)} ..." for signature in verb.signatures)
+    definitions = ast.parse("\n".join(heads)).body
     typed = definitions[:-1] or definitions
     for definition in typed:
+        assert isinstance(definition, ast.FunctionDef)
         arguments = definition.args
         arguments.defaults = [_shown(default) for default in arguments.defaults]
         arguments.kw_defaults = [default and _shown(default) for default in arguments.kw_defaults]

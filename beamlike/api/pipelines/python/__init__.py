@@ -1,7 +1,7 @@
 """What Beam Python counts in seconds, in classes of its own: ``beamlike.beam`` has them.
 
-Read in this order: `durations`, `timestamps`, `reading` (times as
-callers write them), `panes`, `windows` (windows and elements with their time), `window_fns` (window
+Read in this order: `durations`, `timestamps`, `reading` (times as callers write them),
+`core_values` (values of the core by Beam's arguments), `panes`, `windows` (windows and elements with their time), `window_fns` (window
 functions), `model_fns` (the core's for each of them, and for a user's own), `windowing`
 (`WindowInto`, triggers that wait), `functions` (`DoFn`), `times` (transforms that set or show event
 time) and `streams` (the test stream). The core, Scio's verbs and ``beamlike`` itself count

@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from operator import add
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -41,13 +41,11 @@ class Verb:
         """The verb."""
         return self.signatures[-1].partition("(")[0]
 
-    def definition(self, signature: str) -> ast.FunctionDef:
-        """A signature as a function that does nothing."""
+    def head(self, signature: str) -> str:
+        """A signature as the first line of a method."""
         name, _, rest = signature.partition("(")
         owner = f"self: {self.owner}" + ("" if rest.startswith(")") else ", ")
-        (definition,) = ast.parse(f"def {name}({owner if self.owner else ''}{rest}: ...").body
-        assert isinstance(definition, ast.FunctionDef)
-        return definition
+        return f"def {name}({owner if self.owner else ''}{rest}:"
 
 
 def verbs(text: str) -> Iterator[Verb]:
@@ -77,12 +75,13 @@ def _is_complete(signature: str) -> bool:
 def methods(module: ModuleType) -> dict[str, Any]:
     """The methods of the table of a module, whose ``TRANSFORMS`` say what they do."""
     table = {verb.name: verb for verb in verbs(module.VERBS)}
-    definitions = [verb.definition(verb.signatures[-1]) for verb in table.values()]
-    for definition in definitions:
-        definition.body = list(_body(definition))
+    heads = [verb.head(verb.signatures[-1]) for verb in table.values()]
+    lines = ["from __future__ import annotations"]
+    for head, definition in zip(heads, ast.parse("...\n".join([*heads, ""])).body, strict=True):
+        assert isinstance(definition, ast.FunctionDef)
+        lines += [head, *(f"    {line}" for line in _body(definition))]
     namespace = {"add": add, **vars(module)}
-    code = ast.fix_missing_locations(ast.Module([*_FUTURE, *definitions], []))
-    exec(compile(code, __file__, "exec"), namespace)
+    exec(compile("\n".join(lines), __file__, "exec"), namespace)
     by_name = {}
     for name, verb in table.items():
         method: Any = namespace[name]
@@ -91,10 +90,7 @@ def methods(module: ModuleType) -> dict[str, Any]:
     return by_name
 
 
-_FUTURE: Final = ast.parse("from __future__ import annotations").body
-
-
-def _body(definition: ast.FunctionDef) -> Iterator[ast.stmt]:
+def _body(definition: ast.FunctionDef) -> Iterator[str]:
     arguments = definition.args
     parameters = [*arguments.posonlyargs, *arguments.args]
     is_method = bool(parameters) and parameters[0].arg == "self"
@@ -102,10 +98,9 @@ def _body(definition: ast.FunctionDef) -> Iterator[ast.stmt]:
     if arguments.vararg:
         passed.append(f"*{arguments.vararg.arg}")
     subject = f"Call(self, {definition.name!r}, {'fn' if 'fn' in passed else 'None'})"
-    yield from ast.parse(f"call = {subject if is_method else 'None'}").body
+    yield f"call = {subject if is_method else 'None'}"
     for parameter in parameters:
         match parameter.annotation:
             case ast.Subscript(value=ast.Name("Callable")):
-                yield from ast.parse(f"{parameter.arg} = call.checked({parameter.arg})").body
-    call = f"TRANSFORMS[{definition.name!r}]({', '.join(['call', *passed])})"
-    yield from ast.parse(f"return {call}").body
+                yield f"{parameter.arg} = call.checked({parameter.arg})"
+    yield f"return TRANSFORMS[{definition.name!r}]({', '.join(['call', *passed])})"

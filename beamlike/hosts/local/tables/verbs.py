@@ -1,6 +1,5 @@
 """What becomes of the rows of a query, as tables: see `beamlike.hosts.frames`."""
 
-import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
@@ -19,17 +18,16 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 
-_CONDITION = re.compile(r"\s*(not\s+)?([\w.`]+)\s*", re.IGNORECASE)
-
 Row = dict[str, Any]
 
 
 def _condition(rows: TableFrame, condition: Any, verb: str) -> Callable[[Row], bool] | None:
     """Whether a row meets a condition that names a column of booleans; None if it says more."""
-    match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
-    if match is None:
+    words = condition.split() if isinstance(condition, str) else []
+    negated = len(words) == 2 and words[0].lower() == "not"
+    name = words[-1] if len(words) == 1 or negated else ""
+    if not name.replace(".", "_").replace("`", "").isidentifier():
         return None
-    negated, name = match.groups()
     path = found(rows.fields, name, verb)[0]
 
     def holds(row: Row) -> bool:

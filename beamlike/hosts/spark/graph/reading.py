@@ -110,7 +110,7 @@ class Reader:
 
     def _reached(self, rows: "RowColumns", times: Any) -> list[Reached]:
         """How far event time has come, of each part of the source that delivered rows."""
-        clock = self.layers.clocks[self.node]
+        clock = self.layers.clocks[self.node].in_resolution(self.layers.resolution)
         assert isinstance(clock, SourceClock), "a source that streams has a clock"
         parts = None
         if self.part is not None:
