@@ -49,6 +49,7 @@ def test_panes_and_drops_are_counted_and_one_drop_is_reported() -> None:
         "deadline": 180_000,
         "clock_deadline": None,
         "watermark_jump": None,
+        "watermark_held": None,
     }
     assert tally.example == "expired, key='bob', window [00:00:00, 00:01:00), at 00:00:05"
 
@@ -82,6 +83,7 @@ def test_rows_are_counted_where_they_came_out() -> None:
         "deadline": 180_000,
         "clock_deadline": None,
         "watermark_jump": None,
+        "watermark_held": None,
     }
     minute = "[1970-01-01T00:00:00+00:00, 1970-01-01T00:01:00+00:00)"
     at = "1970-01-01T00:00:00.004000+00:00"
@@ -102,6 +104,7 @@ def test_shards_add_up_and_the_least_of_their_times_counts() -> None:
         "deadline": 150_000,
         "clock_deadline": 9,
         "watermark_jump": 60_000,
+        "watermark_held": None,
     }
     assert one.with_other(other).jump == "from 00:01:00 to 00:02:00 by a row"
     assert counted(source) == {
