@@ -121,8 +121,8 @@ def _of_user(trace: TracebackType | None) -> TracebackType | None:
             frames.append(trace)
         trace = trace.tb_next
     kept: TracebackType | None = None
-    for one in reversed(frames):
-        kept = TracebackType(kept, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    for frame in reversed(frames):
+        kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return kept
 
 

@@ -149,13 +149,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out |= {item for item in of_tables if "server" in getattr(item, "fixturenames", ())}
         left_out |= {item for item in items if "[postgres" in item.name}
     if os.environ.get(NO_PYODIDE):
-        left_out |= {it for it in items if "playground_folder" in getattr(it, "fixturenames", ())}
+        left_out |= {
+            item for item in items if "playground_folder" in getattr(item, "fixturenames", ())
+        }
     if os.environ.get(NO_AXE):
-        left_out |= {it for it in items if "axe" in getattr(it, "fixturenames", ())}
+        left_out |= {item for item in items if "axe" in getattr(item, "fixturenames", ())}
     if not config.getoption("--nightly"):
         left_out |= {item for item in items if item.get_closest_marker("nightly")}
         left_out |= {*_repeated_queries(items), *_more_samples(items)}
-        left_out |= {*_more_on_spark([it for it in items if it not in left_out])}
+        left_out |= {*_more_on_spark([item for item in items if item not in left_out])}
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))

@@ -480,5 +480,5 @@ def test_no_file_names_a_place_on_somebodys_machine():
         path = ROOT / name
         text = path.read_text(encoding="utf-8", errors="ignore") if path.is_file() else ""
         lines = text.splitlines()
-        found += [f"{name}:{at + 1}" for at, line in enumerate(lines) if place.search(line)]
+        found += [f"{name}:{index + 1}" for index, line in enumerate(lines) if place.search(line)]
     assert found == []

@@ -230,7 +230,7 @@ def test_the_reference_has_every_public_name(module: ModuleType, pages: dict[Pat
     names = [it for it in module.__all__ if not isinstance(getattr(module, it), ModuleType)]
     anchors = {anchor for page in pages.values() for anchor in page.anchors}
 
-    assert [it for it in names if f"{module.__name__}.{it}" not in anchors] == []
+    assert [name for name in names if f"{module.__name__}.{name}" not in anchors] == []
 
 
 def test_the_playground_is_a_part_of_the_site(site: Path, pages: dict[Path, Page]) -> None:

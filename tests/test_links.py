@@ -58,7 +58,7 @@ def test_a_link_to_a_page_or_a_heading_that_is_not_there_is_found(tmp_path: Path
 def test_the_table_of_folders_has_every_package_and_every_command_of_the_tests() -> None:
     _, _, table = (DOCS / "architecture.md").read_text("utf-8").partition("| folder |")
     folders = re.findall(r"`([\w./]+)`", "".join(re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)))
-    inits = [it for it in ROOT.glob("beamlike/*/__init__.py") if not it.parent.is_symlink()]
+    inits = [path for path in ROOT.glob("beamlike/*/__init__.py") if not path.parent.is_symlink()]
     packages = {f"beamlike/{init.parent.name}" for init in inits}
     commands = {f"tests/{main.parent.name}" for main in ROOT.glob("tests/*/__main__.py")}
 

@@ -207,7 +207,7 @@ def solutions(path: Path) -> list[str]:
     """The solutions of a notebook's exercises, which have its name, in order."""
     page = FOLDER / "solutions" / f"{path.stem}.md"
     found = SOLUTION.findall(page.read_text(encoding="utf-8"))
-    assert [number for number, _ in found] == [str(at + 1) for at in range(len(found))]
+    assert [number for number, _ in found] == [str(index + 1) for index in range(len(found))]
     return [solution for _, solution in found]
 
 
@@ -270,7 +270,7 @@ def test_a_notebook_was_saved_with_what_it_says_and_without_errors(path: Path) -
 @every_notebook
 def test_there_are_pictures_and_each_has_its_words_beside_it(path: Path) -> None:
     texts = [dict(said(cell)) for cell in code_cells(read(path))]
-    pictures = [(it["image/png"], it["text/plain"]) for it in texts if "image/png" in it]
+    pictures = [(text["image/png"], text["text/plain"]) for text in texts if "image/png" in text]
     assert pictures != []
     assert [words for words, _ in pictures] == [words for _, words in pictures]
     assert "" not in [words for words, _ in pictures]
@@ -287,7 +287,7 @@ def test_a_notebook_ends_with_exercises_that_are_not_solved_yet(path: Path) -> N
     saved = read(path)
     texts = [cell.source for cell in saved.cells if cell.cell_type == "markdown"]
     exercises, checks = tagged(saved, "exercise"), tagged(saved, "exercise-check")
-    assert EXERCISE.findall("\n".join(texts)) == [str(at + 1) for at in range(len(exercises))]
+    assert EXERCISE.findall("\n".join(texts)) == [str(index + 1) for index in range(len(exercises))]
     assert 3 <= len(exercises) <= 5
     assert len(exercises) == len(checks) == len(solutions(path))
     assert [text[:8] for cell in checks for _, text in said(cell)] == ["Not yet."] * len(checks)

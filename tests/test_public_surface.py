@@ -56,11 +56,13 @@ def public(kind: type | tuple[type, ...]) -> dict[str, Any]:
 
 def test_a_public_function_is_documented_and_typed() -> None:
     functions = public(FunctionType)
-    assert [name for name, it in functions.items() if not (it.__doc__ or "").strip()] == []
+    assert [
+        name for name, function in functions.items() if not (function.__doc__ or "").strip()
+    ] == []
     untyped = {
-        name: {*inspect.signature(inspect.unwrap(it)).parameters, "return"}
-        - it.__annotations__.keys()
-        for name, it in functions.items()
+        name: {*inspect.signature(inspect.unwrap(function)).parameters, "return"}
+        - function.__annotations__.keys()
+        for name, function in functions.items()
     }
     assert {name: arguments for name, arguments in untyped.items() if arguments} == {}
 
@@ -116,7 +118,7 @@ CLASSES = [
 
 def test_help_of_a_class_shows_nothing_that_was_generated() -> None:
     generated = re.compile(r"^ \|  (?:__\w+__).*$|by attrs|built-in functions", re.MULTILINE)
-    shown = {kind: generated.findall(help_of(kind)) for kind in dict.fromkeys(CLASSES)}
+    shown = {fromkey: generated.findall(help_of(fromkey)) for fromkey in dict.fromkeys(CLASSES)}
     assert {kind: found for kind, found in shown.items() if found} == {}
 
 

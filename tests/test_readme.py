@@ -43,12 +43,12 @@ def test_the_blocks_are_of_languages_that_run_or_are_printed():
 
 
 def _pages_with_code() -> list[Any]:
-    found = []
+    pages = []
     for page, blocks in BLOCKS.items():
         code = "".join(text for language, text in blocks if language == "python")
         marks = pytest.mark.spark if "local_session" in code else ()
-        found += [pytest.param(page, marks=marks)] if code and page not in ELSEWHERE else []
-    return found
+        pages += [pytest.param(page, marks=marks)] if code and page not in ELSEWHERE else []
+    return pages
 
 
 @pytest.mark.parametrize("page", _pages_with_code())

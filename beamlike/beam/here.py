@@ -83,8 +83,8 @@ HERE: Final[Mapping[str, str]] = {
 @cache
 def _parts(module: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     entries = HERE.get(module, "").split()
-    renamed = dict(each.split("=") for each in entries if "=" in each)
-    return tuple(each for each in entries if "=" not in each), renamed
+    renamed = dict(entry.split("=") for entry in entries if "=" in entry)
+    return tuple(entry for entry in entries if "=" not in entry), renamed
 
 
 def place_of(module: str, name: str) -> tuple[str, str] | None:

@@ -273,7 +273,7 @@ def _page(out: Path, replays: Iterator["Replay"], problems: Sequence[str]) -> in
     left_out: list[str] = []
 
     def keep(scenario: Scenario, outcome: Run) -> str:
-        title = next(it for it in _titles(scenario) if it not in recordings)
+        title = next(title for title in _titles(scenario) if title not in recordings)
         try:
             recordings[title] = recorded(scenario, outcome)
         except RecordingError as error:

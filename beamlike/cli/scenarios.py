@@ -106,10 +106,10 @@ def _read(file: str) -> Reading:
 def _files(name: str) -> list[str]:
     if not os.path.isdir(name):
         return [name]
-    found = sorted(map(str, Path(name).rglob("*.json")))
-    if not found:
+    files = sorted(map(str, Path(name).rglob("*.json")))
+    if not files:
         raise TranscriptError(f"{name}: there is no *.json file in this folder")
-    return found
+    return files
 
 
 Outcome = Run | Exception

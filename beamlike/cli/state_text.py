@@ -28,9 +28,9 @@ def inputs_of(stage: SavedStage) -> Iterator[str]:
     """The watermark of each input, of a grouping whose inputs have watermarks of their own."""
     for at in range(max(len(shard.at.inputs) for shard in stage.shards)):
         states = [shard.at.inputs[at] for shard in stage.shards if at < len(shard.at.inputs)]
-        updates = instant(max(it.active_at for it in states))
+        updates = instant(max(state.active_at for state in states))
         if states[0].shards:
-            by_shard = zip(*(it.shards for it in states), strict=True)
+            by_shard = zip(*(state.shards for state in states), strict=True)
             watermarks = [max(of_shard) for of_shard in by_shard]
             least = min(watermarks)
             yield (
@@ -38,7 +38,9 @@ def inputs_of(stage: SavedStage) -> Iterator[str]:
                 f"updated at {updates}"
             )
             continue
-        greatest = max((it.greatest for it in states if it.greatest is not None), default=None)
+        greatest = max(
+            (state.greatest for state in states if state.greatest is not None), default=None
+        )
         if greatest is None:
             yield "a source that has delivered nothing yet"
         else:

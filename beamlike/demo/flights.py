@@ -198,7 +198,9 @@ def storm_days(flights: pa.Table, count: int) -> list[date]:
 def cuts(first: date, last: date, storms: Sequence[date], pace: Pace) -> list[int]:
     """The instants (epoch ms, ascending) at which one file ends and the next begins."""
     slow = [(_break_ms(day), _break_ms(day) + pace.storm_hours * 3_600_000) for day in storms]
-    found = {at for start, end in slow for at in range(start, end + 1, pace.storm_minutes * 60_000)}
+    found = {
+        index for start, end in slow for index in range(start, end + 1, pace.storm_minutes * 60_000)
+    }
     day = first
     while day <= last:
         at = _break_ms(day)

@@ -121,10 +121,10 @@ class Held(CombineFn):
 
     def add(self, accumulator: _Held, values: Sequence[Any], timestamps: Sequence[int]) -> _Held:
         held, lost = accumulator
-        for columns, at in zip(values, timestamps, strict=True):
+        for columns, timestamp in zip(values, timestamps, strict=True):
             parts = columns if self.keys else (columns,)
-            self._check(held, parts[: self.keys], at)
-            held, lost = self._bounded((*held, Stamp(parts[-1], at)), lost)
+            self._check(held, parts[: self.keys], timestamp)
+            held, lost = self._bounded((*held, Stamp(parts[-1], timestamp)), lost)
         return held, lost
 
     def merge(self, first: _Held, second: _Held) -> _Held:
@@ -394,7 +394,7 @@ class SessionRun:
 def _rows(outputs: Sequence[Output], at: int | None, reason: str = "inactivity") -> list[Row]:
     """The sessions as rows of this instant (ms); None: of that at which each of them closes."""
     panes = [(out.key, out.effect) for out in outputs if isinstance(out.effect, Pane)]
-    panes.sort(key=lambda it: it[1].window.end)
+    panes.sort(key=lambda pane: pane[1].window.end)
     return [
         Row("value", key, pane.value, None, pane.window.end if at is None else at, reason)
         for key, pane in panes

@@ -369,7 +369,7 @@ class Harness:
             and (self._operator.fires_at_end or not output.effect.info.is_last)
         ]
         # Timers are due in order of time, whatever their keys.
-        panes.sort(key=lambda it: (it[0], it[2].window.max_timestamp))
+        panes.sort(key=lambda pane: (pane[0], pane[2].window.max_timestamp))
         return [self._row(key, pane) for _, key, pane in panes]
 
     def _row(self, key: Any, pane: Pane) -> Row:

@@ -67,7 +67,9 @@ def advice_on(words: str | None) -> str | None:
         return None
     if _DIED in words:
         steps = steps_that_ended_workers()
-        return "; ".join([ADVICE_ON_DEAD_WORKERS, *(f"its last step was {it}" for it in steps[:1])])
+        return "; ".join(
+            [ADVICE_ON_DEAD_WORKERS, *(f"its last step was {step}" for step in steps[:1])]
+        )
     if _NOT_INSTALLED.search(words):
         return ADVICE_WITHOUT_BEAMLIKE
     return ADVICE_ON_LEFTOVERS if _NOT_EMPTY in words else None

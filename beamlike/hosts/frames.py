@@ -250,5 +250,5 @@ class Frames(ABC):
         """
 
     @abstractmethod
-    def with_its_pane(self, found: Frame, pane_before: str) -> Frame:
+    def with_its_pane(self, frame: Frame, pane_before: str) -> Frame:
         """Rows that were looked up as the panes that they were."""

@@ -174,7 +174,7 @@ class _Run:
             UnsupportedError: Nothing waits for processing time here.
         """
         while True:
-            going = [it for it in self._workers.values() if it.outlasts_input]
+            going = [worker for worker in self._workers.values() if worker.outlasts_input]
             left = [worker for worker in going if worker.wakes_at is not None]
             if not left:
                 return
@@ -184,7 +184,7 @@ class _Run:
                     "no clock for it; run it where processing time passes"
                 )
             instants = (worker.wakes_at for worker in self._workers.values())
-            clock = self._wait(min(it for it in instants if it is not None))
+            clock = self._wait(min(instant for instant in instants if instant is not None))
             with paused_gc():
                 self._play(Step(None, (), clock))
 

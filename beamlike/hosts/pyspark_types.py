@@ -28,7 +28,7 @@ Rows arrive in the zone of the session: see `beamlike.runtime.row_metadata`.
 def schema_of(columns: T.StructType) -> pa.Schema:
     """Columns of a DataFrame as fields of Arrow."""
     return pa.schema(
-        [field_of(it.name, it.dataType, nullable=it.nullable) for it in columns.fields]
+        [field_of(field.name, field.dataType, nullable=field.nullable) for field in columns.fields]
     )
 
 

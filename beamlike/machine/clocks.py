@@ -375,7 +375,7 @@ class Clocks:
         return tuple(after)
 
     def _watermark(self, states: Sequence[InputState], clock: int) -> int:
-        main = [at for at in range(len(self.inputs)) if at not in self.side]
+        main = [index for index in range(len(self.inputs)) if index not in self.side]
         known = self._least(main, states, clock)
         if known is not None:
             return known
@@ -389,7 +389,7 @@ class Clocks:
         self, positions: Iterable[int], states: Sequence[InputState], clock: int
     ) -> int | None:
         """The least watermark of some inputs; None if all of them are idle."""
-        known = (self._of(self.inputs[at], states[at], clock) for at in positions)
+        known = (self._of(self.inputs[position], states[position], clock) for position in positions)
         return min((watermark for watermark in known if watermark is not None), default=None)
 
     def _reached(self, positions: Iterable[int], states: Sequence[InputState]) -> int:

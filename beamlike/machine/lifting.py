@@ -96,8 +96,8 @@ def _greatest(elements: Sequence[Item], window: Window) -> int:
     """The greatest event time (ms) of those in a window. Some may come in another one that
     overlaps it."""
     inside = (
-        it.timestamp
-        for it in elements
-        if window.start <= it.timestamp < window.end and it.window in (None, window)
+        element.timestamp
+        for element in elements
+        if window.start <= element.timestamp < window.end and element.window in (None, window)
     )
     return max(inside, default=window.max_timestamp)

@@ -186,7 +186,7 @@ class Bundle(Sequence[Windowed]):
         windows = self.windows
         if isinstance(windows, Spans):
             return self, windows
-        places = [at for at, each in enumerate(windows) for _ in each]
+        places = [index for index, window in enumerate(windows) for _ in window]
         spans = Spans.of(window for each in windows for window in each)
         return self.at(places).with_windows(spans), spans
 
@@ -204,6 +204,6 @@ class Bundle(Sequence[Windowed]):
 
 def _one_each(windows: Sequence[tuple[Window, ...]]) -> Spans | None:
     """The windows of elements, if each is in one."""
-    if any(len(each) != 1 for each in windows):
+    if any(len(window) != 1 for window in windows):
         return None
     return Spans.of(window for (window,) in windows)

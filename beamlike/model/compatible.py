@@ -43,7 +43,7 @@ def check_flatten(
     named = (
         list(strategies.items())
         if isinstance(strategies, Mapping)
-        else [(f"input {at}", strategy) for at, strategy in enumerate(strategies)]
+        else [(f"input {index}", strategy) for index, strategy in enumerate(strategies)]
     )
     for name, strategy in named:
         check_strategy(f"check_flatten: {name}", strategy)

@@ -284,21 +284,21 @@ class CustomTrigger(Trigger, Generic[State]):
         return ArrivedElements(count, times, values if self.looks_at == "values" else None)
 
 
-def _is_ours(kind: type) -> bool:
-    return kind.__module__.startswith("beamlike.")
+def _is_ours(cls: type) -> bool:
+    return cls.__module__.startswith("beamlike.")
 
 
-def _below(kind: type) -> Iterator[type]:
+def _below(cls: type) -> Iterator[type]:
     """All classes of beamlike that are made from this one."""
-    below: list[type] = kind.__subclasses__()
+    below: list[type] = cls.__subclasses__()
     for sub in below:
         if _is_ours(sub):
             yield sub
             yield from _below(sub)
 
 
-def _name(kind: type) -> str:
-    return kind.__name__
+def _name(cls: type) -> str:
+    return cls.__name__
 
 
 def custom_triggers_in(trigger: Trigger) -> list[CustomTrigger[Any]]:
@@ -320,10 +320,10 @@ def argument_defaults(kind: type[CustomTrigger[Any]]) -> dict[str, Any]:
 def _texts(trigger: CustomTrigger[Any]) -> Iterable[str]:
     if trigger.arguments:
         defaults = argument_defaults(type(trigger))
-        for name, kind in trigger.arguments.items():
+        for name, argument in trigger.arguments.items():
             value, default = getattr(trigger, name), defaults[name]
-            if value != (default if kind != "duration" else _in_ticks(trigger, default)):
-                text = _text(kind, value, getattr(trigger, "resolution", MILLISECONDS))
+            if value != (default if argument != "duration" else _in_ticks(trigger, default)):
+                text = _text(argument, value, getattr(trigger, "resolution", MILLISECONDS))
                 yield text if default is inspect.Parameter.empty else f"{name}={text}"
         return
     for field in attrs.fields(type(trigger)) if attrs.has(type(trigger)) else ():
@@ -336,8 +336,12 @@ def _in_ticks(trigger: CustomTrigger[Any], default: Any) -> Any:
     return unit.from_ms(default) if isinstance(default, int) else default
 
 
-def _text(kind: ArgumentKind, value: Any, unit: Resolution) -> str:
-    return unit.show_duration(value) if kind == "duration" else _OF_ARGUMENT[kind](value)
+def _text(argument_kind: ArgumentKind, value: Any, unit: Resolution) -> str:
+    return (
+        unit.show_duration(value)
+        if argument_kind == "duration"
+        else _OF_ARGUMENT[argument_kind](value)
+    )
 
 
 _OF_ARGUMENT: Final[Mapping[ArgumentKind, Callable[[Any], str]]] = {

@@ -50,7 +50,9 @@ def stable_repr(thing: Any) -> str:
         return f"[{', '.join(map(stable_repr, thing))}]"
     if attrs.has(type(thing)):
         fields = [
-            it for it in attrs.fields(type(thing)) if (it.eq or it.repr) and it.name != "resolution"
+            field
+            for field in attrs.fields(type(thing))
+            if (field.eq or field.repr) and field.name != "resolution"
         ]
         parameters = {field.name: getattr(thing, field.name) for field in fields}
     else:

@@ -276,7 +276,11 @@ def by_name(
 def _spelled_out(function: Callable[..., object], others: Mapping[str, Any]) -> inspect.Signature:
     """The signature of a function with each of its other arguments, which may be left out."""
     whole = inspect.signature(function)
-    named = [it for it in whole.parameters.values() if it.kind is not inspect.Parameter.VAR_KEYWORD]
+    named = [
+        parameter
+        for parameter in whole.parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in others.items()

@@ -65,7 +65,7 @@ def trigger_in(trigger: Trigger, resolution: Resolution) -> Trigger:
             return _custom_in(trigger, resolution)
         case AfterProcessingTime(transforms=transforms):
             changed = copy.copy(trigger)
-            of_query = tuple(each.in_resolution(resolution) for each in transforms)
+            of_query = tuple(transform.in_resolution(resolution) for transform in transforms)
             object.__setattr__(changed, "transforms", of_query)
             return changed
         case AfterWatermark(early=early, late=late):
@@ -88,7 +88,9 @@ def _own_resolution(trigger: Trigger) -> Resolution:
     if isinstance(trigger, AfterProcessingTime):
         transforms: tuple[Delay | AlignTo, ...] = trigger.transforms
         return max(
-            (each.resolution for each in transforms), key=lambda it: it.per_ms, default=MILLISECONDS
+            (transform.resolution for transform in transforms),
+            key=lambda it: it.per_ms,
+            default=MILLISECONDS,
         )
     own = getattr(trigger, "resolution", MILLISECONDS)
     return own if isinstance(own, Resolution) else MILLISECONDS

@@ -147,5 +147,7 @@ def _is_near(
 
 def _end_with(run: _Run, end_event: IntervalWindow, gap: int, last: int) -> int:
     """Where a run ends that this window ends."""
-    later = (it.end for it in run.windows if last_instant(it, gap, last) >= end_event.end)
+    later = (
+        window.end for window in run.windows if last_instant(window, gap, last) >= end_event.end
+    )
     return max([end_event.end, *later])

@@ -80,16 +80,16 @@ def _trigger(text: str) -> Trigger:
     raise ValueError(f"there is no trigger {name} with these parts")
 
 
-def _extra(kind: type[CustomTrigger[Any]], parts: list[str]) -> Trigger:
+def _extra(cls: type[CustomTrigger[Any]], parts: list[str]) -> Trigger:
     given: dict[str, Any] = {}
-    for name, part in zip(kind.arguments, parts, strict=False):
+    for name, part in zip(cls.arguments, parts, strict=False):
         said, is_named, text = part.partition("=")
-        if not is_named or said not in kind.arguments:
+        if not is_named or said not in cls.arguments:
             said, text = name, part
-        given[said] = _READ[kind.arguments[said]](text)
+        given[said] = _READ[cls.arguments[said]](text)
     if len(given) != len(parts):
-        raise ValueError(f"there is no trigger {kind.__name__} with these parts")
-    make: Callable[..., Trigger] = kind
+        raise ValueError(f"there is no trigger {cls.__name__} with these parts")
+    make: Callable[..., Trigger] = cls
     return make(**given)
 
 
@@ -133,10 +133,10 @@ def _transform(text: str) -> spec.Delay | spec.AlignTo:
 def _parts(text: str) -> Iterator[str]:
     """What stands between the commas that are in no parentheses."""
     depth = start = 0
-    for at, character in enumerate(text):
+    for index, character in enumerate(text):
         depth += (character == "(") - (character == ")")
         if character == "," and depth == 0:
-            yield text[start:at].strip()
-            start = at + 1
+            yield text[start:index].strip()
+            start = index + 1
     if text[start:].strip():
         yield text[start:].strip()

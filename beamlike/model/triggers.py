@@ -156,7 +156,9 @@ class AfterProcessingTime(OnceTrigger):
 
     @property
     def without_unit(self) -> Mapping[str, int]:
-        return {name: it for each in self.transforms for name, it in each.without_unit.items()}
+        return {
+            name: it for transform in self.transforms for name, it in transform.without_unit.items()
+        }
 
     def target(self, arrival: int) -> int:
         """The instant that the clock must pass for a first element that came at ``arrival``."""

@@ -50,12 +50,12 @@ def window_fn_of(text: str) -> WindowFn:
     Sessions(30m, max_elements=100)
     """
     try:
-        found = _window_fn(text.strip())
+        window_fn = _window_fn(text.strip())
     except (KeyError, TypeError, ValueError, SyntaxError) as error:
         raise _unknown(text) from error
-    if str(found) != text.strip():
+    if str(window_fn) != text.strip():
         raise _unknown(text)
-    return found
+    return window_fn
 
 
 def _unknown(text: str) -> WindowError:

@@ -14,13 +14,13 @@ from beamlike.model.resolution import MICROSECONDS, MILLISECONDS, Resolution, re
 from beamlike.model.time import InstantLike, instant_ms, show_instant
 
 
-def _start(given: InstantLike) -> int:
+def _start(instant: InstantLike) -> int:
     # Windows are made for every element, and nearly always of whole milliseconds.
-    return given if type(given) is int else _instant(given, "IntervalWindow start")
+    return instant if type(instant) is int else _instant(instant, "IntervalWindow start")
 
 
-def _end(given: InstantLike) -> int:
-    return given if type(given) is int else _instant(given, "IntervalWindow end")
+def _end(instant: InstantLike) -> int:
+    return instant if type(instant) is int else _instant(instant, "IntervalWindow end")
 
 
 def _instant(given: Any, argument: str) -> int:

@@ -66,9 +66,9 @@ def _draw(sketch: Plain) -> Plain:
     }
 
 
-def _panel(given: Plain, script: Script, title: str) -> Plain:
+def _panel(plain: Plain, script: Script, title: str) -> Plain:
     try:
-        chosen = grouped(given)
+        chosen = grouped(plain)
         recording = _recorded(chosen, script)
     except BeamlikeError as error:
         return {"problem": str(error)}
@@ -102,12 +102,12 @@ def _moves(script: Script) -> list[Plain]:
 
 def _open(text: str, name: str) -> Plain:
     """The scenarios of a file as sketches, and what could not be read of it."""
-    found = transcripts_of(text, name)
-    if not found.scenarios and found.problem is not None:
-        raise found.problem
-    problem = "" if found.problem is None else str(found.problem)
-    drawn = [scenario for scenario in found.scenarios if scenario.function is None]
-    if len(drawn) < len(found.scenarios):
+    transcripts = transcripts_of(text, name)
+    if not transcripts.scenarios and transcripts.problem is not None:
+        raise transcripts.problem
+    problem = "" if transcripts.problem is None else str(transcripts.problem)
+    drawn = [scenario for scenario in transcripts.scenarios if scenario.function is None]
+    if len(drawn) < len(transcripts.scenarios):
         refusal = (
             f"{name}: a function with states and timers cannot be drawn here; beamlike replay "
             "shows what it brings out"

@@ -203,16 +203,16 @@ class SketchedGrouping:
         return Grouping(self.strategy, self.combine)
 
 
-def grouped(given: Plain) -> SketchedGrouping:
+def grouped(plain: Plain) -> SketchedGrouping:
     """Read one strategy of a sketch."""
-    if given["aggregation"] not in AGGREGATIONS:
+    if plain["aggregation"] not in AGGREGATIONS:
         known = ", ".join(AGGREGATIONS)
-        raise BeamlikeError(f"aggregation {given['aggregation']!r} must be one of {known}")
-    if "words" in given:
-        strategy, code = strategy_in_words(given["words"])
-        return SketchedGrouping(strategy, given["aggregation"], code)
-    place = read_json(json.dumps(given["windowing"]), "windowing")
-    return SketchedGrouping(read_windowing(place), given["aggregation"])
+        raise BeamlikeError(f"aggregation {plain['aggregation']!r} must be one of {known}")
+    if "words" in plain:
+        strategy, code = strategy_in_words(plain["words"])
+        return SketchedGrouping(strategy, plain["aggregation"], code)
+    place = read_json(json.dumps(plain["windowing"]), "windowing")
+    return SketchedGrouping(read_windowing(place), plain["aggregation"])
 
 
 def script_of(sketch: Plain) -> Script:
@@ -267,15 +267,15 @@ def windowing_of(strategy: WindowingStrategy, aggregation: str) -> Plain:
     return windowing
 
 
-def _rule(given: Plain) -> WatermarkRule | None:
+def _rule(plain: Plain) -> WatermarkRule | None:
     """The rule that moves the watermark; None if it moves as it is drawn."""
-    if given["rule"] == "drawn":
+    if plain["rule"] == "drawn":
         return None
-    if given["rule"] not in _RULES:
+    if plain["rule"] not in _RULES:
         raise WatermarkError(
-            f"the rule {given['rule']!r} must be one of drawn, {', '.join(_RULES)}"
+            f"the rule {plain['rule']!r} must be one of drawn, {', '.join(_RULES)}"
         )
-    rule: WatermarkRule = _RULES[given["rule"]](given)
+    rule: WatermarkRule = _RULES[plain["rule"]](plain)
     return rule
 
 
@@ -286,8 +286,8 @@ def _step(step: Plain) -> ScriptStep:
     return AdvanceWatermark(MAX_TIMESTAMP if to is None else to)
 
 
-def _element(given: Plain) -> Element:
-    return Element(given["value"], given["at"])
+def _element(plain: Plain) -> Element:
+    return Element(plain["value"], plain["at"])
 
 
 def _check_forward(script: Script) -> None:

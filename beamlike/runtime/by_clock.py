@@ -72,9 +72,9 @@ class PerfectWatermark:
 
     def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         found, earliest = list[Move](), MAX_TIMESTAMP
-        for at in reversed(range(len(arrivals))):
-            found.append((arrivals[at].clock, earliest))
-            earliest = min(earliest, arrivals[at].element.timestamp)
+        for index in reversed(range(len(arrivals))):
+            found.append((arrivals[index].clock, earliest))
+            earliest = min(earliest, arrivals[index].element.timestamp)
         return _forward(reversed(found))
 
 
@@ -89,7 +89,9 @@ class BoundedDelay:
     bound: int = attrs.field(converter=_bound_ms, repr=show_duration)
 
     def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
-        return _forward((it.clock, it.element.timestamp - self.bound) for it in arrivals)
+        return _forward(
+            (arrival.clock, arrival.element.timestamp - self.bound) for arrival in arrivals
+        )
 
 
 @attrs.frozen
@@ -108,10 +110,10 @@ class IdleAfter:
 
     def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         found = list[Move]()
-        for at, it in enumerate(arrivals):
-            found.append((it.clock, it.element.timestamp - self.bound))
-            idle, is_last = it.clock + self.silence, at + 1 == len(arrivals)
-            again = max(end, idle + 1) if is_last else arrivals[at + 1].clock
+        for index, arrival in enumerate(arrivals):
+            found.append((arrival.clock, arrival.element.timestamp - self.bound))
+            idle, is_last = arrival.clock + self.silence, index + 1 == len(arrivals)
+            again = max(end, idle + 1) if is_last else arrivals[index + 1].clock
             step = max(self.silence, (again - idle) // _MOST_STEPS, 1)
             found += [(clock, clock - self.bound) for clock in range(idle, again, step)]
         return _forward(found)
@@ -130,10 +132,10 @@ class PercentileOfDelays:
 
     def moves(self, arrivals: Sequence[Arrival], end: int) -> list[Move]:
         found, delays = list[Move](), list[int]()
-        for it in arrivals:
-            delays = sorted((*delays, it.delay))
+        for arrival in arrivals:
+            delays = sorted((*delays, arrival.delay))
             rank = max(1, math.ceil(len(delays) * self.percent / 100))
-            found.append((it.clock, it.clock - delays[rank - 1]))
+            found.append((arrival.clock, arrival.clock - delays[rank - 1]))
         return _forward(found)
 
 
@@ -156,7 +158,7 @@ def script_by_clock(
         every: The clock passes each multiple of this (ms) by 1 ms, from the first thing that
             happens to the last.
     """
-    ordered = sorted(arrivals, key=lambda it: it.clock)
+    ordered = sorted(arrivals, key=lambda arrival: arrival.clock)
     moves = rule.moves(ordered, max(ordered[-1].clock if ordered else 0, end or 0))
     arriving = [(it.clock, Arrive(((it.key, it.element),))) for it in ordered]
     events: list[tuple[int, ScriptStep]] = [

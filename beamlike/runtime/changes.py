@@ -158,11 +158,11 @@ def read_layouts() -> str:
 
 def refused(saved: Words, now: Words) -> Iterator[str]:
     """Each difference that state cannot follow, in words."""
-    for what in dict.fromkeys((*now, *saved)):
-        had, has = saved.get(what), now.get(what)
-        if had != has and not _may_differ(what, saved, now):
-            before, after = _readable(what, had), _readable(what, has)
-            yield f"{what}: the checkpoint has {before}, the query has {after}"
+    for fromkey in dict.fromkeys((*now, *saved)):
+        had, has = saved.get(fromkey), now.get(fromkey)
+        if had != has and not _may_differ(fromkey, saved, now):
+            before, after = _readable(fromkey, had), _readable(fromkey, has)
+            yield f"{fromkey}: the checkpoint has {before}, the query has {after}"
 
 
 def _readable(what: str, words: str | None) -> str:

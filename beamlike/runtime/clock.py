@@ -58,7 +58,11 @@ class Clock:
 
     def begin(self, updates: Iterable[WatermarkUpdate]) -> Self:
         """The clocks as a micro-batch begins: at the watermark that the host knows by then."""
-        known = [it.watermark for it in updates if isinstance(it, HostWatermark) and it.begins]
+        known = [
+            update.watermark
+            for update in updates
+            if isinstance(update, HostWatermark) and update.begins
+        ]
         return attrs.evolve(self, watermark=max([self.watermark, *known]))
 
     def after(self, plan: Plan, updates: Sequence[WatermarkUpdate], clock: int) -> Self:
@@ -71,7 +75,7 @@ class Clock:
         """
         clock, inputs, watermark, side = max(clock, self.clock), self.inputs, self.watermark, None
         if plan.clocks is not None:
-            of_inputs = [it for it in updates if not isinstance(it, HostWatermark)]
+            of_inputs = [update for update in updates if not isinstance(update, HostWatermark)]
             inputs, of_all = plan.clocks.update(inputs, of_inputs, clock, self.clock)
             if plan.key_clock is None:  # else only the host moves all keys, as at the end
                 watermark = max(watermark, of_all)
@@ -190,10 +194,10 @@ def jump_over(
     """
     rows = list(delivered)
     top = known
-    for start, end in sorted(stretch for it in rows for stretch in it.stretches):
+    for start, end in sorted(stretch for row in rows for stretch in row.stretches):
         start, end = (believed(bound, source, clock) for bound in (start, end))
         if start - top > source.delay + wait:
-            last = max(rows, key=lambda it: it.stretches[-1][-1])
+            last = max(rows, key=lambda row: row.stretches[-1][-1])
             greatest = believed(last.stretches[-1][-1], source, clock)
             before, after = top - source.delay, greatest - source.delay
             return Jump(before, after, last.last, source.resolution)

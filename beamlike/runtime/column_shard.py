@@ -146,7 +146,7 @@ class ColumnShard:
             pages.replace(rows, gone, below([it.new for it in written]))
             index.contents = pages.contents
         if index.failing != Failing():
-            panes = sum(len(it.key) for one in made for it in one.panes)
+            panes = sum(len(pane.key) for one in made for pane in one.panes)
             rows_given = sum(table.num_rows for table in arrivals)
             given = (rows_given, panes, (), self.plan.max_failures, self.plan.name)
             index.failing = index.failing.after(*given)

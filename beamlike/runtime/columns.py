@@ -121,8 +121,8 @@ class ExactColumns(AccumulatorColumns):
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         totals, counts = (column.to_pylist() for column in columns)
         return [
-            (int.from_bytes(total, "little", signed=True), *each)
-            for total, each in zip(totals, counts, strict=True)
+            (int.from_bytes(total, "little", signed=True), *count)
+            for total, count in zip(totals, counts, strict=True)
         ]
 
 
@@ -219,16 +219,16 @@ class CheckedColumn(AccumulatorColumns):
         return columns[0].to_pylist()  # type: ignore[no-any-return]
 
 
-def converted(value: Any, kind: pa.DataType, what: str, declared: str) -> Any:
+def converted(value: Any, dtype: pa.DataType, what: str, declared: str) -> Any:
     """A value as it comes back from a declared type.
 
     Raises:
         CombineError: It does not fit.
     """
-    if _stays_as_it_is(value, kind):
+    if _stays_as_it_is(value, dtype):
         return value  # most do, and Arrow takes longer than all else that is done with a row
     try:
-        back = pa.array([value], kind).to_pylist()[0]
+        back = pa.array([value], dtype).to_pylist()[0]
         lost = "" if _holds(back, value) else f"it would become {back!r}"
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         back, lost = None, str(error)
@@ -250,10 +250,10 @@ _PLAIN: Final[Mapping[int, type]] = {
 _LONGS: Final = range(-(2**63), 2**63)
 
 
-def _stays_as_it_is(value: Any, kind: pa.DataType) -> bool:
+def _stays_as_it_is(value: Any, dtype: pa.DataType) -> bool:
     """Whether a value is plain and certain to come back from a type."""
     cls = type(value)
-    if _PLAIN.get(kind.id) is not cls:
+    if _PLAIN.get(dtype.id) is not cls:
         return False
     return value in _LONGS if cls is int else cls is not str or value.isascii()
 
@@ -331,29 +331,29 @@ def as_column(values: Sequence[Any]) -> pa.Array | None:
         return None
 
 
-def columns_of(fn: CombineFn, kind: pa.DataType) -> tuple[AccumulatorColumns, pa.DataType] | None:
+def columns_of(fn: CombineFn, dtype: pa.DataType) -> tuple[AccumulatorColumns, pa.DataType] | None:
     """How a function's accumulators are saved over values of a type, and the type of its results.
 
     None if it is a function of a user's own, or is not exact over this type.
     """
-    if pa.types.is_boolean(kind):
+    if pa.types.is_boolean(dtype):
         return None
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype)
     match fn:
         case combine.Count():
             return PlainColumn(_NUMBER), _NUMBER
         case combine.Collect():
-            return ListColumn(kind), pa.list_(kind)
+            return ListColumn(dtype), pa.list_(dtype)
         case combine.CollectSet():
-            return ListColumn(kind), pa.list_(kind)
+            return ListColumn(dtype), pa.list_(dtype)
         case combine.CountDistinct():
-            return ListColumn(kind), _NUMBER
+            return ListColumn(dtype), _NUMBER
         case combine.Sum() if is_number:
-            return PlainColumn(kind), kind
+            return PlainColumn(dtype), dtype
         case combine.Mean() if is_number:
             return MeanColumns(), pa.float64()
         case combine.Min() | combine.Max():
-            return PlainColumn(kind), kind
+            return PlainColumn(dtype), dtype
         case combine.First() | combine.Latest():
-            return StampedColumns(kind), kind
+            return StampedColumns(dtype), dtype
     return None

@@ -57,8 +57,8 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
         return attrs.evolve(net, fn=NetSum(scale), columns=total)
     names = ["value", "by"] if wanted.kind in _RANKED else None
     fields = {
-        names[place] if names else f"value_{place}": kinds[each]
-        for place, each in enumerate(columns)
+        names[place] if names else f"value_{place}": kinds[column]
+        for place, column in enumerate(columns)
     }
     kept = Kept(
         part.fn,

@@ -41,7 +41,7 @@ def read_columns(text: str) -> pa.Schema:
         fields.append(reader.field())
     reader.ends()
     names = [field.name.lower() for field in fields]
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
     if twice is not None:
         raise ColumnError(f"schema {text!r} has two columns called {twice!r}")
     return pa.schema(fields)

@@ -163,7 +163,7 @@ _CLOCK: Final = pa.schema([("of", pa.int32()), ("clock", pa.int64())])
 
 def _table(rows: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.Table:
     columns = [*zip(*rows, strict=True)] or [()] * len(schema)
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+    arrays = [pa.array(column, dtype) for column, dtype in zip(columns, schema.types, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

@@ -50,7 +50,7 @@ def _json(value: pa.Scalar) -> str:
         return "null"
     if is_a.is_struct(dtype):
         names = [field.name for field in dtype]
-        items = (f"{_quoted(name)}:{_json(value[at])}" for at, name in enumerate(names))
+        items = (f"{_quoted(name)}:{_json(value[index])}" for index, name in enumerate(names))
         return f"{{{','.join(items)}}}"
     if is_a.is_map(dtype) and is_a.is_string(dtype.key_type):
         entries = (f"{_json(key)}:{_json(item)}" for key, item in _pairs(value))

@@ -87,7 +87,7 @@ def combine_the_rest(
 
 
 def _schema(plan: Plan) -> pa.Schema:
-    fields = [(f"key_{name}", kind) for name, kind in plan.keys.items()]
+    fields = [(f"key_{name}", key) for name, key in plan.keys.items()]
     fields += [(name, pa.int64()) for name in ("start", "end", "count", "ts")]
     fields += [("judged", pa.bool_()), ("merged", pa.bool_())]
     fields += [*plan.operation.accumulator.types().items()]
@@ -175,7 +175,9 @@ class _KeyByKey:
     def _table(self, lifted: Sequence[tuple[Key, Lifted]], hashes: dict[Key, int]) -> pa.Table:
         layout = self._plan.operation.accumulator
         ones = [one for _, one in lifted]
-        columns: list[Any] = [[key[at] for key, _ in lifted] for at in range(len(self._plan.keys))]
+        columns: list[Any] = [
+            [key[index] for key, _ in lifted] for index in range(len(self._plan.keys))
+        ]
         columns += [
             [one.window.start for one in ones],
             [one.window.end for one in ones],

@@ -258,8 +258,8 @@ def jump_of_stage(
         wait: See `WindowingStrategy.longest_wait`.
     """
     of_source: dict[int, list[Delivered]] = {}
-    for it in rows:
-        of_source.setdefault(it.source, []).append(it)
+    for row in rows:
+        of_source.setdefault(row.source, []).append(row)
     for at, own in of_source.items():
         source = clocks.inputs[at]
         known = status.known[at] if status.known else None

@@ -124,7 +124,7 @@ class LookUp(Operation):
     @property
     def _shown(self) -> list[tuple[int, str, pa.DataType]]:
         """Position, name and type of the main columns that the result has."""
-        named = [(at, name, kind) for at, (name, kind) in enumerate(self.main.items())]
+        named = [(index, name, kind) for index, (name, kind) in enumerate(self.main.items())]
         return [it for it in named if it[1] not in self.hidden]
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
@@ -153,7 +153,7 @@ class LookUp(Operation):
 
 
 def _spelled(types: Types) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in types.items())
+    return ", ".join(f"{name} {dtype}" for name, dtype in types.items())
 
 
 @attrs.frozen
@@ -184,8 +184,13 @@ class _SideWindowColumns(AccumulatorColumns):
         }
 
     def encode(self, accumulators: Sequence[SideWindow]) -> list[pa.Array]:
-        contents = [None if it.content is None else list(it.content) for it in accumulators]
-        waiting = [[self._row(element) for element in it.waiting] for it in accumulators]
+        contents = [
+            None if accumulator.content is None else list(accumulator.content)
+            for accumulator in accumulators
+        ]
+        waiting = [
+            [self._row(element) for element in accumulator.waiting] for accumulator in accumulators
+        ]
         types = self.types()
         return [pa.array(contents, types["content"]), pa.array(waiting, types["waiting"])]
 

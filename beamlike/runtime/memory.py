@@ -97,7 +97,7 @@ class MemoryStage:
         """The processing time (ms) that the clock has to pass for something to happen; None if
         nothing waits for it."""
         timers = map(self._machine.next_timers, self._states.values())
-        instants = (it.clock for it in timers if it.clock is not None)
+        instants = (timer.clock for timer in timers if timer.clock is not None)
         return min(instants, default=None)
 
     @property

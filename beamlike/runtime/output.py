@@ -120,7 +120,9 @@ class OutputTable:
             dropped = {"kind": REPORT, "shard": shard, "watermark": reached}
             rows.append(_Row(nothing, None, dropped))
         panes = [row.pane for row in rows]
-        columns: list[Any] = [[row.key[at] for row in rows] for at in range(len(self.plan.keys))]
+        columns: list[Any] = [
+            [row.key[index] for row in rows] for index in range(len(self.plan.keys))
+        ]
         columns.append([row.window and self._span(row.window) for row in rows])
         columns += self.plan.operation.show([pane and pane.value for pane in panes])
         columns.append([pane and self._micros(pane.timestamp) for pane in panes])
@@ -260,8 +262,8 @@ class ColumnOutput:
         """
         tables = list[pa.Table]()
         last = len(stepped.passes) - 1
-        for at, one in enumerate(stepped.passes):
-            tables += self._build(one, report if at == last else None)
+        for index, one in enumerate(stepped.passes):
+            tables += self._build(one, report if index == last else None)
         if report is not None and not stepped.passes:
             tables.append(self.one_by_one.build([], report))
         return tables
@@ -292,9 +294,10 @@ class ColumnOutput:
         if self.plan.has_downstream:
             factor = self.plan.tick_of_rows
             known = {
-                name: pa.array(it if factor == 1 else it * factor) for name, it in times.items()
+                name: pa.array(time if factor == 1 else time * factor)
+                for name, time in times.items()
             }
-            fields = [known.get(it.name, pa.nulls(count, it.type)) for it in types.marks]
+            fields = [known.get(mark.name, pa.nulls(count, mark.type)) for mark in types.marks]
             marks = pa.StructArray.from_arrays(fields, fields=list(types.marks))
         span = [_shown_times(it, tick, types.timestamp) for it in (panes.start, panes.end)]
         arrays = [column.take(of_row) for column in keys.columns]
@@ -350,10 +353,10 @@ def keyed_drops(
         arrived: These rows; None if there were none.
         judged_at: The watermark (ms) that judged them.
     """
-    for one in drops:
+    for drop in drops:
         assert arrived is not None, "what is dropped has arrived"
-        lost = list(arriving(plan, arrived.take(pa.array(one.row))))
-        effects = drops_of(one, [item for _, item in lost], judged_at)
+        lost = list(arriving(plan, arrived.take(pa.array(drop.row))))
+        effects = drops_of(drop, [item for _, item in lost], judged_at)
         yield from zip((key for key, _ in lost), effects, strict=True)
 
 

@@ -263,10 +263,10 @@ def _dealt(plan: Plan, table: pa.Table, order: Order) -> pa.RecordBatch:
     blobs = [
         sealed(
             Kind.ELEMENTS,
-            table.take(pa.array(np.arange(at, table.num_rows, groups))).combine_chunks(),
+            table.take(pa.array(np.arange(index, table.num_rows, groups))).combine_chunks(),
             order=order,
         )
-        for at in range(groups)
+        for index in range(groups)
     ]
     return packed_blobs(list(plan.fanout_ids), blobs)
 
@@ -339,11 +339,13 @@ def arrived_in(resolution: Resolution, before: Resolution, arrived: Arrived) -> 
     """What a shard was sent, in coarser ticks than before. What is finer goes."""
     factor = resolution.micros // before.micros
 
-    def update(it: WatermarkUpdate) -> WatermarkUpdate:
-        if isinstance(it, SourceProgress):
-            start = None if it.start is None else it.start // factor
-            return attrs.evolve(it, greatest=it.greatest // factor, start=start)
-        return attrs.evolve(it, watermark=it.watermark // factor)
+    def update(watermark_update: WatermarkUpdate) -> WatermarkUpdate:
+        if isinstance(watermark_update, SourceProgress):
+            start = None if watermark_update.start is None else watermark_update.start // factor
+            return attrs.evolve(
+                watermark_update, greatest=watermark_update.greatest // factor, start=start
+            )
+        return attrs.evolve(watermark_update, watermark=watermark_update.watermark // factor)
 
     delivered = [
         attrs.evolve(it, stretches=[(a // factor, b // factor) for a, b in it.stretches])

@@ -83,7 +83,7 @@ class Returned:
 
     @property
     def _named(self) -> str:
-        return ", ".join(f"{name} {kind}" for name, kind in self.words.items())
+        return ", ".join(f"{name} {word}" for name, word in self.words.items())
 
     def _by_name(self, answer: Mapping[str, Any], key: Sequence[Any]) -> list[Any]:
         of_key = dict(zip(self.keys, key, strict=True))
@@ -102,7 +102,7 @@ class Returned:
                 )
         return [answer.get(name) for name in self.columns]
 
-    def _fitting(self, name: str, kind: pa.DataType, value: Any) -> Any:
+    def _fitting(self, name: str, dtype: pa.DataType, value: Any) -> Any:
         if value is None:
             if name in self.required:
                 raise ColumnError(
@@ -111,7 +111,7 @@ class Returned:
                 )
             return None
         try:
-            return converted(value, kind, f"the column {name!r} of a result is", self.words[name])
+            return converted(value, dtype, f"the column {name!r} of a result is", self.words[name])
         except CombineError as error:
             raise ColumnError(str(error)) from None
 
@@ -177,11 +177,13 @@ class PerKey(Operation):
             "allowed lateness": lateness_words(
                 self.strategy.allowed_lateness, self.strategy.resolution
             ),
-            "states": ", ".join(sorted(it.words for it in fn.states.values())) or "none",
-            "timers": ", ".join(sorted(it.words for it in fn.timers.values())) or "none",
+            "states": ", ".join(sorted(state.words for state in fn.states.values())) or "none",
+            "timers": ", ".join(sorted(timer.words for timer in fn.timers.values())) or "none",
         }
         if fn.sorts:  # only then rows are saved
-            words["waiting rows"] = ", ".join(f"{name} {it}" for name, it in self.columns.items())
+            words["waiting rows"] = ", ".join(
+                f"{name} {column}" for name, column in self.columns.items()
+            )
         return words
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
@@ -196,8 +198,8 @@ class PerKey(Operation):
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         return [
-            pa.array([None if row is None else row[at] for row in values], kind)
-            for at, kind in enumerate(self.results.values())
+            pa.array([None if row is None else row[index] for row in values], result)
+            for index, result in enumerate(self.results.values())
         ]
 
 
@@ -222,4 +224,8 @@ class _SavedColumn(PickledColumn):
     """
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [pa.array([pickle.dumps(it, protocol=5) for it in accumulators], pa.binary())]
+        return [
+            pa.array(
+                [pickle.dumps(accumulator, protocol=5) for accumulator in accumulators], pa.binary()
+            )
+        ]

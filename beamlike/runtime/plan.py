@@ -121,9 +121,11 @@ class Aggregation(Operation):
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         return [
             from_objects(
-                [value and value[at] for value in values], part.result, f"aggregate {part.name!r}"
+                [value and value[index] for value in values],
+                part.result,
+                f"aggregate {part.name!r}",
             )
-            for at, part in enumerate(self.parts)
+            for index, part in enumerate(self.parts)
             if part.shown
         ]
 
@@ -137,16 +139,16 @@ class _PartsColumns(AccumulatorColumns):
     def types(self) -> dict[str, pa.DataType]:
         # Names of aggregates are the user's: only with its position is a column's name its own.
         return {
-            f"acc{at}_{part.name}{suffix}": kind
-            for at, part in enumerate(self.parts)
-            for suffix, kind in part.columns.types().items()
+            f"acc{index}_{part.name}{suffix}": dtype
+            for index, part in enumerate(self.parts)
+            for suffix, dtype in part.columns.types().items()
         }
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
         return [
             array
-            for at, part in enumerate(self.parts)
-            for array in part.columns.encode([accumulator[at] for accumulator in accumulators])
+            for index, part in enumerate(self.parts)
+            for array in part.columns.encode([accumulator[index] for accumulator in accumulators])
         ]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
@@ -337,7 +339,7 @@ class Plan:
         return {
             "layout version": str(LAYOUT_VERSION),
             **self.operation.words,
-            "key": ", ".join(f"{name} {kind}" for name, kind in self.keys.items()),
+            "key": ", ".join(f"{name} {key}" for name, key in self.keys.items()),
             "inputs": self._input_words(),
             "shards": str(self.shards),
             "buckets": str(self.buckets),

@@ -148,7 +148,7 @@ def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
     if type(part.fn) not in _BUILT_IN:
         return Objects(part.fn, part.columns)
     kinds = list(values.values())
-    fold = fold_of(part.fn, [kinds[at] for at in _positions(part)], part.columns)
+    fold = fold_of(part.fn, [kinds[position] for position in _positions(part)], part.columns)
     if fold.types() != list(part.columns.types().values()):
         return Objects(part.fn, part.columns)
     return fold
@@ -170,7 +170,9 @@ class _ReadObjects(Objects):
 def inputs_of_part(part: Part, fold: Fold, table: pa.Table) -> Values | None:
     """What the fold is given of rows that have the plan's values as ``value_<name>``, in order."""
     columns = [name for name in table.column_names if name.startswith("value_")]
-    return fold.values_of([one_chunk(table.column(columns[at])) for at in _positions(part)])
+    return fold.values_of(
+        [one_chunk(table.column(columns[position])) for position in _positions(part)]
+    )
 
 
 def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -> Arrivals:

@@ -256,7 +256,11 @@ class Shard:
             effects += out
             next_timers = machine.next_timers(state)
         states[key] = state
-        return [(key, effect) for effect in effects], [(key, it) for it in merges], next_timers
+        return (
+            [(key, effect) for effect in effects],
+            [(key, merge) for merge in merges],
+            next_timers,
+        )
 
     def _load(
         self, pages: Pages, touched: set[int], index: Index
@@ -287,7 +291,9 @@ def _live(before: KeyState, trace: Iterable[TraceEvent]) -> Iterator[Merged]:
     windows = before.windows
     for it in trace:
         if isinstance(it, Merged):
-            live = tuple(at for at in it.sources if at in windows and not windows[at].closed)
+            live = tuple(
+                source for source in it.sources if source in windows and not windows[source].closed
+            )
             if len(live) > 1:
                 yield Merged(live, it.into)
 

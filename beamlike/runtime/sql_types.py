@@ -182,5 +182,5 @@ def usual_schema(schema: pa.Schema, argument: str) -> pa.Schema:
 def _is_usual(dtype: pa.DataType) -> bool:
     """Whether SQL has a type."""
     if pa.types.is_struct(dtype) or pa.types.is_map(dtype) or pa.types.is_list(dtype):
-        return all(_is_usual(dtype.field(at).type) for at in range(dtype.num_fields))
+        return all(_is_usual(dtype.field(index).type) for index in range(dtype.num_fields))
     return dtype in _PLAIN or pa.types.is_decimal128(dtype)

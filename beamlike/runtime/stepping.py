@@ -241,9 +241,9 @@ def _column_shard(plan: Plan) -> ColumnShard:
         raise UnsupportedError(plan.operation.why_key_by_key)
     if plan.key_clock is not None:
         raise UnsupportedError("each key has a watermark of its own")
-    for name, kind in plan.keys.items():
-        if not can_number(kind):
-            raise UnsupportedError(f"the key {name!r} has the type {kind}")
+    for name, key in plan.keys.items():
+        if not can_number(key):
+            raise UnsupportedError(f"the key {name!r} has the type {key}")
     return ColumnShard(plan)
 
 

@@ -143,8 +143,8 @@ class Tally:
         for table in tables:
             kind = pc.struct_field(table.column(MARKS), "kind")
             timings = pc.struct_field(table.column("pane"), "timing").filter(pc.is_null(kind))
-            for each in timings.value_counts().to_pylist():
-                found["panes", each["values"]] += each["counts"]
+            for value_count in timings.value_counts().to_pylist():
+                found["panes", value_count["values"]] += value_count["counts"]
             found["retractions", ""] += _withdrawing(table)
             dropped = pc.equal(kind, DROPPED_ROW)
             if not pc.any(dropped).as_py():  # nearly always
@@ -194,8 +194,8 @@ class Tally:
         return Tally(
             list(map(sum, zip(self.counts, other.counts, strict=True))),
             [
-                (sum(its) if at < SUMS else min(its)) if its else None
-                for at, its in enumerate(known)
+                (sum(its) if index < SUMS else min(its)) if its else None
+                for index, its in enumerate(known)
             ],
             self.example or other.example,
             self.jump or other.jump,
@@ -254,10 +254,10 @@ def tallies_table(tallies: Mapping[int, Tally]) -> pa.Table:
     return pa.table(
         {
             "of": pa.array(tallies, number),
-            "counts": pa.array([it.counts for it in tallies.values()], numbers),
-            "stood": pa.array([it.stood for it in tallies.values()], numbers),
-            "example": pa.array([it.example for it in tallies.values()], pa.string()),
-            "jump": pa.array([it.jump for it in tallies.values()], pa.string()),
+            "counts": pa.array([tally.counts for tally in tallies.values()], numbers),
+            "stood": pa.array([tally.stood for tally in tallies.values()], numbers),
+            "example": pa.array([tally.example for tally in tallies.values()], pa.string()),
+            "jump": pa.array([tally.jump for tally in tallies.values()], pa.string()),
         }
     )
 
@@ -273,7 +273,10 @@ def tallies_array(tallies: Mapping[int, Tally] | None, rows: int = 1) -> pa.Arra
     if tallies is None:
         return pa.nulls(rows, _ARROW)
     first = [
-        (node, {"counts": [*it.counts, *it.stood], "example": it.example, "jump": it.jump})
-        for node, it in tallies.items()
+        (
+            node,
+            {"counts": [*tally.counts, *tally.stood], "example": tally.example, "jump": tally.jump},
+        )
+        for node, tally in tallies.items()
     ]
     return pa.array([first, *([None] * (rows - 1))], _ARROW)

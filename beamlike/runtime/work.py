@@ -107,7 +107,8 @@ class Said:
     def in_ticks(self, resolution: Resolution) -> tuple[list[HostWatermark], int]:
         """The same, in ticks."""
         updates = [
-            attrs.evolve(it, watermark=resolution.from_ms(it.watermark)) for it in self.updates
+            attrs.evolve(update, watermark=resolution.from_ms(update.watermark))
+            for update in self.updates
         ]
         return updates, resolution.from_ms(self.clock)
 

@@ -106,9 +106,9 @@ def round_instants(
     length = axis.position(end) - axis.position(start)
     distance = next((d for d in DISTANCES if length // d < most), DISTANCES[-1])
     shown = [
-        at
+        index
         for first, last in _stretches(axis, start, end)
-        for at in range(-(-first // distance) * distance, last + 1, distance)
+        for index in range(-(-first // distance) * distance, last + 1, distance)
     ]
     return _labelled(shown[:most], distance, zone)
 
@@ -144,7 +144,7 @@ def _labelled(instants: Sequence[int], distance: int, zone: tzinfo) -> list[tupl
             text = f"{time}\n{date}"
         shown_date = date
         texts.append(text)
-    whole_minutes = distance % MINUTE == 0 and all(at % MINUTE == 0 for at in instants)
+    whole_minutes = distance % MINUTE == 0 and all(instant % MINUTE == 0 for instant in instants)
     if whole_minutes and distance < DAY:
         texts = [_without_seconds(text) for text in texts]
     return list(zip(instants, texts, strict=True))

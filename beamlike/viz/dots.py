@@ -215,7 +215,7 @@ class Dots:
         """The elements, those of a row and fate that would cover each other as one."""
         drawn: list[Mark] = []
         last: dict[tuple[float, Fate], int] = {}
-        for mark in sorted(self._scene.marks, key=lambda it: (it.at, it.event)):
+        for mark in sorted(self._scene.marks, key=lambda mark: (mark.at, mark.event)):
             place = (mark.at, mark.fate)
             before = drawn[last[place]] if place in last else None
             if before is not None and self._place(mark)[0] - self._place(before)[0] < _NEAR:
@@ -270,7 +270,7 @@ class Dots:
             return
         for running in self._scene.running:
             left, right = (
-                self._labels.to_pixels(at, 0)[0] for at in self._scene.edges(running.window)
+                self._labels.to_pixels(edge, 0)[0] for edge in self._scene.edges(running.window)
             )
             across = self._scene.event.position(running.event)
             x, y = self._labels.to_pixels(across, running.at)
@@ -312,7 +312,7 @@ class Dots:
         if mark.refused or not own:
             return None
         ends = min(left for left, _ in own), max(right for _, right in own)
-        left, right = (self._labels.to_pixels(at, 0)[0] for at in ends)
+        left, right = (self._labels.to_pixels(end, 0)[0] for end in ends)
         return left, right
 
     def _between_others(self, mark: Mark) -> tuple[float, float]:
@@ -322,7 +322,9 @@ class Dots:
         for life in self._scene.lives:
             if not life.opened <= mark.at <= life.ended:
                 continue
-            start, end = (self._labels.to_pixels(at, 0)[0] for at in self._scene.edges(life.window))
+            start, end = (
+                self._labels.to_pixels(edge, 0)[0] for edge in self._scene.edges(life.window)
+            )
             if life.window.end <= mark.event:
                 left = max(left, min(end, here))
             elif mark.event < life.window.start:

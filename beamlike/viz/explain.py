@@ -60,13 +60,13 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
             its panes and drops, and what it became.
     """
     keys = recording.keys if key is None else (recording.known_key(key),)
-    stories = [Narrator(recording.of_key(one)) for one in keys]
+    stories = [Narrator(recording.of_key(key)) for key in keys]
     title = str(recording.strategy)
     if not recording.is_grouped:
         title = f"{recording.strategy.window_fn}, not grouped"
     if window is not None:
         wanted = _window(window)
-        known = {at: None for trace in stories for at in trace.windows()}
+        known = {window: None for trace in stories for window in trace.windows()}
         if wanted not in known:
             raise RecordingError(_no_window(wanted, list(known), key, recording))
         stories = [trace for trace in stories if wanted in trace.windows()]
@@ -74,15 +74,15 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
     return Explanation(title, tuple(trace.all() for trace in stories))
 
 
-def _window(given: WindowLike) -> Window:
-    if isinstance(given, IntervalWindow | GlobalWindow):
-        return given
-    if isinstance(given, tuple) and len(given) == 2:
-        start, end = given
+def _window(window_like: WindowLike) -> Window:
+    if isinstance(window_like, IntervalWindow | GlobalWindow):
+        return window_like
+    if isinstance(window_like, tuple) and len(window_like) == 2:
+        start, end = window_like
         return IntervalWindow(instant_ms(start, "window start"), instant_ms(end, "window end"))
     raise RecordingError(
         "window must be a window, or its start and end as a pair such as "
-        f'("00:00:00", "00:10:00"), got {shorten(given, _SHOWN_KEY)}'
+        f'("00:00:00", "00:10:00"), got {shorten(window_like, _SHOWN_KEY)}'
     )
 
 
@@ -102,7 +102,9 @@ def _no_window(
         value = lost_elements(missed, _SHOWN_KEY)
         of_key += f": it would have come to be, had {value} not been dropped"
     elif key is not None:
-        others = [it for it in recording.keys if wanted in Narrator(recording.of_key(it)).windows()]
+        others = [
+            key for key in recording.keys if wanted in Narrator(recording.of_key(key)).windows()
+        ]
         if others:
             some = ", ".join(shorten(it, _SHOWN_KEY) for it in others[:_NEAREST])
             more = f" and {len(others) - _NEAREST} more" if len(others) > _NEAREST else ""

@@ -195,9 +195,21 @@ class KeyHistory:
         for merge in plan:
             yield merge.sources, merge.into
 
-    def _end(self, it: _OpenWindow, row: float, end: End, into: Window | None = None) -> None:
-        self._open.pop(it.window, None)
-        self.lives.append(Life(it.window, it.opened, row, end, it.sources, into, closed=it.closed))
+    def _end(
+        self, open_window: _OpenWindow, row: float, end: End, into: Window | None = None
+    ) -> None:
+        self._open.pop(open_window.window, None)
+        self.lives.append(
+            Life(
+                open_window.window,
+                open_window.opened,
+                row,
+                end,
+                open_window.sources,
+                into,
+                closed=open_window.closed,
+            )
+        )
 
     def _expire(self, row: float, watermark: int) -> None:
         if self.strategy is None:
@@ -250,7 +262,9 @@ def _why(drops: Sequence[Drop]) -> str:
     """Why windows refused an element, each reason once; and by how little it was missed."""
     reasons = []
     for reason in dict.fromkeys(drop.reason for drop in drops):
-        missed = [it.missed_by for it in drops if it.reason is reason and it.missed_by is not None]
+        missed = [
+            drop.missed_by for drop in drops if drop.reason is reason and drop.missed_by is not None
+        ]
         by = f", missed by {show_duration(min(missed))}" if missed else ""
         reasons.append(f"{reason.value}{by}")
     return "; ".join(reasons)

@@ -250,7 +250,11 @@ class Narrator:
 
     def _merged(self, moment: Moment, merge: Merged, came: dict[Window, list[Element]]) -> Sentence:
         live = sorted(
-            (at for at in merge.sources if at in self._before and not self._before[at].closed),
+            (
+                source
+                for source in merge.sources
+                if source in self._before and not self._before[source].closed
+            ),
             key=bounds,
         )
         elements = [
@@ -262,7 +266,7 @@ class Narrator:
         text = because.merged_because(merge, live, elements, self._strategy.window_fn)
         if merge.into not in live and any(at in self._showed | self._grew for at in live):
             self._grew.add(merge.into)
-        self._fresh[merge.into] = sum(self._fresh.pop(at, 0) for at in merge.sources)
+        self._fresh[merge.into] = sum(self._fresh.pop(source, 0) for source in merge.sources)
         return Sentence(moment.step, "merged", (merge.into, *merge.sources), text)
 
     def _joined(self, moment: Moment, window: Window, elements: Sequence[Element]) -> Sentence:

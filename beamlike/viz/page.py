@@ -50,12 +50,12 @@ def page(recording: Recording | Mapping[str, Recording], title: str = "beamlike"
     chapters = {title: recording} if isinstance(recording, Recording) else dict(recording)
     if not chapters:
         raise RecordingError("a page needs a recording, got none; give at least one")
-    documents = [document_of(each, name) for name, each in chapters.items()]
+    documents = [document_of(chapter, name) for name, chapter in chapters.items()]
     style = palette_style() + page_part("page.css")
     parts = [palette_script(), *map(page_part, (*SHARED_SCRIPTS, "page.js"))]
     script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
     plain = "\n\n".join(
-        f"{name}\n{pane_table(each.run.outputs)}" for name, each in chapters.items()
+        f"{name}\n{pane_table(chapter.run.outputs)}" for name, chapter in chapters.items()
     )
     filled = {
         "policy": _policy(style, script),

@@ -110,7 +110,7 @@ class Panel:
         """The labels of rows that find room, the strong ones first."""
         strong, weak = 12.0 / self.row_height, 15.0 / self.row_height
         kept: list[Tick] = []
-        for tick in sorted(self.scene.ticks, key=lambda it: (not it.strong, it.at)):
+        for tick in sorted(self.scene.ticks, key=lambda tick: (not tick.strong, tick.at)):
             if all(abs(tick.at - it.at) >= (strong if tick.strong else weak) for it in kept):
                 kept.append(tick)
         return sorted(kept, key=lambda it: it.at)
@@ -175,7 +175,7 @@ class Panel:
     def _merge(self, life: Life) -> None:
         """Say that windows merged, where there is room in what they made."""
         left, right = (
-            self.labels.to_pixels(at, life.opened) for at in self.scene.edges(life.window)
+            self.labels.to_pixels(edge, life.opened) for edge in self.scene.edges(life.window)
         )
         words = f"{len(life.sources)} windows merge"
         style = {"style": "italic", "color": self.palette.muted}

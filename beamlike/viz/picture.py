@@ -112,7 +112,7 @@ def known_keys(run: Run, key: Any = None) -> list[Any]:
     if key is None:
         return keys
     if identity(key) not in map(identity, keys):
-        some = ", ".join(shorten(it, 30) for it in keys[:8]) + (", ..." if len(keys) > 8 else "")
+        some = ", ".join(shorten(key, 30) for key in keys[:8]) + (", ..." if len(keys) > 8 else "")
         raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {some}")
     return [key]
 
@@ -151,7 +151,7 @@ def figure(
 
 def _frames(plan: "_FigurePlan") -> Iterator["Figure"]:
     """The figure once for each instant, with what has happened until then."""
-    for now in sorted({at for scene in plan.scenes for at in scene.instants}):
+    for now in sorted({instant for scene in plan.scenes for instant in scene.instants}):
         yield plan.draw(now)
 
 

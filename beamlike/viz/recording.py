@@ -211,7 +211,9 @@ class Recording:
         return cls(
             attrs.evolve(run, outputs=outputs, trace=trace),
             strategy,
-            tuple(attrs.evolve(it, trace=tuple(traced.get(it.step, ()))) for it in moments),
+            tuple(
+                attrs.evolve(moment, trace=tuple(traced.get(moment.step, ()))) for moment in moments
+            ),
             is_grouped=combine is not None,
         )
 
@@ -330,9 +332,9 @@ def _by_step(items: Iterable[Item]) -> dict[int, list[Item]]:
     return by_step
 
 
-def _in_order(step: int, given: Sequence[Output], again: Sequence[Output]) -> tuple[Output, ...]:
+def _in_order(step: int, outputs: Sequence[Output], again: Sequence[Output]) -> tuple[Output, ...]:
     """What came out in a step, in the order of the replay: hosts guarantee none between keys."""
-    rest, ordered = list(given), []
+    rest, ordered = list(outputs), []
     for output in again:
         at = next((index for index, one in enumerate(rest) if _is_same_output(one, output)), None)
         if at is None:

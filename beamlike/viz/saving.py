@@ -54,8 +54,8 @@ def frames_of(made: Any, frames: Callable[[], Iterable["Figure"]]) -> None:
 
 
 def _frames(made: Any) -> Callable[[], Iterable[Any]] | None:
-    found: Callable[[], Iterable[Any]] | None = vars(made).get("_beamlike_frames")
-    return found
+    frames: Callable[[], Iterable[Any]] | None = vars(made).get("_beamlike_frames")
+    return frames
 
 
 def _write_file(made: Any, target: Path) -> None:

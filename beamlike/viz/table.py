@@ -131,7 +131,7 @@ def _table(
     every = [header[:-1], *rows]
     widths = [max(map(columns, column)) for column in zip(*every, strict=True)]
     room = max(_LEAST_VALUE_WIDTH, width - sum(widths) - 2 * len(widths))
-    values = [header[-1], *(value(at, room) for at in range(len(rows)))]
+    values = [header[-1], *(value(index, room) for index in range(len(rows)))]
     return "\n".join(
         "  ".join([*map(padded, row, widths), shown]).rstrip()
         for row, shown in zip(every, values, strict=True)

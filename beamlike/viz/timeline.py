@@ -198,7 +198,7 @@ class _Block:
                 row,
                 tuple(line for lines in below for line in lines),
                 elements=len(mine),
-                panes=sum(isinstance(it, Pane) and not it.retraction for it in effects),
+                panes=sum(isinstance(effect, Pane) and not effect.retraction for effect in effects),
                 drops=len(drops),
             )
 

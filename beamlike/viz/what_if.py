@@ -130,10 +130,10 @@ class Rescue:
         for arrived in script:
             for _, element in arrived.elements if isinstance(arrived, Arrive) else ():
                 try:
-                    found = windows_of(element, self._strategy.window_fn, OnFailure.DROP, None)
+                    windows = windows_of(element, self._strategy.window_fn, OnFailure.DROP, None)
                 except BeamlikeError:
                     continue
-                ends |= set() if isinstance(found, Drop) else {window.end for window in found}
+                ends |= set() if isinstance(windows, Drop) else {window.end for window in windows}
         turns = {mark - end + 1 for mark in marks for end in ends}
         return sorted(turn for turn in turns if self._strategy.allowed_lateness < turn < below)
 
@@ -199,10 +199,10 @@ def _for_window(step: ScriptStep, window: Window | None, strategy: WindowingStra
     mine: list[tuple[Hashable, Element]] = []
     for key, element in step.elements:
         try:
-            found = windows_of(element, strategy.window_fn, OnFailure.DROP, None)
+            windows = windows_of(element, strategy.window_fn, OnFailure.DROP, None)
         except BeamlikeError:
             continue
-        if not isinstance(found, Drop) and window in found:
+        if not isinstance(windows, Drop) and window in windows:
             mine.append((key, attrs.evolve(element, window=window)))
     return Arrive(tuple(mine))
 

@@ -239,8 +239,8 @@ def _can_have_none(results: Results) -> bool:
 
 def _not_alone(scope: str, selection: Selection) -> Failure | None:
     alone = {
-        at
-        for at, output in zip(selection.positions, selection.outputs, strict=True)
+        position
+        for position, output in zip(selection.positions, selection.outputs, strict=True)
         if isinstance(output.effect, Pane)
         and output.effect.info.is_first
         and output.effect.info.is_last
@@ -250,7 +250,7 @@ def _not_alone(scope: str, selection: Selection) -> Failure | None:
     return Failure(
         f"{scope}: the window has panes that are not the only one of their key",
         (("expected", "every pane of the window is both first and last"),),
-        tuple(at for at in selection.positions if at not in alone),
+        tuple(position for position in selection.positions if position not in alone),
     )
 
 

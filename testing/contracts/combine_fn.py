@@ -68,7 +68,7 @@ def check_combine_fn(
         raise TestStreamError(f"check_combine_fn needs a combine function, got {fn!r}{hint}")
     given = list(values)
     if timestamps is None:
-        times = [at * 1000 for at in range(len(given))]
+        times = [index * 1000 for index in range(len(given))]
     else:
         times = [instant_ms(time, "check_combine_fn timestamp") for time in timestamps]
     if not given:

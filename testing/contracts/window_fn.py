@@ -168,7 +168,7 @@ def _plans_are_sound(case: WindowFnCase) -> Iterator[str]:
             yield f"{case.asked} of {case.shown(given)}: {sentence}"
 
 
-def _unsound(case: WindowFnCase, given: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]:
+def _unsound(case: WindowFnCase, sizes: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]:
     wrong = next((merge for merge in plan if not isinstance(merge, Merge)), None)
     if wrong is not None:
         yield f"answers {short(wrong)}, which is no Merge"
@@ -178,7 +178,7 @@ def _unsound(case: WindowFnCase, given: Sizes, plan: tuple[Merge, ...]) -> Itera
     for merge in plan:
         sources, into = merge.sources, merge.into
         for source in sources:
-            if source not in given:
+            if source not in sizes:
                 yield f"merges {source}, which was not given"
             if source in used:
                 yield f"merges {source} twice"
@@ -191,7 +191,7 @@ def _unsound(case: WindowFnCase, given: Sizes, plan: tuple[Merge, ...]) -> Itera
         if into in results:
             yield f"two plans have the same result {into}"
         results.add(into)
-        if into in given and into not in sources:
+        if into in sizes and into not in sources:
             yield f"merges {listed(sources)} into {into}, which is another window that was given"
         if sources and into.end < min(source.end for source in sources):
             yield f"{into} ends before {listed(sources)} do: it may be over while they are open"

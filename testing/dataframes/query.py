@@ -303,7 +303,9 @@ class QueryTest:
                 'a later row of the key, advance the clock where the input says idle="advance", '
                 "or write advance_watermark_to_infinity()"
             )
-        held = [it.name for it in self._run.described.groupings if _holds_jumps(it)]
+        held = [
+            grouping.name for grouping in self._run.described.groupings if _holds_jumps(grouping)
+        ]
         if held:
             raise TestStreamError(
                 f"{held[0]!r} reads an input with max_jump, whose watermark only rows move: send a "

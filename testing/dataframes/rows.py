@@ -50,24 +50,24 @@ def input_schemas(inputs: SchemaLike | Mapping[str, SchemaLike]) -> dict[str, "p
     return {name: _schema(name, given) for name, given in named.items()}
 
 
-def _schema(name: str, given: SchemaLike) -> "pa.Schema":
+def _schema(name: str, schema_like: SchemaLike) -> "pa.Schema":
     import pyarrow as pa
 
     from beamlike.runtime.ddl import read_columns
     from beamlike.runtime.sql_types import arrow_type, type_text, usual_schema
 
-    if isinstance(given, str):
-        schema = read_columns(given)
-    elif is_struct_type(given):
+    if isinstance(schema_like, str):
+        schema = read_columns(schema_like)
+    elif is_struct_type(schema_like):
         from beamlike.hosts.pyspark_types import schema_of
 
-        schema = schema_of(given)
+        schema = schema_of(schema_like)
     else:
-        schema = given
+        schema = schema_like
     if not isinstance(schema, pa.Schema):
         raise TestStreamError(
             f'{name}: columns are given as "user string, at timestamp" or as a StructType of '
-            f"pyspark, got {given!r}"
+            f"pyspark, got {schema_like!r}"
         )
     schema = usual_schema(schema, name)
     for field in schema:
@@ -111,33 +111,33 @@ def _column(name: str, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
     )
 
 
-def _fits(value: Any, kind: "pa.DataType") -> bool:
+def _fits(value: Any, dtype: "pa.DataType") -> bool:
     import pyarrow as pa
 
     try:
-        pa.array([_value(value, kind)], kind)
+        pa.array([_value(value, dtype)], dtype)
     except (pa.ArrowException, TimeError, TypeError, ValueError, OverflowError):
         return False
     return True
 
 
-def _value(value: Any, kind: "pa.DataType") -> Any:
+def _value(value: Any, dtype: "pa.DataType") -> Any:
     """A value as Arrow takes it: times may be written as in a test stream."""
     import pyarrow as pa
 
     if value is None:
         return None
-    if pa.types.is_timestamp(kind):
+    if pa.types.is_timestamp(dtype):
         if isinstance(value, datetime):
             moment = value.replace(tzinfo=value.tzinfo or UTC)
         else:
             moment = _EPOCH + timedelta(microseconds=event_time_us(value, "time"))
-        return moment if kind.tz else moment.astimezone(UTC).replace(tzinfo=None)
-    if pa.types.is_date(kind) and isinstance(value, str):
+        return moment if dtype.tz else moment.astimezone(UTC).replace(tzinfo=None)
+    if pa.types.is_date(dtype) and isinstance(value, str):
         return date.fromisoformat(value)
-    if isinstance(value, bool) != pa.types.is_boolean(kind) and not pa.types.is_nested(kind):
+    if isinstance(value, bool) != pa.types.is_boolean(dtype) and not pa.types.is_nested(dtype):
         raise TypeError(value)  # Arrow would take it for 1
-    if pa.types.is_floating(kind) and isinstance(value, int):
+    if pa.types.is_floating(dtype) and isinstance(value, int):
         return float(value)
     return value
 

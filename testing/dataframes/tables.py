@@ -155,7 +155,7 @@ class TableQuery:
 
         If it fails nothing has happened.
         """
-        states, sources = [it.state.copied() for it in self._stages], list(self._sources)
+        states, sources = [stage.state.copied() for stage in self._stages], list(self._sources)
         watermark = self.watermark
         try:
             came = [out.table(MicroBatch(rows, moves, self.watermark, clock, ended))]

@@ -130,8 +130,8 @@ def row_namedtuple_equals_fn(
             fallback_equals_fn(expected, actual) if fallback_equals_fn else expected == actual
         )
     return fields.keys() == others.keys() and all(
-        row_namedtuple_equals_fn(it, others[name], fallback_equals_fn)
-        for name, it in fields.items()
+        row_namedtuple_equals_fn(field, others[name], fallback_equals_fn)
+        for name, field in fields.items()
     )
 
 

@@ -216,9 +216,9 @@ def inside(of: Any, grouping: str | PCollection[Any] | None = None) -> Results:
             "an error, or reads or writes DataFrames; give it test streams or created elements"
         )
     node = _chosen(known, grouping)
-    found = asserted_in(run, Edge(node))
-    assert found is not None, "it is one of those that are known"
-    return Results(found.run, found.strategy, found.combine)
+    asserted = asserted_in(run, Edge(node))
+    assert asserted is not None, "it is one of those that are known"
+    return Results(asserted.run, asserted.strategy, asserted.combine)
 
 
 def _run_of(of: Any) -> PipelineRun:

@@ -230,7 +230,9 @@ class JobTest:
 
     def _metric(self, kind: Kind, metric: Any) -> Callable[[object], "JobTest"]:
         name = metric if isinstance(metric, str | None) else metric.name
-        if name is not None and any((kind, name) == (it.kind, it.name) for it in self._metrics):
+        if name is not None and any(
+            (kind, name) == (metric.kind, metric.name) for metric in self._metrics
+        ):
             words = repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"
             raise self._refusal(f"JobTest looks at the {kind.removesuffix('s')} {words} already")
         asked = _MetricAssertion(kind, name, calling_place())

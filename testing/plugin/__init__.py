@@ -122,7 +122,11 @@ def pytest_terminal_summary(
 
 def _taken(start: int) -> list[str]:
     """Descriptions of what was made since then and waits; it no longer waits."""
-    waiting = [identity for identity, it in pending_assertions.items() if it.created_at > start]
+    waiting = [
+        identity
+        for identity, pending_assertion in pending_assertions.items()
+        if pending_assertion.created_at > start
+    ]
     return [pending_assertions.pop(identity).words for identity in waiting]
 
 

@@ -156,8 +156,8 @@ def _code_of(asserted: AssertedGrouping) -> str:
 def leaves_of(error: BaseException) -> Iterator[BaseException]:
     """The error, or those that a group is made of: hypothesis may find several."""
     if isinstance(error, BaseExceptionGroup):
-        for one in error.exceptions:
-            yield from leaves_of(one)
+        for exception in error.exceptions:
+            yield from leaves_of(exception)
     else:
         yield error
 

@@ -218,7 +218,7 @@ def capture(
         found = [
             (stage, shard, record)
             for stage, shard, record in recorded
-            if any(pc.any(read(key, it.rows)).as_py() for it in record.steps)
+            if any(pc.any(read(key, step.rows)).as_py() for step in record.steps)
         ]
         if len({stage.name for stage, _, _ in found}) > 1:
             names = ", ".join(repr(stage.name) for stage, _, _ in found)
@@ -292,9 +292,9 @@ def _steps(
     yield _Step(until.watermark, until, pa.table({}))
 
 
-def _own(at: Moment, key: KeyClock, source: SourceClock) -> Moment:
+def _own(moment: Moment, key: KeyClock, source: SourceClock) -> Moment:
     """The clocks of a key that has a watermark of its own, when its shard stands there."""
-    return Moment(max(at.watermark, key.at(source, at.clock).watermark), at.clock)
+    return Moment(max(moment.watermark, key.at(source, moment.clock).watermark), moment.clock)
 
 
 def _check(stage: SavedStage, rows: pa.Table) -> None:
@@ -332,7 +332,7 @@ def _values(column: str | None, hide: "_Hide") -> Callable[[pa.Table], Iterator[
     numbers = count(1)
 
     def values(rows: pa.Table) -> Iterator[Any]:
-        names = [it for it in rows.column_names if it.startswith(_VALUE)]
+        names = [column_name for column_name in rows.column_names if column_name.startswith(_VALUE)]
         there = [name.removeprefix(_VALUE) for name in names]
         if column is not None:
             if column not in there:
@@ -340,9 +340,9 @@ def _values(column: str | None, hide: "_Hide") -> Callable[[pa.Table], Iterator[
                 raise StateError(f"the grouping reads no column {column!r}; it reads {known}")
             there = [column]
         found = rows_of({name: rows.column(f"{_VALUE}{name}") for name in there}) if there else None
-        for at in range(rows.num_rows):
+        for index in range(rows.num_rows):
             number = next(numbers)
-            value = number if found is None else found[at]
+            value = number if found is None else found[index]
             if isinstance(value, dict) and len(value) == 1:
                 (value,) = value.values()
             yield hide(value, number)

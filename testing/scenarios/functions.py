@@ -58,7 +58,7 @@ class NamedFn(StatefulFn):
 
     @property
     def words(self) -> str:
-        given = ", ".join(f"{it}={getattr(self, it)!r}" for it in self.fields)
+        given = ", ".join(f"{field}={getattr(self, field)!r}" for field in self.fields)
         return f"{self.name}({given})"
 
     def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
@@ -75,8 +75,8 @@ class NamedFn(StatefulFn):
         return 0
 
 
-def _out(given: UserStates, value: Any, at: int) -> tuple[str, Windowed]:
-    return "", Windowed(value, at, (given.window,))
+def _out(user_states: UserStates, value: Any, at: int) -> tuple[str, Windowed]:
+    return "", Windowed(value, at, (user_states.window,))
 
 
 @attrs.frozen
@@ -179,9 +179,9 @@ class BufferAndFlush(NamedFn):
     def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
         return self._flush(given, timer.output_timestamp)
 
-    def _flush(self, given: UserStates, at: int) -> Outputs:
-        kept = given.state(_KEPT)
-        yield _out(given, kept.read(), at)
+    def _flush(self, user_states: UserStates, at: int) -> Outputs:
+        kept = user_states.state(_KEPT)
+        yield _out(user_states, kept.read(), at)
         kept.clear()
 
 
@@ -299,11 +299,11 @@ class ScenarioFunction(StatefulParDo):
         self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         if isinstance(event, Bundle):
-            given = (it for it in event.elements if isinstance(it, Element))
+            given = (element for element in event.elements if isinstance(element, Element))
             with_panes = (attrs.evolve(it, value=(it.value, NO_FIRING)) for it in given)
             event = attrs.evolve(event, elements=tuple(with_panes))
         state, effects = super().step(state, event)
-        found = tuple(_plain(it) if isinstance(it, Drop) else it for it in effects)
+        found = tuple(_plain(effect) if isinstance(effect, Drop) else effect for effect in effects)
         if on_event is not None:
             for effect in found:
                 if isinstance(effect, Drop):

@@ -203,17 +203,17 @@ class _Comparison:
 
         def place(wanted: int, tried: set[int]) -> bool:
             # An entry that leaves fields open may take what a stricter one needs; move it on.
-            for at, candidate in enumerate(actual):
-                if at in tried or self._unlike(expected[wanted], candidate):
+            for index, candidate in enumerate(actual):
+                if index in tried or self._unlike(expected[wanted], candidate):
                     continue
-                tried.add(at)
-                if at not in owner or place(owner[at], tried):
-                    owner[at] = wanted
+                tried.add(index)
+                if index not in owner or place(owner[index], tried):
+                    owner[index] = wanted
                     return True
             return False
 
-        missing = [entry for at, entry in enumerate(expected) if not place(at, set())]
-        return missing, [entry for at, entry in enumerate(actual) if at not in owner]
+        missing = [entry for index, entry in enumerate(expected) if not place(index, set())]
+        return missing, [entry for index, entry in enumerate(actual) if index not in owner]
 
     def _unlike(self, expected: Entry, actual: Entry) -> list[str]:
         """The asserted fields in which they differ."""
@@ -233,8 +233,8 @@ class _Comparison:
         if "key" not in entry or "window" not in entry:
             return None
         same = [
-            (len(unlike), at)
-            for at, candidate in enumerate(candidates)
+            (len(unlike), index)
+            for index, candidate in enumerate(candidates)
             if not {"key", "window", "retraction", "ts_ms"}.intersection(
                 unlike := self._unlike(entry, candidate)
             )
@@ -293,8 +293,8 @@ def _misplaced_withdrawals(panes: Sequence[Entry]) -> list[str]:
     return [
         f"{_whereabouts(entry)}: the retraction of {entry['timing']} #{entry['index']} "
         "does not come before the pane that causes it"
-        for at, entry in enumerate(panes)
-        if entry["retraction"] and not any(_causes(later, entry) for later in panes[at + 1 :])
+        for index, entry in enumerate(panes)
+        if entry["retraction"] and not any(_causes(later, entry) for later in panes[index + 1 :])
     ]
 
 

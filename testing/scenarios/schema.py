@@ -238,8 +238,10 @@ def _transform(place: Place) -> t.Delay | t.AlignTo:
 
 def _write_transforms(transforms: Sequence[t.Delay | t.AlignTo]) -> list[dict[str, Any]]:
     return [
-        _DELAY.write(it) if isinstance(it, t.Delay) else {"align_to": _ALIGN.write(it)}
-        for it in transforms
+        _DELAY.write(transform)
+        if isinstance(transform, t.Delay)
+        else {"align_to": _ALIGN.write(transform)}
+        for transform in transforms
     ]
 
 

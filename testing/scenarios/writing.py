@@ -92,8 +92,8 @@ def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
         (name, getattr(node, name), argument_defaults(type(node))[name])
         for node in strategy.trigger.walk()
         if isinstance(node, CustomTrigger)
-        for name, kind in node.arguments.items()
-        if kind == "function"
+        for name, argument in node.arguments.items()
+        if argument == "function"
     ]
     return [f"{name}={_plain(value)}" for name, value, unsaid in parts if value != unsaid]
 

@@ -227,10 +227,10 @@ class _Code:
 
     def _arguments(self, trigger: CustomTrigger[Any]) -> Iterator[str]:
         defaults = argument_defaults(type(trigger))
-        for name, kind in trigger.arguments.items():
+        for name, argument in trigger.arguments.items():
             value, default = getattr(trigger, name), defaults[name]
             if value != default:
-                code = duration_code(value) if kind == "duration" else self.value(value)
+                code = duration_code(value) if argument == "duration" else self.value(value)
                 yield code if default is Parameter.empty else f"{name}={code}"
 
     # -- values --------------------------------------------------------------------------------
@@ -338,4 +338,4 @@ def _call(name: str, arguments: Sequence[str]) -> str:
     line = f"{name}({', '.join(arguments)})"
     if len(line) <= _WIDTH and "\n" not in line:
         return line
-    return "\n".join([f"{name}(", *(f"{indent(each, '    ')}," for each in arguments), ")"])
+    return "\n".join([f"{name}(", *(f"{indent(argument, '    ')}," for argument in arguments), ")"])

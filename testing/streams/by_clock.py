@@ -63,7 +63,7 @@ def stream_by_clock(
     >>> [output.effect.value for output in results.run.panes]
     [14]
     """
-    arrivals = [_arrival(each) for each in elements]
+    arrivals = [_arrival(element) for element in elements]
     last = None if end is None else instant_ms(end, "stream_by_clock end")
     rule = _rule(watermark)
     step = None if every is None else duration_ms(every, "stream_by_clock every")

@@ -73,7 +73,7 @@ def compare(
                 raise TestStreamError(f"{variant!r}: {argument_meant(argument, 'run', _KNOWN)}")
     play = partial(_again, stream) if isinstance(stream, Results) else stream.run
     return side_by_side(
-        {name: play(**{**common, **own}).recording for name, own in variants.items()}
+        {name: play(**{**common, **variant}).recording for name, variant in variants.items()}
     )
 
 
@@ -83,7 +83,7 @@ def _again(results: Results, **options: Any) -> Results:
         return results
     grouping = results.grouping
     script = grouping.run.script
-    arrived = (it for step in script if isinstance(step, Arrive) for it in step.elements)
+    arrived = (element for step in script if isinstance(step, Arrive) for element in step.elements)
     if any(element.window is not None for _, element in arrived):
         raise TestStreamError(
             "the elements of this grouping come in windows that its window function does not give "

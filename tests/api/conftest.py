@@ -135,7 +135,7 @@ def writer_to(out: Path) -> Callable[[Any, int], None]:
 
 def read_back(out: Path) -> list[tuple[int, dict[str, Any]]]:
     """What `writer_to` has written, in the order in which it was."""
-    batches = sorted((int(each.name), each) for each in out.glob("*"))
+    batches = sorted((int(path.name), path) for path in out.glob("*"))
     return [
         (number, json.loads(line))
         for number, batch in batches
@@ -246,12 +246,12 @@ def sink(spark: Any, tmp_path: Path) -> Sink:
 @pytest.fixture
 def feed(spark: Any, tmp_path: Path) -> Iterator[Callable[[str], Feed]]:
     """Makes feeds of a schema. Their queries are stopped when the test is over."""
-    made: list[Feed] = []
+    feeds: list[Feed] = []
 
     def make(schema: str) -> Feed:
-        made.append(Feed(spark, tmp_path / str(len(made)), schema))
-        return made[-1]
+        feeds.append(Feed(spark, tmp_path / str(len(feeds)), schema))
+        return feeds[-1]
 
     yield make
-    for each in made:
+    for each in feeds:
         each.stop()

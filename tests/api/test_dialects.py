@@ -178,7 +178,9 @@ def test_a_flow_of_akka_gives_out_lists_and_tells_what_had_no_room(
     spark: Any, shown: Callable[[Any], list[Row]]
 ) -> None:
     minutes = ("00:00", "01:00", "06:00", "11:00.001")
-    df = bounded(spark, *(event("joe", at, page) for at, page in zip(minutes, "abcd", strict=True)))
+    df = bounded(
+        spark, *(event("joe", minute, page) for minute, page in zip(minutes, "abcd", strict=True))
+    )
 
     def rows(strategy: str, **options: Any) -> list[str]:
         flow = akka.SessionWindow("5 minutes", 2, strategy)

@@ -253,7 +253,9 @@ def test_a_failure_is_logged_once_with_the_users_traceback(
     with caplog.at_level(logging.WARNING, "beamlike.panes"):
         query.send(row(1), row(2))
         query.send(row(3))
-    (logged,) = [it.getMessage() for it in caplog.records if "said once" in it.getMessage()]
+    (logged,) = [
+        record.getMessage() for record in caplog.records if "said once" in record.getMessage()
+    ]
     assert re.sub(r'File ".*", line \d+', "File, line", logged).splitlines() == [
         "beamlike: add of the aggregates total raised; what it raises for is dropped as failed, "
         "and this is said once:",
@@ -335,10 +337,10 @@ def test_the_progress_counts_what_fails_and_what_is_rejected(feed: Any) -> None:
         *({"user": "ann", "at": "2020-01-01T12:00:00Z", "v": v} for v in (1, 11, -1, -2, 200))
     )
     counts = [it.observedMetrics["sums"] for it in rows.progress]
-    assert sum(it.dropped_failed for it in counts) == 1
-    assert sum(it.dropped_rejected for it in counts) == 3
-    assert sum(it.elements for it in counts) == 5
-    (example,) = {it.drop_example for it in counts if it.drop_example}
+    assert sum(count.dropped_failed for count in counts) == 1
+    assert sum(count.dropped_rejected for count in counts) == 3
+    assert sum(count.elements for count in counts) == 5
+    (example,) = {count.drop_example for count in counts if count.drop_example}
     assert example.startswith(("failed, user='ann'", "negative, user='ann'", "huge, user='ann'"))
 
 

@@ -37,9 +37,9 @@ def sale(at: str, n: int = 0, shop: str = "a") -> Row:
     return {"shop": shop, "at": f"2020-01-01 {at}:00Z", "n": n}
 
 
-def far(given: Row, stage: str = "beamlike", timestamp: str = "") -> str:
-    shop = f'"{given["shop"]}"' if given["shop"] else "null"
-    element = f'{{"shop":{shop},"at":"{given["at"]}","n":{given["n"]}}}'
+def far(row: Row, stage: str = "beamlike", timestamp: str = "") -> str:
+    shop = f'"{row["shop"]}"' if row["shop"] else "null"
+    element = f'{{"shop":{shop},"at":"{row["at"]}","n":{row["n"]}}}'
     return f"dropped by {stage}, far_future: {element} | {timestamp}count 1"
 
 
@@ -195,7 +195,7 @@ def signals(ahead: int) -> list[list[Row]]:
         {"device": f"d{row % 10}", "at": datetime.fromtimestamp(at, UTC).isoformat(), "n": row}
         for row, at in enumerate(times)
     ]
-    return [rows[at : at + 100] for at in range(0, 400, 100)]
+    return [rows[index : index + 100] for index in range(0, 400, 100)]
 
 
 def refused(rows: list[Row], ahead: int) -> list[tuple[str, int]]:
@@ -242,8 +242,10 @@ def test_one_clock_ahead_takes_no_row_of_the_other_devices(
     assert dropped_of(found) == refused(found, ahead)
     counts = [it.observedMetrics["beamlike"] for it in stream.progress]
     assert {"elements": 400, "lost": len(refused(found, ahead))} == {
-        "elements": sum(it["elements"] for it in counts),
-        "lost": sum(it[f"dropped_{why}"] for it in counts for why in ("expired", "far_future")),
+        "elements": sum(count["elements"] for count in counts),
+        "lost": sum(
+            count[f"dropped_{why}"] for count in counts for why in ("expired", "far_future")
+        ),
     }
 
 

@@ -23,7 +23,7 @@ def row(micros: int, v: int = 1) -> dict[str, Any]:
 
 
 def spans(panes: Iterable[dict[str, Any]]) -> list[tuple[datetime, datetime, int]]:
-    return [(it["window"]["start"], it["window"]["end"], it["n"]) for it in panes]
+    return [(pane["window"]["start"], pane["window"]["end"], pane["n"]) for pane in panes]
 
 
 def grouped(df: Any, window: bl.WindowFn, **more: Any) -> Any:
@@ -72,7 +72,7 @@ class SecondsOfQuiet(bl.CustomTrigger[int | None]):
         return () if state is None else (state,)
 
     def merge(self, states: Any, now: bl.TriggerContext) -> int | None:
-        return max((it for it in states if it is not None), default=None)
+        return max((state for state in states if state is not None), default=None)
 
 
 def test_a_trigger_of_ones_own_waits_for_milliseconds() -> None:
@@ -152,7 +152,7 @@ def test_a_dofn_sees_milliseconds_and_its_rows_keep_their_microseconds() -> None
 
     with QueryTest(job, COLUMNS) as test:
         panes = test.send(row(999), row(1_000)) + test.advance_watermark_to_infinity()
-    assert [(it["window"]["start"], sorted(it["n"])) for it in panes] == [
+    assert [(pane["window"]["start"], sorted(pane["n"])) for pane in panes] == [
         (noon(0), [1]),
         (noon(1_000), [2]),
         (noon(2_000), [-2]),

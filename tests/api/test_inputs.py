@@ -45,7 +45,7 @@ def event(key: str | None, time: str) -> Row:
 
 def counted(*frames: Any, window: Any = TEN_MINUTES, watermark: Any = "0 s") -> bl.Stream:
     rows = [bl.stream(frame, timestamp="at", watermark=watermark) for frame in frames]
-    together = bl.flatten([each.select("k") for each in rows]).window(window)
+    together = bl.flatten([row.select("k") for row in rows]).window(window)
     return together.group("k", {"n": bl.count()}, **SMALL)
 
 
@@ -88,7 +88,9 @@ class ShardOfInputs:
         self.output_watermark = out.output_watermark
         panes = [effect for _, effect in out.effects if isinstance(effect, Pane)]
         assert len(panes) == len(out.effects)
-        return [f"{it.value[0]} in {it.window.start} {it.info.timing.value}" for it in panes]
+        return [
+            f"{pane.value[0]} in {pane.window.start} {pane.info.timing.value}" for pane in panes
+        ]
 
 
 def test_the_slower_input_holds_back_what_the_faster_one_would_let_out() -> None:
@@ -205,7 +207,7 @@ def test_a_silent_input_is_released_by_the_clock_although_no_row_comes(
         bl.stream(busy.frame, timestamp="at", watermark="0 s"),
         bl.stream(silent.frame, timestamp="at", watermark="0 s", idle_after="1 second"),
     ]
-    by_key = bl.flatten([each.select("k") for each in streams]).window(TEN_MINUTES)
+    by_key = bl.flatten([stream.select("k") for stream in streams]).window(TEN_MINUTES)
     busy.put(event("a", "00:01:00"), event("b", "00:15:00"))
     busy.start(by_key.group("k", {"n": bl.count()}, wake_every="2 seconds", **SMALL).everything)
     for _ in range(240):
@@ -318,12 +320,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
 @spark_test
 @pytest.mark.parametrize(("changes", "kind", "text"), WRONG, ids=[text[:40] for *_, text in WRONG])
 def test_an_input_that_cannot_work_is_refused(
-    ticks: Any, changes: dict[str, Any], kind: type[Exception], text: str
+    ticks: Any, changes: dict[str, Any], cls: type[Exception], text: str
 ) -> None:
-    with pytest.raises(kind) as wrong:
+    with pytest.raises(cls) as wrong:
         bl.stream(ticks, **({"timestamp": "at", "watermark": "1 minute"} | changes))
 
-    assert type(wrong.value) is kind
+    assert type(wrong.value) is cls
     assert str(wrong.value) == text
 
 

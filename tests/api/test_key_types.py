@@ -235,8 +235,8 @@ def test_a_place_on_earth_is_no_key(spark: Any) -> None:
 
     if not hasattr(T, "GeometryType"):
         pytest.skip("this Spark has no such type")
-    at = T.StructField("at", T.TimestampType())
-    schema = T.StructType([at, T.StructField("k", T.GeometryType(0))])
+    struct_field = T.StructField("at", T.TimestampType())
+    schema = T.StructType([struct_field, T.StructField("k", T.GeometryType(0))])
     with pytest.raises(ColumnError) as refused:
         counted(spark.createDataFrame([], schema), ["k"])
     assert str(refused.value) == (

@@ -247,8 +247,8 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
 
 @pytest.mark.nightly
 def test_what_waits_holds_back_the_grouping_that_follows(feed: MakeFeed) -> None:
-    def count(found: bl.Stream) -> bl.Stream:
-        return found.group("owner", {"cars": bl.count()}, **SMALL)
+    def count(stream: bl.Stream) -> bl.Stream:
+        return stream.group("owner", {"cars": bl.count()}, **SMALL)
 
     booth = Booth(feed, trigger=bl.DefaultTrigger())
     booth.start(count)

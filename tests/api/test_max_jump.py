@@ -448,7 +448,7 @@ def test_a_listener_counts_held_jumps_and_warns_of_each(caplog: pytest.LogCaptur
             batch = report(number, metrics={"hours": quiet | jump})
             listener.progressed(Progress.of(batch))
 
-    assert [it.getMessage() for it in caplog.records] == [
+    assert [record.getMessage() for record in caplog.records] == [
         f"query sales, batch 1: the watermark of hours does not jump 59d 11h 55m, {words}"
     ]
     counted = listener.text().splitlines()

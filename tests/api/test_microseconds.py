@@ -22,7 +22,7 @@ def noon(micros: int) -> datetime:
 
 
 def rows_at(*micros: int) -> list[dict[str, Any]]:
-    return [{"k": "a", "at": noon(at), "v": number} for number, at in enumerate(micros)]
+    return [{"k": "a", "at": noon(micro), "v": number} for number, micro in enumerate(micros)]
 
 
 def query(window: bl.WindowFn, host: Any = "local", **more: Any) -> QueryTest:

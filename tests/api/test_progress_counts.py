@@ -175,8 +175,10 @@ def test_elements_merges_retractions_and_deadlines_are_reported_and_listened_to(
     assert parsed["beamlike_deadline_lag_seconds", None] == -1139.999
     # The session may have had other queries.
     own = f"query {str(events.query.id)[:8]}"
-    warnings = [it.getMessage() for it in caplog.records if it.name == "beamlike.metrics"]
-    (warning,) = [it for it in warnings if it.startswith(own)]
+    warnings = [
+        record.getMessage() for record in caplog.records if record.name == "beamlike.metrics"
+    ]
+    (warning,) = [warning for warning in warnings if warning.startswith(own)]
     assert warning.endswith(
         "sessions dropped 1 null_key (for example: null_key, user=None, "
         "at 2020-01-01T01:15:00+00:00)"

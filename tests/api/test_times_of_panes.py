@@ -75,8 +75,8 @@ def sessions_of(job: Callable[[Any], Any]) -> list[str]:
 
 def test_sessions_of_panes_at_the_end_of_their_window_are_others_and_are_warned_of() -> None:
     with said(SAYS):
-        found = sessions_of(lambda orders: in_sessions(first_panes(orders)))
-    assert found == ["12:59:59-13:04:59 2"]
+        sessions = sessions_of(lambda orders: in_sessions(first_panes(orders)))
+    assert sessions == ["12:59:59-13:04:59 2"]
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_sessions_of_panes_at_the_end_of_their_window_are_others_and_are_warned_
 )
 def test_both_ways_that_the_warning_names_give_the_sessions_of_the_orders(once: Any) -> None:
     with said():
-        found = sessions_of(lambda orders: in_sessions(once(orders)))
-    assert found == ["12:00:00-12:05:00 1", "12:20:00-12:25:00 1"]
+        sessions = sessions_of(lambda orders: in_sessions(once(orders)))
+    assert sessions == ["12:00:00-12:05:00 1", "12:20:00-12:25:00 1"]
 
 
 @pytest.mark.parametrize(

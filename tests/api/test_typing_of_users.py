@@ -140,7 +140,7 @@ def test_presets_and_words_of_options_in_pyright(tmp_path: Path) -> None:
     found = json.loads(ran.stdout)["generalDiagnostics"]
 
     errors = [one for one in found if one["severity"] == "error"]
-    refused = {one["range"]["start"]["line"] for one in errors}
+    refused = {error["range"]["start"]["line"] for error in errors}
     assert [lines[number].strip() for number in sorted(refused)] == [*WRONG], errors
     assert ran.returncode == 1
 

@@ -231,7 +231,7 @@ def test_a_worker_that_logs_warns_of_a_silent_part(caplog: pytest.LogCaptureFixt
         with caplog.at_level(logging.WARNING, "beamlike.panes"):
             log_silent(plan.name, status.silent)
     assert silent == [(), ("b",), (), (), ("b",)]
-    assert [it.getMessage() for it in caplog.records] == [
+    assert [record.getMessage() for record in caplog.records] == [
         f"{plan.name}: part 'b' is idle, and no longer waited for"
     ] * 2
 

@@ -42,7 +42,7 @@ def backlog(wrong: bool = True) -> list[list[Row]]:
         second = 12 * 3_600 + 6 * row + (9 * 3_600 if wrong and row == 135 else 0)
         at = f"{second // 3_600:02}:{second // 60 % 60:02}:{second % 60:02}"
         rows.append({"device": f"d{row % 10}", "at": f"2020-01-01 {at}Z", "n": row})
-    return [rows[at : at + 100] for at in range(0, 400, 100)]
+    return [rows[index : index + 100] for index in range(0, 400, 100)]
 
 
 def observed(stream: Any, name: str = "beamlike") -> list[Any]:
@@ -98,7 +98,7 @@ def test_a_row_that_moves_the_watermark_over_rows_to_come_is_named(
     assert jumps(stream) == [JUMP]
     # This is what it says: nothing keeps these rows, which no rule knows from wrong ones.
     assert sum(it.dropped_expired for it in observed(stream)) == 200
-    assert [it for it in jumps(stream, "later") if it] == []
+    assert [jump for jump in jumps(stream, "later") if jump] == []
 
 
 @pytest.mark.nightly
@@ -207,8 +207,8 @@ def test_a_second_clock_in_the_rows_guards_a_backlog(feed: MakeFeed) -> None:
     for known, row in zip(right, rows, strict=True):
         row["arrived"] = known["at"]
     found = []
-    for at in range(0, 400, 100):
-        found += stream.send(*rows[at : at + 100])
+    for index in range(0, 400, 100):
+        found += stream.send(*rows[index : index + 100])
 
     assert [it["dropped"]["reason"] for it in found if it["dropped"]] == ["null_timestamp"]
     assert jumps(stream) == []
@@ -223,18 +223,20 @@ def test_a_listener_counts_jumps_and_warns_of_each(caplog: pytest.LogCaptureFixt
             batch = report(number, metrics={"hours": quiet | jump})
             listener.progressed(Progress.of(batch))
 
-    assert [it.getMessage() for it in caplog.records] == [
+    assert [record.getMessage() for record in caplog.records] == [
         f"query sales, batch 1: the watermark of hours jumps 8h 53m 36s, {words}"
     ]
     assert [
-        it for it in listener.text().splitlines() if it.startswith("beamlike_watermark_jumps_total")
+        line
+        for line in listener.text().splitlines()
+        if line.startswith("beamlike_watermark_jumps_total")
     ] == ['beamlike_watermark_jumps_total{grouping="hours",id="the query",query="sales"} 1.0']
 
 
 def test_a_worker_that_logs_warns_of_a_jump(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "beamlike.panes"):
         log_jump("hours", Jump(0, 60_000, "device='d5', at 00:02:00"))
-    assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         (
             "WARNING",
             "hours: the watermark jumps 1m, from 00:00:00 to 00:01:00 by device='d5', at 00:02:00",

@@ -127,7 +127,7 @@ def test_a_watermark_outlives_the_windows_of_its_key() -> None:
     assert saved_stages(query)[0].windows.num_rows == 1
     query.advance_watermark_to_infinity()
     assert saved_stages(query)[0].windows.num_rows == 0
-    assert [it.key for it in saved_stages(query)[0].of_keys] == ["a"]
+    assert [of_key.key for of_key in saved_stages(query)[0].of_keys] == ["a"]
 
 
 # -- across restarts -------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_a_blob_that_is_gone_or_damaged_stops_the_query() -> None:
         query.send(reading("a", "12:05"))
         run: Any = query._run
         (store,) = run._query._stages[0].state.shards.values()
-        (number,) = [it for it in store.buckets if it < 0]
+        (number,) = [bucket for bucket in store.buckets if bucket < 0]
         store.write(number, damage(store.buckets[number]))
         with pytest.raises(StateError, match="it is not what was written of its keys' watermarks"):
             query.send(reading("a", "12:06"))
@@ -235,10 +235,13 @@ def test_dropped_rows_name_the_watermark_of_their_key() -> None:
 
 def test_saved_state_shows_the_keys_that_are_behind() -> None:
     query = QueryTest(lambda rows: hours(rows, watermark="0 s"), READINGS)
-    query.send(*(reading(device, f"1{at}:00") for at, device in enumerate("dabc")))
+    query.send(*(reading(device, f"1{index}:00") for index, device in enumerate("dabc")))
     (stage,) = saved_stages(query)
     head, *parts = keys_of(stage.of_keys).split("; ")
-    assert [head.partition(", updated")[0], *(it.partition(", updated")[0] for it in parts)] == [
+    assert [
+        head.partition(", updated")[0],
+        *(part.partition(", updated")[0] for part in parts),
+    ] == [
         "4 keys, the last d at 10:00:00",
         "a at 11:00:00",
         "b at 12:00:00",

@@ -54,9 +54,9 @@ def orders() -> Iterator[tuple[float, ...]]:
 def test_of_equal_zeros_the_first_counts_and_a_set_has_none_with_a_sign(window: Any) -> None:
     for values in orders():
         found = {machine: result(values, machine, window=window) for machine in MACHINES}
-        least = next(it for it in values if it == 0)
+        least = next(value for value in values if value == 0)
         greatest = max(values)  # Python's own takes the first of equal ones, too
-        different = sorted({it + 0.0 for it in values})
+        different = sorted({value + 0.0 for value in values})
         expected = {
             "least": repr(least),
             "greatest": repr(greatest),
@@ -79,7 +79,9 @@ def test_spark_has_the_same_of_rows_in_the_same_order(spark: Any) -> None:
     from pyspark.sql import functions as F
 
     for values in orders():
-        rows = spark.createDataFrame([(it, [it]) for it in values], "v double, vs array<double>")
+        rows = spark.createDataFrame(
+            [(value, [value]) for value in values], "v double, vs array<double>"
+        )
         native = rows.coalesce(1).agg(
             F.min("v").alias("least"),
             F.max("v").alias("greatest"),

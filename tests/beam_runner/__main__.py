@@ -236,7 +236,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.short and not options.suite:
         LATEST.write_text(page, encoding="utf-8")
         PAGE.write_text(capabilities_page(shown), encoding="utf-8")
-    failed = [it for verdicts in results.values() for it in verdicts if it[1] == "FAILED"]
+    failed = [
+        verdict for verdicts in results.values() for verdict in verdicts if verdict[1] == "FAILED"
+    ]
     return 1 if failed else 0
 
 

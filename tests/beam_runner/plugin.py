@@ -87,7 +87,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         error = ""
         if report.failed:
             lines = str(report.longrepr).strip().splitlines()
-            error = next((it for it in reversed(lines) if it.startswith("E  ")), lines[-1])[:300]
+            error = next((line for line in reversed(lines) if line.startswith("E  ")), lines[-1])[
+                :300
+            ]
         outcomes[report.nodeid] = {"outcome": report.outcome, "error": error}
 
 

@@ -49,13 +49,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sources = Path(options.sources) if options.sources else None
     checkout = Path(options.checkout) if options.checkout else None
     units = [*tests(beam), *programs(beam, sources), *(learning(checkout) if checkout else ())]
-    units = [it for it in units if not options.only or options.only in it["unit"]]
+    units = [unit for unit in units if not options.only or options.only in unit["unit"]]
     if options.list:
-        print(*(it["unit"] for it in units), sep="\n")
+        print(*(unit["unit"] for unit in units), sep="\n")
         return 0
     kept = work / f"beam-{version}.jsonl"
     run(python, "beam", units, kept)
-    run(python, "beam", [it for it in units if "file" in it], work / f"beam-{version}-again.jsonl")
+    run(
+        python,
+        "beam",
+        [unit for unit in units if "file" in unit],
+        work / f"beam-{version}-again.jsonl",
+    )
     local = options.host == "local"
     mine = work / ("beamlike.jsonl" if local else f"beamlike-{options.host}.jsonl")
     ran = work / mine.name.replace("beamlike", "runner")
@@ -64,7 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         forget(ran, units)
     if not local:  # a program prints where its functions run, which is in another process
         units = [
-            it | {"limit": 10 * it["limit"], "whole": 3600} for it in units if "file" not in it
+            unit | {"limit": 10 * unit["limit"], "whole": 3600}
+            for unit in units
+            if "file" not in unit
         ]
     if not options.table:
         run(python, "beamlike", units, mine, options.host)
@@ -74,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     done = entries(mine)
     found, left = (
         compared(units, real, done),
-        [it["unit"] for it in units if it["unit"] not in done],
+        [unit["unit"] for unit in units if unit["unit"] not in done],
     )
     by_runner = compared(units, real, entries(ran))
     table = text_of(found, version, of_checkout, options.host, options.only or "", left, by_runner)
@@ -93,7 +100,7 @@ def run(
 ) -> None:
     """Run the units that the output does not have."""
     ended = {it["unit"] for it in read(output) if it["test"] is None}
-    left = [it for it in units if it["unit"] not in ended]
+    left = [unit for unit in units if unit["unit"] not in ended]
     if not left:
         return
     unfinished = {it["unit"] for it in left}
@@ -106,7 +113,7 @@ def run(
 
 def forget(output: Path, units: Iterable[Mapping[str, Any]]) -> None:
     """Forget what these units did."""
-    named = {it["unit"] for it in units}
+    named = {unit["unit"] for unit in units}
     keep(output, [it for it in read(output) if it["unit"] not in named])
 
 

@@ -29,9 +29,9 @@ _PLAY: Final = (
     "\tI loved her most; good and abundant, strong and best.\n\tabandon abuse bad loss wrong\n"
 )
 _RIDES: Final = "".join(
-    f"{at % 2 + 1},2020-01-{at % 9 + 1:02} 00:1{at % 6}:00,2020-01-{at % 9 + 1:02} 00:2{at % 6}:00,"
-    f"{at % 4},{at}.5,1,N,{at + 100},{at + 200},{at % 3},{at}.0,0.5,0.5,1.0,0,0.3,{3 * at}.25,2.5\n"
-    for at in range(1, 40)
+    f"{n % 2 + 1},2020-01-{n % 9 + 1:02} 00:1{n % 6}:00,2020-01-{n % 9 + 1:02} 00:2{n % 6}:00,"
+    f"{n % 4},{n}.5,1,N,{n + 100},{n + 200},{n % 3},{n}.0,0.5,0.5,1.0,0,0.3,{3 * n}.25,2.5\n"
+    for n in range(1, 40)
 )
 
 SAMPLES: Final[Mapping[str, str]] = {

@@ -40,11 +40,11 @@ def names_of(package: Path) -> dict[str, dict[str, tuple[str, str]]]:
     A module has the name ``""`` there. Names are without that of the package.
     """
     modules = {name: _read(path, name) for name, path in _files(package)}
-    found: dict[str, dict[str, tuple[str, str]]] = {}
+    names: dict[str, dict[str, tuple[str, str]]] = {}
     for name in modules:
         origins = {each: _origin(modules, name, each) for each in _all_names(modules, name)}
-        found[name] = {each: it for each, it in sorted(origins.items()) if it is not None}
-    return found
+        names[name] = {each: it for each, it in sorted(origins.items()) if it is not None}
+    return names
 
 
 def _files(package: Path) -> Iterator[tuple[str, Path]]:
@@ -93,7 +93,7 @@ def _assigned(module: _Module, target: ast.expr, value: ast.expr) -> None:
                 _assigned(module, part, value)
         case ast.Name(id="__all__"):
             if isinstance(value, ast.List | ast.Tuple):
-                module.exported = [it.value for it in value.elts if isinstance(it, ast.Constant)]
+                module.exported = [elt.value for elt in value.elts if isinstance(elt, ast.Constant)]
         case ast.Name(id=name):
             module.defined[name] = None
 
@@ -127,7 +127,7 @@ def _starred(modules: Mapping[str, _Module], name: str) -> dict[str, None]:
     exported = modules[name].exported
     if exported is not None:
         return dict.fromkeys(exported)
-    inside = [it.rpartition(".")[2] for it in modules if it.rpartition(".")[0] == name]
+    inside = [module.rpartition(".")[2] for module in modules if module.rpartition(".")[0] == name]
     return {it: None for it in (*inside, *_all_names(modules, name)) if not it.startswith("_")}
 
 

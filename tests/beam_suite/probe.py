@@ -211,7 +211,11 @@ def described(error: BaseException | None) -> dict[str, str]:
     if error is None:
         return {}
     frames = traceback.extract_tb(error.__traceback__)
-    sites = [f"{Path(it.filename).name}:{it.name}" for it in frames if "/beamlike" in it.filename]
+    sites = [
+        f"{Path(frame.filename).name}:{frame.name}"
+        for frame in frames
+        if "/beamlike" in frame.filename
+    ]
     lines = str(error).strip().splitlines() or [""]
     text = "".join(traceback.format_exception(error))
     return {
@@ -263,7 +267,7 @@ def run_program(unit: dict[str, Any], output: Path) -> None:
     """Run a file as a program, and keep what it prints."""
     entry: dict[str, Any] = {"unit": unit["unit"], "test": "", "outcome": "passed"}
     file = copied(unit) if "folder" in unit else unit["file"]
-    before = {it: it.read_bytes() for it in Path().rglob("*") if it.is_file()}
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     sys.argv = [file, *unit.get("arguments", ())]
     sys.path.insert(0, str(Path(file).parent))
     signal.signal(signal.SIGALRM, _ring)
@@ -363,10 +367,10 @@ def together(units: Sequence[dict[str, Any]], host: str) -> Iterator[Sequence[di
 
     A session takes longer to start than these take to run.
     """
-    short = [it for it in units if host == "spark" and ".snippets.transforms." in it["unit"]]
+    short = [unit for unit in units if host == "spark" and ".snippets.transforms." in unit["unit"]]
     if short:
         yield short
-    yield from ([it] for it in units if it not in short)
+    yield from ([unit] for unit in units if unit not in short)
 
 
 def main(plan: str, output: str) -> None:

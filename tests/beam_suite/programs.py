@@ -27,16 +27,16 @@ _LINES: Final = (
     "The dog, the cat and the king\n\nto be or not Flourish\n"
 )
 _SCORES: Final = "".join(
-    f"user{at % 5}_team{at % 2},team{at % 2},{at},{1447686663000 + at * 1000},2015-11-16\n"
-    for at in range(20)
+    f"user{n % 5}_team{n % 2},team{n % 2},{n},{1447686663000 + n * 1000},2015-11-16\n"
+    for n in range(20)
 )
 _EDITS: Final = "".join(
-    json.dumps({"timestamp": at * 900, "contributor_username": f"editor{at % 3}"}) + "\n"
-    for at in range(40)
+    json.dumps({"timestamp": index * 900, "contributor_username": f"editor{index % 3}"}) + "\n"
+    for index in range(40)
 )
 _TRANSACTIONS: Final = "".join(
-    f"{at},2019-12-{9 - at % 9},2206{at},Thing,{5 + at}.0,{15 + at},1749{at},UK\n"
-    for at in range(9)
+    f"{index},2019-12-{9 - index % 9},2206{index},Thing,{5 + index}.0,{15 + index},1749{index},UK\n"
+    for index in range(9)
 )
 
 INPUTS: Final[Mapping[str, str]] = {
@@ -148,9 +148,10 @@ def run_program(
         for name, text in INPUTS.items():
             given.joinpath(name).write_text(text, encoding="utf-8")
             out.joinpath(name).write_text(text, encoding="utf-8")
-        before = {it.name for it in out.iterdir()}
+        before = {path.name for path in out.iterdir()}
         arguments = [
-            it.replace("IN/", f"{given}/").replace("OUT/", f"{out}/") for it in program.arguments
+            argument.replace("IN/", f"{given}/").replace("OUT/", f"{out}/")
+            for argument in program.arguments
         ]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
         done = subprocess.run(
@@ -162,7 +163,9 @@ def run_program(
             timeout=120,
             check=False,
         )
-        found = [it for it in sorted(out.rglob("*")) if it.is_file() and it.name not in before]
+        found = [
+            path for path in sorted(out.rglob("*")) if path.is_file() and path.name not in before
+        ]
         files = {
             it.relative_to(out).as_posix(): sorted(it.read_text("utf-8").splitlines())
             for it in found
@@ -172,18 +175,20 @@ def run_program(
     return Outcome(done.returncode, printed, files, _ADDRESS.sub("...", last[0]))
 
 
-def differences(program: Program, real: Outcome, mine: Outcome) -> list[str]:
+def differences(program: Program, real: Outcome, outcome: Outcome) -> list[str]:
     """How what a program did here differs from what it did with Beam."""
     found = []
-    if real.status != mine.status:
-        found.append(f"exit status {mine.status}, not {real.status}: {mine.error}")
-    elif real.files.keys() != mine.files.keys():
-        found.append(f"files {sorted(mine.files)}, not {sorted(real.files)}")
+    if real.status != outcome.status:
+        found.append(f"exit status {outcome.status}, not {real.status}: {outcome.error}")
+    elif real.files.keys() != outcome.files.keys():
+        found.append(f"files {sorted(outcome.files)}, not {sorted(real.files)}")
     elif not program.chooses:
-        if real.printed != mine.printed:
+        if real.printed != outcome.printed:
             found.append("it printed something else")
         found += [
-            f"other lines in {name}" for name in real.files if real.files[name] != mine.files[name]
+            f"other lines in {name}"
+            for name in real.files
+            if real.files[name] != outcome.files[name]
         ]
     return found
 

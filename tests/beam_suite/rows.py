@@ -75,7 +75,9 @@ class _Words:
             return given
         name = type(given).__name__
         if isinstance(given, AfterProcessingTime):
-            (delay,) = (it.by for it in given.transforms if isinstance(it, Delay))
+            (delay,) = (
+                transform.by for transform in given.transforms if isinstance(transform, Delay)
+            )
             return {"kind": name, "args": [self.seconds(delay)], "kwargs": {}}
         parts = attrs.asdict(given, recurse=False)
         several = [self.trigger(it) for it in parts.pop("triggers", ())]
@@ -107,11 +109,11 @@ def write_rows(python: Path, version: str, target: Path) -> str:
         target: The table.
     """
     points = {row[0]: named(row) for row in POINTS}
-    words = {it.id: str(it.strategy) for it in points.values()}
+    words = {point.id: str(point.strategy) for point in points.values()}
     plays = [
-        as_document(it)
-        for it in points.values()
-        if not any(word in words[it.id] for word in _NOT_PYTHONS)
+        as_document(point)
+        for point in points.values()
+        if not any(word in words[point.id] for word in _NOT_PYTHONS)
     ]
     done = subprocess.run(
         [python, HERE / "player.py"],

@@ -35,7 +35,7 @@ def stubs() -> dict[str, str]:
     """The text of each, by its file."""
     found = {}
     for module in sorted(_modules()):
-        inside = any(it.startswith(f"{module}.") for it in names())
+        inside = any(name.startswith(f"{module}.") for name in names())
         path = module.replace(".", "/") + ("/__init__.pyi" if inside else ".pyi")
         found[path] = "\n".join(_lines(module)) + "\n"
     return found

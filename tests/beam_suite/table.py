@@ -28,7 +28,7 @@ class Compared:
         passes = {it["test"]: it for it in real if it["outcome"] == "passed"}
         self.left_out = {name for name in passes if left_out(f"{self.unit}.{name}")}
         self.counted = [name for name in passes if name not in self.left_out]
-        found = {it["test"]: it for it in ours}
+        found = {our["test"]: our for our in ours}
         self.failed: dict[str, str] = {}
         for name in self.counted:
             mine = (
@@ -69,7 +69,7 @@ def grouped_cause(cause: str) -> str:
 
 
 def text_of(
-    found: Sequence[Compared],
+    compareds: Sequence[Compared],
     version: str,
     learning: str = "",
     host: str = "local",
@@ -80,7 +80,7 @@ def text_of(
     """The table, in Markdown.
 
     Args:
-        found: What is in it of the pocket edition.
+        compareds: What is in it of the pocket edition.
         version: The version of Beam.
         learning: The version of the checkout with the katas and the Tour of Beam.
         host: Where pipelines ran.
@@ -101,7 +101,7 @@ def text_of(
     if left:
         names = ", ".join(f"`{it.removeprefix('apache_beam.')}`" for it in left)
         lines += [f"Not run to the end: {names}.", ""]
-    if any(it.unit.startswith("learning/") for it in found):
+    if any(it.unit.startswith("learning/") for it in compareds):
         of_version = f" of {learning}" if learning else ""
         lines += [
             f"With the katas and the Tour of Beam of a checkout{of_version}, `--checkout`:",
@@ -109,13 +109,13 @@ def text_of(
             "",
         ]
     for kind, what in (("tests", "unit tests"), ("programs", "programs")):
-        shares = {"the pocket edition": _share(found, kind)}
+        shares = {"the pocket edition": _share(compareds, kind)}
         if by_runner:
             shares = {"`BeamlikeRunner`": _share(by_runner, kind), **shares}
         lines += [f"* {what}, {who}: {share}" for who, share in shares.items()]
     of_unit = {it.unit: it for it in by_runner}
     lines += ["", "| file | runner | pocket | of | internal |", "|---|---|---|---|---|"]
-    for it in found:
+    for it in compareds:
         if it.counted or it.left_out:
             name = it.unit.removeprefix("apache_beam.")
             ran = of_unit.get(it.unit)
@@ -125,14 +125,14 @@ def text_of(
         lines += ["", *_failures(by_runner, host)]
     return (
         "\n".join(
-            [*lines, "", *_causes(found, "of the pocket edition"), "", *_reasons(found)]
+            [*lines, "", *_causes(compareds, "of the pocket edition"), "", *_reasons(compareds)]
         ).rstrip()
         + "\n"
     )
 
 
-def _share(found: Iterable[Compared], kind: str) -> str:
-    of_kind = [it for it in found if it.kind == kind]
+def _share(compareds: Iterable[Compared], kind: str) -> str:
+    of_kind = [it for it in compareds if it.kind == kind]
     total, good = sum(len(it.counted) for it in of_kind), sum(it.good for it in of_kind)
     return f"{good} of {total} pass ({100 * good / total if total else 0:.1f} %)"
 
@@ -151,10 +151,10 @@ def _failures(by_runner: Iterable[Compared], host: str) -> list[str]:
     return [*heading, *rows] if rows else []
 
 
-def _causes(found: Iterable[Compared], whose: str) -> list[str]:
+def _causes(compareds: Iterable[Compared], whose: str) -> list[str]:
     causes: Counter[str] = Counter()
     example: dict[str, str] = {}
-    for it in found:
+    for it in compareds:
         for name, cause in it.failed.items():
             group = grouped_cause(cause)
             causes[group] += 1
@@ -171,9 +171,9 @@ def _causes(found: Iterable[Compared], whose: str) -> list[str]:
     return lines if causes else []
 
 
-def _reasons(found: Iterable[Compared]) -> list[str]:
+def _reasons(compareds: Iterable[Compared]) -> list[str]:
     reasons: dict[str, list[str]] = defaultdict(list)
-    for it in found:
+    for it in compareds:
         for name in sorted(it.left_out):
             reasons[left_out(f"{it.unit}.{name}")].append(name)
     lines = ["## Internals, left out"]

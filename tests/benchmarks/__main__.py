@@ -98,9 +98,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _positive(kind: type) -> Any:
+def _positive(cls: type) -> Any:
     def read(text: str) -> Any:
-        value = kind(text)
+        value = cls(text)
         if value <= 0:
             raise argparse.ArgumentTypeError(f"must be more than 0, got {text}")
         return value

@@ -82,8 +82,8 @@ def run(beam: Any, name: str, runner: str, count: int, *after: Any) -> float:
     """The processor time (s) of one run."""
     events = rows(count)
     if name == "apache_beam":
-        made = import_module("apache_beam.runners.portability.fn_api_runner").FnApiRunner()
-        pipeline, options = beam.Pipeline(runner=made), {}
+        fn_api_runner = import_module("apache_beam.runners.portability.fn_api_runner").FnApiRunner()
+        pipeline, options = beam.Pipeline(runner=fn_api_runner), {}
     else:
         pipeline, options = beam.Pipeline(), {"host": runner}
     build(beam, pipeline, events, *after)

@@ -89,8 +89,10 @@ def judged(costs: Sequence[Cost], events: int) -> int:
             only = [*(first.lines - other.lines), *(other.lines - first.lines)]
             print(f"{first.runner} and {other.runner} differ, as in {only[:3]}", file=sys.stderr)
             return 1
-    print(f"{first.lines.total():,} results of {', '.join(it.runner for it in costs)} are equal")
-    by_name = {it.runner: it.micros for it in costs}
+    print(
+        f"{first.lines.total():,} results of {', '.join(cost.runner for cost in costs)} are equal"
+    )
+    by_name = {cost.runner: cost.micros for cost in costs}
     missed = []
     for runner, micros in by_name.items():
         bar = f"   at most {MOST[runner]:g}" if runner in MOST else ""

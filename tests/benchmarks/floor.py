@@ -74,10 +74,10 @@ def empty_operators(shape: Shape, *rows: float, retracts: bool = False) -> Query
     def query(df: DataFrame) -> DataFrame:
         met = len(np.unique(shape.columns(shape.measured.start)[0]))
         out = df.withWatermark("ts", DELAY).select("key", F.unix_millis("ts").alias("at"), "v")
-        for each in rows:
+        for row in rows:
             blobs = out.mapInArrow(_pack, "shard int, blob binary").groupBy("shard")
             stepped = blobs.transformWithState(_Shard(), "blob binary", "append", "EventTime")
-            unpack = _Unpack(round(met * each / SHARDS), schema)
+            unpack = _Unpack(round(met * row / SHARDS), schema)
             out = stepped.mapInArrow(unpack, from_arrow_schema(schema))
             out = out.withColumn(MARKS, F.get(MARKS, 0)).filter(f"{MARKS}.kind is null")
         said = ["retraction"] if retracts else []

@@ -60,7 +60,7 @@ def _events(batch: Any, folder: Path) -> int:
     """How many events a micro-batch had. Other sources may have had rows, too."""
     sources = batch["sources"]
     # A query that reads the folder for each side of a join takes the same rows twice.
-    rows = (it["numInputRows"] for it in sources if str(folder) in it["description"])
+    rows = (source["numInputRows"] for source in sources if str(folder) in source["description"])
     return max(rows, default=0)
 
 

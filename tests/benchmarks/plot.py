@@ -44,11 +44,11 @@ def draw(lines: Sequence[Line], described: dict[str, str], path: Path) -> None:
 
 def _draw_ratios(axes: Any, lines: Sequence[Line]) -> None:
     """Above the baseline a bar goes right. The ticks are what must be reached, and the stretch."""
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         ratio = line.ratio or 0
         missed = line.verdict == "missed"
         axes.barh(
-            at,
+            index,
             ratio - 1,
             left=1,
             height=0.55,
@@ -58,7 +58,7 @@ def _draw_ratios(axes: Any, lines: Sequence[Line]) -> None:
         edge = max(ratio, 1, *((line.bar.stretch,) if line.bar else ()))
         axes.annotate(
             f"{ratio:.2f} x" + (f"  {line.verdict}" if line.verdict else ""),
-            (edge, at),
+            (edge, index),
             xytext=(6, 0),
             textcoords="offset points",
             va="center",
@@ -66,8 +66,10 @@ def _draw_ratios(axes: Any, lines: Sequence[Line]) -> None:
             color="#b00020" if missed else _INK,
         )
         if line.bar:
-            axes.plot([line.bar.least] * 2, [at - 0.4, at + 0.4], color="black", lw=2)
-            axes.plot([line.bar.stretch] * 2, [at - 0.4, at + 0.4], color="black", lw=1, ls=":")
+            axes.plot([line.bar.least] * 2, [index - 0.4, index + 0.4], color="black", lw=2)
+            axes.plot(
+                [line.bar.stretch] * 2, [index - 0.4, index + 0.4], color="black", lw=1, ls=":"
+            )
     axes.axvline(1, color=_INK, lw=1)
     axes.set_xscale("log")
     low = min([0.4, *(line.ratio or 1 for line in lines)])

@@ -141,8 +141,8 @@ def _rich_table(rows: Sequence[tuple[str, ...]]) -> str:
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for at, name in enumerate(_HEADER):
-        table.add_column(name, justify="left" if at in _LEFT else "right", no_wrap=True)
+    for index, name in enumerate(_HEADER):
+        table.add_column(name, justify="left" if index in _LEFT else "right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     out = StringIO()
@@ -151,12 +151,12 @@ def _rich_table(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _plain_table(rows: Sequence[tuple[str, ...]]) -> str:
-    widths = [max(len(row[at]) for row in (_HEADER, *rows)) for at in range(len(_HEADER))]
+    widths = [max(len(row[index]) for row in (_HEADER, *rows)) for index in range(len(_HEADER))]
     lines = []
     for row in (_HEADER, *rows):
         cells = (
-            cell.ljust(width) if at in _LEFT else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if index in _LEFT else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)

@@ -87,7 +87,7 @@ def test_a_page_without_a_place_is_refused_before_anything_runs(
 def test_what_cannot_be_replayed_leaves_no_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     document = json.loads((BLOG / "blog_misc.json").read_text(encoding="utf-8"))
     scenarios = document["scenarios"] if isinstance(document, dict) else document
-    broken = next(one for one in scenarios if one["aggregation"] == "sum")
+    broken = next(scenario for scenario in scenarios if scenario["aggregation"] == "sum")
     for step in broken["steps"]:
         for element in step.get("elements", ()):
             element["value"] = "no number"

@@ -92,7 +92,7 @@ def test_a_script_reads_and_writes_where_its_arguments_say(
     assert (done.returncode, done.stdout) == (0, "counted\n"), done.stderr
     written = (tmp_path / "counts-00000-of-00001").read_text().splitlines()
     assert sorted(written) == ["be: 2", "not: 1", "or: 1", "to: 2"]
-    assert sorted(it.name for it in tmp_path.iterdir()) == [
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
         "counts-00000-of-00001",
         "job.py",
         "words.txt",
@@ -203,7 +203,7 @@ def test_the_traceback_begins_in_the_script(tmp_path: Path) -> None:
     done = beamlike_run(script)
     assert done.returncode == 1
     lines = done.stderr.splitlines()
-    assert [it for it in lines if not set(it) <= set(" ~^")] == [
+    assert [line for line in lines if not set(line) <= set(" ~^")] == [
         "Traceback (most recent call last):",
         f'  File "{script}", line 5, in <module>',
         "    work()",

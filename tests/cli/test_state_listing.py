@@ -84,7 +84,9 @@ def test_a_long_key_is_cut_in_full_too() -> None:
 def test_long_keys_that_begin_alike_differ_and_wide_letters_keep_the_columns() -> None:
     page = "https://example.com/a/rather/long/path/to/"
     state = saved(page + "1", others=(page + "2", "お茶"))
-    keys = [it.partition("[00:00:00")[0] for it in lines_of(state, in_full=False) if "[00:0" in it]
+    keys = [
+        line.partition("[00:00:00")[0] for line in lines_of(state, in_full=False) if "[00:0" in line
+    ]
     assert sorted(keys[-3:]) == [
         "https://examp.../a/rather/long/path/to/1  ",
         "https://examp.../a/rather/long/path/to/2  ",

@@ -88,10 +88,12 @@ def fitted_speed(times: list[Measured]) -> float:
 def shown(times: list[Measured]) -> tuple[str, Mapping[Measured, float]]:
     """The figures in a line, and how far the model is from each of them."""
     speed = fitted_speed(times)
-    ratios = {one: predicted(one.executors, one.groupings, speed) / one.seconds for one in times}
+    ratios = {
+        time: predicted(time.executors, time.groupings, speed) / time.seconds for time in times
+    }
     cells = ", ".join(
-        f"{one.groupings} on {one.executors}: {one.seconds:.1f} s (model "
-        f"{predicted(one.executors, one.groupings, speed):.1f})"
-        for one in times
+        f"{time.groupings} on {time.executors}: {time.seconds:.1f} s (model "
+        f"{predicted(time.executors, time.groupings, speed):.1f})"
+        for time in times
     )
     return f"speed {speed:.2f}; groupings on executors: {cells}", ratios

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.write:
             before = LATEST.read_text(encoding="utf-8") if LATEST.exists() else ""
             LATEST.write_text(page([outcome], before), encoding="utf-8")
-    return 0 if all(it.good for it in outcomes) else 1
+    return 0 if all(outcome.good for outcome in outcomes) else 1
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -169,7 +169,7 @@ def done(
 
 def page(outcomes: Sequence[Outcome], before: str) -> str:
     """What was seen, to be kept: these rows, those of other settings as they were, the notes."""
-    rows = rows_of(before) | {it.setting.name: str(it) for it in outcomes}
+    rows = rows_of(before) | {outcome.setting.name: str(outcome) for outcome in outcomes}
     lines = [
         "# Latest run",
         "",

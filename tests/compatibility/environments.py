@@ -35,7 +35,7 @@ def interpreter(version: str) -> str | None:
         return sys.executable
     candidates = [shutil.which(f"python{version}")]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates += [str(it / "bin" / "python") for it in sorted(pyenv.glob(f"{version}.*"))]
+    candidates += [str(path / "bin" / "python") for path in sorted(pyenv.glob(f"{version}.*"))]
     if (uv := shutil.which("uv")) is not None:
         asked = subprocess.run(
             [uv, "python", "find", version], capture_output=True, text=True, check=False

@@ -161,7 +161,7 @@ def checkout(root: Path, to: Path) -> Path:
 def rows_of(page: str) -> dict[str, str]:
     """The rows of the first table of a page, by what stands in their first column."""
     lines = page.splitlines()
-    start = next((at for at, it in enumerate(lines) if it.startswith("|---")), len(lines))
+    start = next((index for index, line in enumerate(lines) if line.startswith("|---")), len(lines))
     rows: dict[str, str] = {}
     for line in lines[start + 1 :]:
         if not line.startswith("| "):
@@ -173,7 +173,7 @@ def rows_of(page: str) -> dict[str, str]:
 def after_table(page: str) -> str:
     """What stands behind the first table of a page. Somebody has written it, and it stays."""
     lines = page.splitlines()
-    start = next((at for at, it in enumerate(lines) if it.startswith("|---")), len(lines))
+    start = next((index for index, line in enumerate(lines) if line.startswith("|---")), len(lines))
     rest = start + 1
     while rest < len(lines) and lines[rest].startswith("|"):
         rest += 1

@@ -101,4 +101,6 @@ def test_a_copy_of_the_checkout_has_what_is_to_be_tried_and_replaces_the_one_bef
 
     assert checkout(root, to) == to
 
-    assert [str(it.relative_to(to)) for it in to.rglob("*") if it.is_file()] == ["beamlike/a.py"]
+    assert [str(path.relative_to(to)) for path in to.rglob("*") if path.is_file()] == [
+        "beamlike/a.py"
+    ]

@@ -55,9 +55,9 @@ ONE = json.loads((FOLDER / "states.json").read_text(encoding="utf-8"))[0]
 
 
 def refused(**changed: Any) -> str:
-    found = transcripts_of(json.dumps({**ONE, **changed}), "one.json")
-    assert isinstance(found.problem, TranscriptError)
-    return str(found.problem)
+    transcripts = transcripts_of(json.dumps({**ONE, **changed}), "one.json")
+    assert isinstance(transcripts.problem, TranscriptError)
+    return str(transcripts.problem)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,10 @@ def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
     with journals_kept() as journals:
         for case in STREAMS.values():
             play(case)
-    stages = (ScriptedGraph.of(it.strategy, it.combine, tuple(it.script)) for it in journals)
+    stages = (
+        ScriptedGraph.of(journal.strategy, journal.combine, tuple(journal.script))
+        for journal in journals
+    )
     choices = Counter(_short(choose_machine(stage.plan)) for stage in stages)
 
     assert choices == {

@@ -245,7 +245,7 @@ class Queries:
         if not work.ticks:
             query.processAllAvailable()
             return
-        arrived = len([it for it in self._inbox.iterdir() if not it.name.startswith(".")])
+        arrived = len([path for path in self._inbox.iterdir() if not path.name.startswith(".")])
         checkpoint = self.checkpoint(work)
         # One micro-batch more than the one that took the last file: by then it is known how far
         # the watermark has come.

@@ -96,7 +96,7 @@ class _WhileCommitting(Fault):
         state = self.checkpoint / "state" / "0" / "0"
         while not any(map(opened.match, os.listdir(state))):
             time.sleep(0.001)
-        workers = [it for it in processes_of(os.getpid()) if DAEMON in it.command]
+        workers = [process for process in processes_of(os.getpid()) if DAEMON in process.command]
         _send(signal.SIGSTOP, workers)
         _wait_for_chmod()
         self.hinder(state)
@@ -149,7 +149,7 @@ def _wait_for_chmod() -> None:
     """
     since = time.monotonic()
     while time.monotonic() - since < _QUIET:
-        if any("chmod" in it.command for it in processes_of(os.getpid())):
+        if any("chmod" in process.command for process in processes_of(os.getpid())):
             since = time.monotonic()
         time.sleep(0.001)
 

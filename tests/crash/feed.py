@@ -36,16 +36,20 @@ def write_feed(folder: Path, files: int, seed: int) -> None:
             rows = [_row(LAST, END + timedelta(days=number), 0, f"{number}.0")]
         else:
             now = START + timedelta(minutes=2 * number)
-            rows = [_some_row(draw, now, f"{number}.{at}") for at in range(ROWS)]
+            rows = [_some_row(draw, now, f"{number}.{index}") for index in range(ROWS)]
         if number == 0:
-            rows += [_row(f"{BALLAST}{at}", START, 1, "ballast") for at in range(BALLAST_USERS)]
+            rows += [
+                _row(f"{BALLAST}{index}", START, 1, "ballast") for index in range(BALLAST_USERS)
+            ]
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{number:04}.json").write_text(text, encoding="utf-8")
 
 
 def put_next(feed: Path, inbox: Path) -> bool:
     """Have the next file arrive, all at once; whether there was one."""
-    waiting = sorted({it.name for it in feed.iterdir()} - {it.name for it in inbox.iterdir()})
+    waiting = sorted(
+        {path.name for path in feed.iterdir()} - {path.name for path in inbox.iterdir()}
+    )
     if not waiting:
         return False
     # Spark reads nothing that begins with a dot.

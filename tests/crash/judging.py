@@ -30,24 +30,24 @@ def wrong(work: Work, home: Path, feed: Path, undisturbed: Path) -> list[str]:
         feed: What arrived.
         undisturbed: The folder of the undisturbed run.
     """
-    found = output_of(home / work.name)
+    output = output_of(home / work.name)
     if work.windowing is None:
-        return differences(output_of(undisturbed / work.name), found)
+        return differences(output_of(undisturbed / work.name), output)
     notes = noted(home / work.name / work.checkpoint)
     merging = isinstance(work.windowing["window"], bl.Sessions)
     expected = _played(work, feed, notes)
     # When it was stopped at the end it may have been in a micro-batch, which had nothing to do.
-    rows = {at: of for at, of in plain(found).items() if at in expected or of}
-    told = differences(_lines(expected), _lines(rows, found))
+    rows = {at: of for at, of in plain(output).items() if at in expected or of}
+    told = differences(_lines(expected), _lines(rows, output))
     drops = work.watermark == "spark"
     told += broken(feed, _whole(rows), drops=drops, merging=merging)
     if work.ticks:
         still = content(_whole(_played(work, feed, still_notes(feed))), merging=merging)
         now = content(_whole(rows), merging=merging)
         told += [
-            f"{what}: {now.get(what)}, and whatever the clock: {still.get(what)}"
-            for what in sorted(still.keys() | now.keys())
-            if now.get(what) != still.get(what)
+            f"{key}: {now.get(key)}, and whatever the clock: {still.get(key)}"
+            for key in sorted(still.keys() | now.keys())
+            if now.get(key) != still.get(key)
         ]
     return told
 

@@ -147,12 +147,12 @@ def _is_ended(victim: Victim) -> bool:
 
 def _names(victim: Victim) -> list[list[str]]:
     """The files of each partition of the first grouping's state."""
-    found = []
+    names = []
     with contextlib.suppress(FileNotFoundError):
         for partition in (victim.checkpoint / "state" / "0").iterdir():
             if partition.name.isdecimal():
-                found.append(os.listdir(partition))
-    return found
+                names.append(os.listdir(partition))
+    return names
 
 
 def _is_working(victim: Victim) -> bool:

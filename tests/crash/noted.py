@@ -49,7 +49,7 @@ class Noted:
 def last_commit(checkpoint: Path) -> int:
     """The last micro-batch that has ended, -1 if none has."""
     try:
-        names = (it.name for it in (checkpoint / "commits").iterdir())
+        names = (path.name for path in (checkpoint / "commits").iterdir())
         return max((int(name) for name in names if name.isdecimal()), default=-1)
     except FileNotFoundError:
         return -1
@@ -86,23 +86,23 @@ def noted(checkpoint: Path) -> list[Noted]:
 def seen_by_rows(feed: Path, notes: Sequence[Noted]) -> list[Noted]:
     """The same, with the watermark that the rows of each micro-batch bring along themselves."""
     greatest = 0
-    found = []
-    for it in notes:
-        for number in it.files:
+    seen = []
+    for note in notes:
+        for number in note.files:
             greatest = max([greatest, *(at for _, at in timed(feed, number) if at is not None)])
-        found.append(attrs.evolve(it, watermark=max(0, greatest - DELAY)))
-    return found
+        seen.append(attrs.evolve(note, watermark=max(0, greatest - DELAY)))
+    return seen
 
 
 def still_notes(feed: Path) -> list[Noted]:
     """A file, then a micro-batch that has seen it, and so on, while the clock stands still."""
-    files = [range(at, at + 1) for at in range(len(list(feed.iterdir())))]
-    arrive = seen_by_rows(feed, [Noted(at, it, 0, 0) for at, it in enumerate(files)])
+    files = [range(index, index + 1) for index in range(len(list(feed.iterdir())))]
+    arrive = seen_by_rows(feed, [Noted(index, file, 0, 0) for index, file in enumerate(files)])
     found, watermark = [], 0
     for it in arrive:
         found += [attrs.evolve(it, watermark=watermark), attrs.evolve(it, files=range(0))]
         watermark = it.watermark
-    return [attrs.evolve(it, number=at) for at, it in enumerate(found)]
+    return [attrs.evolve(it, number=index) for index, it in enumerate(found)]
 
 
 def timed(feed: Path, number: int) -> list[tuple[dict[str, object], int | None]]:

@@ -82,16 +82,16 @@ def standing_of(panes: Output) -> list[str]:
     return sorted(rows.values())
 
 
-def differences(expected: Output, found: Output) -> list[str]:
+def differences(expected: Output, output: Output) -> list[str]:
     """Each difference in words; none if all is the same, micro-batch for micro-batch."""
-    told = list(_differences(expected, found))
+    told = list(_differences(expected, output))
     more = len(told) - SHOWN
     return told if more <= 0 else [*told[:SHOWN], f"and {more} more"]
 
 
-def _differences(expected: Output, found: Output) -> Iterator[str]:
-    for number in sorted({*expected.rows, *found.rows}):
-        before, now = expected.rows.get(number), found.rows.get(number)
+def _differences(expected: Output, output: Output) -> Iterator[str]:
+    for number in sorted({*expected.rows, *output.rows}):
+        before, now = expected.rows.get(number), output.rows.get(number)
         if before == now:
             continue
         if before is None or now is None:
@@ -104,7 +104,7 @@ def _differences(expected: Output, found: Output) -> Iterator[str]:
             yield f"micro-batch {number} has {count} too many of {_short(line)}"
         if wanted == had:
             yield f"micro-batch {number} has the rows of a key in another order"
-    for line in found.changed:
+    for line in output.changed:
         yield f"micro-batch {json.loads(line)['batch']} was another one when it came again"
 
 

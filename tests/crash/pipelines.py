@@ -93,9 +93,13 @@ def _two(rows: Any) -> Any:
 
 
 def _two_of_scio(rows: Any) -> Any:
-    def total(it: WindowedValue[tuple[str, Iterable[int]]]) -> WindowedValue[dict[str, Any]]:
-        team, sums = it.value
-        return it.with_value(_total((team, sum(sums)), it.window, it.pane))
+    def total(
+        windowed_value: WindowedValue[tuple[str, Iterable[int]]],
+    ) -> WindowedValue[dict[str, Any]]:
+        team, sums = windowed_value.value
+        return windowed_value.with_value(
+            _total((team, sum(sums)), windowed_value.window, windowed_value.pane)
+        )
 
     accumulating = WindowOptions(
         trigger=TREE, accumulation_mode="accumulating", allowed_lateness="5 minutes"

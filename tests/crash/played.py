@@ -40,24 +40,24 @@ def played(
     strategy = WindowingStrategy.declared(options.pop("window"), unbounded=True, **options)
     script: list[ScriptStep] = []
     batches: list[int] = []
-    rows: dict[int, list[Plain]] = {it.number: [] for it in notes}
+    rows: dict[int, list[Plain]] = {note.number: [] for note in notes}
     clock = watermark = 0
-    for it in notes:
-        moves = [AdvanceWatermark(it.watermark)] if it.watermark > watermark else []
+    for note in notes:
+        moves = [AdvanceWatermark(note.watermark)] if note.watermark > watermark else []
         steps: list[ScriptStep] = [*moves] if begins else []
-        steps += [AdvanceClock(it.clock)] if it.clock > clock else []
+        steps += [AdvanceClock(note.clock)] if note.clock > clock else []
         arrived = []
-        for row, at in (one for number in it.files for one in timed(feed, number)):
+        for row, at in (one for number in note.files for one in timed(feed, number)):
             if row["user"] is None or at is None:
                 reason = "null_key" if row["user"] is None else "bad_timestamp"
-                rows[it.number].append(_unread(row, reason))
+                rows[note.number].append(_unread(row, reason))
             else:
                 arrived.append((row["user"], Element((row["tag"], row["points"]), at)))
         steps += [Arrive(tuple(arrived))] if arrived else []
         steps += [] if begins else moves
-        clock, watermark = max(clock, it.clock), max(watermark, it.watermark)
+        clock, watermark = max(clock, note.clock), max(watermark, note.watermark)
         script += steps
-        batches += [it.number] * len(steps)
+        batches += [note.number] * len(steps)
     for out in run_in_memory(Grouping(strategy, Collect()), tuple(script)).outputs:
         rows[batches[out.step]].append(_of_memory(out))
     return rows

@@ -133,7 +133,7 @@ class Child:
 
         Whether there were any.
         """
-        found = [it for it in processes_of(self._popen.pid) if DAEMON in it.command]
+        found = [process for process in processes_of(self._popen.pid) if DAEMON in process.command]
         numbers = {it.number for it in found}
         workers = [it for it in found if it.parent in numbers]
         chosen = draw.choice([workers, found, draw.sample(workers, min(1, len(workers)))])
@@ -181,13 +181,13 @@ def processes_of(session: int) -> list[Process]:
     told = subprocess.run(
         ["ps", "-A", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
     )
-    found = []
+    processes = []
     for line in told.stdout.splitlines():
         number, parent, status, command = (*line.split(None, 3), "")[:4]
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if os.getsid(int(number)) == session and not status.startswith("Z"):
-                found.append(Process(int(number), int(parent), command))
-    return found
+                processes.append(Process(int(number), int(parent), command))
+    return processes
 
 
 def _kill(number: int) -> None:

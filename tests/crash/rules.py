@@ -42,7 +42,7 @@ def broken(
             before.append(row)
         elif {**row, "retraction": False} not in before:
             yield f"a pane is withdrawn that was not there: {row}"
-    arrived = [it for at in range(len(list(feed.iterdir()))) for it in rows_of(feed, at)]
+    arrived = [row for index in range(len(list(feed.iterdir()))) for row in rows_of(feed, index)]
     for it in arrived:
         count = standing.pop(it["tag"], 0)
         if count > 1 or (count < 1 and drops and it["user"] != LAST):

@@ -42,7 +42,7 @@ def test_kills_and_faults_lose_nothing_and_double_nothing(
     # Ticks came between the files, and micro-batches without data.
     for work in ("clock", "no-data"):
         notes = crash.noted.noted(tmp_path / "round-1" / work / "checkpoint")
-        files = [at for it in notes for at in it.files]
+        files = [file for note in notes for file in note.files]
         assert files == list(range(8))
         assert len(notes) > 8, work
     # Every fault has happened, in its micro-batch.
@@ -230,7 +230,7 @@ def test_no_process_of_a_child_is_left_in_whatever_group_it_is(crash: Any, tmp_p
         assert popen.stdout is not None
         popen.stdout.readline()
         popen.stdout.readline()
-        groups = {os.getpgid(it.number) for it in crash.processes.processes_of(popen.pid)}
+        groups = {os.getpgid(process.number) for process in crash.processes.processes_of(popen.pid)}
     popen.stdout.close()
 
     assert len(groups) == 2

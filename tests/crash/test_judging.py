@@ -33,12 +33,12 @@ class Run:
         checkpoint = home / self.work.name / self.work.checkpoint
         for folder in ("offsets", "commits"):
             (checkpoint / folder).mkdir(parents=True)
-        for at in range(18):
-            clocks = {"batchWatermarkMs": 0, "batchTimestampMs": NOON + at * SECOND}
-            file = json.dumps({"logOffset": (at - 1) // 3}) if at > 0 else "-"
-            lines = ["v1", json.dumps(clocks), file, json.dumps({"tick": at})]
-            (checkpoint / "offsets" / str(at)).write_text("\n".join(lines))
-            (checkpoint / "commits" / str(at)).touch()
+        for index in range(18):
+            clocks = {"batchWatermarkMs": 0, "batchTimestampMs": NOON + index * SECOND}
+            file = json.dumps({"logOffset": (index - 1) // 3}) if index > 0 else "-"
+            lines = ["v1", json.dumps(clocks), file, json.dumps({"tick": index})]
+            (checkpoint / "offsets" / str(index)).write_text("\n".join(lines))
+            (checkpoint / "commits" / str(index)).touch()
         self.notes = crash.noted.noted(checkpoint)
         seen = crash.noted.seen_by_rows(self.feed, self.notes)
         played: Rows = crash.played.played(self.feed, self.work.windowing, seen, begins=False)
@@ -60,10 +60,10 @@ def run(crash: Any, tmp_path: Path) -> Run:
 
 
 def test_notes_say_which_files_came_and_what_the_clock_said(run: Run) -> None:
-    files = [list(it.files) for it in run.notes]
+    files = [list(note.files) for note in run.notes]
 
     assert files == [[], [0], [], [], [1], [], [], [2], [], [], [3], [], [], [4], [], [], [5], []]
-    assert [it.clock - NOON for it in run.notes] == [at * SECOND for at in range(18)]
+    assert [note.clock - NOON for note in run.notes] == [index * SECOND for index in range(18)]
 
 
 def test_what_follows_from_the_notes_is_right(run: Run) -> None:
@@ -137,7 +137,7 @@ def test_what_a_window_holds_does_not_follow_from_the_clock(
         [row for of in crash.played.played(feed, windowing, it, begins=True).values() for row in of]
         for it in (still, moving)
     ]
-    contents = [crash.rules.content(it, merging=name == "intervals") for it in rows]
+    contents = [crash.rules.content(row, merging=name == "intervals") for row in rows]
 
     assert len(rows[0]) < len(rows[1])
     assert contents[0] == contents[1]

@@ -33,11 +33,11 @@ class _Broker:
         java = self.spark._jvm
         admin = java.org.apache.kafka.clients.admin.AdminClient.create(self._properties)
         known = set(admin.listTopics().names().get())
-        made = java.java.util.ArrayList()
+        array_list = java.java.util.ArrayList()
         for name in (self.rows, self.panes, self.lost):
             if name not in known:
-                made.add(java.org.apache.kafka.clients.admin.NewTopic(name, 1, 1))
-        admin.createTopics(made).all().get()
+                array_list.add(java.org.apache.kafka.clients.admin.NewTopic(name, 1, 1))
+        admin.createTopics(array_list).all().get()
         admin.close()
 
     def records(self, topic: str) -> list[Any]:

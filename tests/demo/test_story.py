@@ -34,7 +34,7 @@ def test_the_story_of_an_hour(scene: Any):
     ]
     batches = [
         FlightBatch(0, 2, None),
-        *(FlightBatch(at, 2, start + (at * 100 - 30) * MINUTE) for at in range(1, 9)),
+        *(FlightBatch(index, 2, start + (index * 100 - 30) * MINUTE) for index in range(1, 9)),
         FlightBatch(9, 1, start + 870 * MINUTE),
         FlightBatch(10, 0, start + 10_000 * MINUTE),
     ]
@@ -72,8 +72,8 @@ def test_the_story_of_an_hour(scene: Any):
         ),
         watermark=(
             *(
-                (row(shown), start + (at * 100 - 30) * MINUTE)
-                for at, shown in enumerate((200, 300, 330, 330, 360, 390, 390, 405), start=1)
+                (row(shown), start + (index * 100 - 30) * MINUTE)
+                for index, shown in enumerate((200, 300, 330, 330, 360, 390, 390, 405), start=1)
             ),
             (row(405), start + 870 * MINUTE),
             (row(405), start + 10_000 * MINUTE),
@@ -98,7 +98,7 @@ def test_the_story_of_an_hour(scene: Any):
 def test_an_hour_in_which_no_one_was_dropped_is_not_seen_to_expire(scene: Any):
     group = ("AA", scene.start)
     files = [ArrivalFile(0, 4, scene.start, scene.start + 400 * MINUTE)]
-    batches = [FlightBatch(at, 4, scene.start + at * 100 * MINUTE) for at in range(5)]
+    batches = [FlightBatch(index, 4, scene.start + index * 100 * MINUTE) for index in range(5)]
     trace = story_scene(group, scene.panes[group], (), scene.flights, files, batches)
     assert [life.end for life in trace.lives] == [End.OPEN]
     assert [mark.fate for mark in trace.marks] == [Fate.TAKEN] * 2
@@ -110,7 +110,7 @@ def test_a_flight_that_leaves_behind_the_watermark_is_drawn_as_late(scene: Any):
     # The first batch has read until 100 minutes; one flight of the hour leaves at 190.
     batches = [
         FlightBatch(0, 5, start + 10 * MINUTE + 1),
-        *(FlightBatch(at, 0, start + 70 * MINUTE) for at in range(1, 4)),
+        *(FlightBatch(index, 0, start + 70 * MINUTE) for index in range(1, 4)),
     ]
     trace = story_scene(group, scene.panes[group][:1], [], scene.flights, files, batches)
     assert [(mark.event, mark.fate) for mark in trace.marks] == [

@@ -89,9 +89,9 @@ class Model:
 
     def home(self, windows: list[InFlight], start: int, end: int) -> InFlight:
         if self.said.windows in ("session", "dynamic"):
-            met = [it for it in windows if it.start <= end and start <= it.end]
+            met = [window for window in windows if window.start <= end and start <= window.end]
         else:
-            met = [it for it in windows if it.start == start]
+            met = [window for window in windows if window.start == start]
         window = InFlight(
             min([start, *(it.start for it in met)]),
             max([end, *(it.end for it in met)]),
@@ -116,7 +116,7 @@ class Model:
             window.timer = False
             yield from self.fire(key, window)
         for windows in self.in_flight.values():
-            windows[:] = [it for it in windows if it.end - 1 + self.said.lateness > to]
+            windows[:] = [window for window in windows if window.end - 1 + self.said.lateness > to]
 
     def fire(self, key: str, window: InFlight) -> Iterator[Row]:
         if window.contents:
@@ -131,7 +131,9 @@ class Model:
             window.contents = window.contents[-self.said.keep_count :]
         if self.said.keep_time:
             latest = max(at for _, at in window.contents)
-            window.contents = [it for it in window.contents if it[1] > latest - self.said.keep_time]
+            window.contents = [
+                content for content in window.contents if content[1] > latest - self.said.keep_time
+            ]
 
 
 def one_stream(seed: int) -> tuple[Setting, list[tuple[str, int, int] | int]]:

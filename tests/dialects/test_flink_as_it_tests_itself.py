@@ -123,7 +123,7 @@ def test_windows_of_the_clock_do_not_look_at_the_times_of_elements() -> None:
     rows = by_clock(harness, 3, ("key2", 1, 2**63 - 1), *[("key2", 1, 7000)] * 2, ("key1", 1), 5000)
     rows += by_clock(harness, *[("key1", 1, 7000)] * 3, 7000)
 
-    assert [shown(it) for it in rows if it] == [
+    assert [shown(row) for row in rows if row] == [
         [("key1", 1, 0, 3000), ("key2", 3, 0, 3000)],
         [("key1", 3, 3000, 6000)],
     ]
@@ -136,7 +136,7 @@ def test_sliding_windows_of_the_clock_are_due_one_after_the_other() -> None:
     rows = by_clock(harness, 3, ("key2", 1), 1000, *[("key2", 1)] * 2, 2000)
     rows += by_clock(harness, *[("key1", 1)] * 2, 3000, *[("key1", 1)] * 3, 7000)
 
-    assert [shown(it) for it in rows if it] == [
+    assert [shown(row) for row in rows if row] == [
         [("key2", 1, -2000, 1000)],
         [("key2", 3, -1000, 2000)],
         [("key1", 2, 0, 3000), ("key2", 3, 0, 3000)],
@@ -158,7 +158,7 @@ def test_gaps_of_elements_by_the_clock_never_shorten_a_session() -> None:
     rows += by_clock(harness, 13_000, ("key2", (10, short)), 13_500, ("key2", (10, short)))
     rows += by_clock(harness, 14_000, ("key2", (1, longer)), 16_999)
 
-    assert [shown(it) for it in rows if it] == [
+    assert [shown(row) for row in rows if row] == [
         [("key1", 3, 10, 3_010)],
         [("key2", 9, 5_000, 8_000)],
         [("key2", 13, 9_000, 12_000)],
@@ -172,7 +172,7 @@ def test_an_element_that_is_late_for_one_window_only_is_in_the_others() -> None:
     rows = brings(harness, ("key2", 1, 1000), 1999, ("key2", 1, 2000), 3000, ("key1", 1, 3001))
     rows += brings(harness, *[("key2", 1, 2400)] * 2, ("key1", 1, 3001), ("key2", 1, 3900), 6000)
 
-    assert [shown(it) for it in rows if it] == [
+    assert [shown(row) for row in rows if row] == [
         [("key2", 1, -1000, 2000)],
         [("key2", 2, 0, 3000)],
         [
@@ -306,8 +306,8 @@ def test_windows_begin_where_their_offset_says() -> None:
         for offset in (0, 100, -100)
     } == {
         offset: [
-            [offset + it * 1_000 for it in range(-4, 1)],
-            [offset + it * 1_000 for it in range(1, 6)],
+            [offset + index * 1_000 for index in range(-4, 1)],
+            [offset + index * 1_000 for index in range(1, 6)],
         ]
         for offset in (0, 100, -100)
     }

@@ -127,15 +127,15 @@ class Model:
 
     def home(self, windows: list[InFlight], start: int, end: int) -> InFlight:
         if self.said.windows in ("session", "dynamic"):
-            met = [it for it in windows if it.start <= end and start <= it.end]
+            met = [window for window in windows if window.start <= end and start <= window.end]
         else:
-            met = [it for it in windows if it.start == start]
+            met = [window for window in windows if window.start == start]
         if len(met) == 1 and met[0].start <= start and end <= met[0].end:
             return met[0]
         window = InFlight(
             min([start, *(it.start for it in met)]),
             max([end, *(it.end for it in met)]),
-            [one for it in met for one in it.contents],
+            [content for it in met for content in it.contents],
             sum(it.counted for it in met),
         )
         for it in met:

@@ -67,7 +67,9 @@ def test_a_count_evictor_keeps_the_newest_at_every_second_element() -> None:
     """The evicting operator's tests of a count trigger, and of tumbling windows with an evictor."""
     newest = flink.CountEvictor.of(4)
     times = [3000, 3999, 20, 0, 999, 1998, 1999, 1000, 10_999, 1000]
-    every = [("key1" if place in (2, 3, 4, 8) else "key2", 1, at) for place, at in enumerate(times)]
+    every = [
+        ("key1" if place in (2, 3, 4, 8) else "key2", 1, time) for place, time in enumerate(times)
+    ]
     in_windows = KEYED.window(flink.TumblingEventTimeWindows.of("4 seconds")).evictor(newest)
     harness = in_windows.apply(sum).harness()
     rows = brings(harness, *(("key1", 1, at) for at in (10, 100)), 1999)
@@ -104,11 +106,11 @@ def test_an_interval_of_the_clock_is_cut_short_where_a_window_ends() -> None:
     first = by_clock(harness, 0, ("k", 1), 2, ("k", 2), 5, 7, ("k", 3), 9)
     second = by_clock(harness, 10, ("k", 3), 15, 18, ("k", 3), 20)
 
-    assert [(at, rows) for at, rows in enumerate(first) if rows] == [
+    assert [(index, rows) for index, rows in enumerate(first) if rows] == [
         (4, [Row("value", "k", 3, (0, 10), 9)]),
         (7, [Row("value", "k", 6, (0, 10), 9)]),
     ]
-    assert [(at, rows) for at, rows in enumerate(second) if rows] == [
+    assert [(index, rows) for index, rows in enumerate(second) if rows] == [
         (2, [Row("value", "k", 3, (10, 20), 19)]),
         (5, [Row("value", "k", 6, (10, 20), 19)]),
     ]
@@ -154,4 +156,4 @@ def test_a_timeout_and_the_count_that_it_clears_or_does_not(
     one = ("k", 1, 0)
     rows = by_clock(harness, one, 10, one, 40, 50, 60, one, one, one)
 
-    assert [(at, [row.value for row in it]) for at, it in enumerate(rows) if it] == fires
+    assert [(index, [row.value for row in it]) for index, it in enumerate(rows) if it] == fires

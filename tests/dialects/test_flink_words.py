@@ -147,7 +147,9 @@ def test_a_window_is_forgotten_although_its_timeout_has_cleared_its_end() -> Non
 def sums(windowed: flink.WindowedStream, *values: int) -> list[list[Any]]:
     """What each element brings out, with its place as its time."""
     harness = windowed.trigger(flink.CountTrigger.of(1)).reduce(add).harness()
-    return [results(harness.process_element("a", value, at)) for at, value in enumerate(values)]
+    return [
+        results(harness.process_element("a", value, index)) for index, value in enumerate(values)
+    ]
 
 
 def test_an_evictor_may_run_after_the_function() -> None:
@@ -373,9 +375,9 @@ SESSIONS = flink.key_by().window(flink.EventTimeSessionWindows.with_gap(5))
     ],
 )
 def test_a_mistake_is_named_with_what_to_do(
-    wrong: object, kind: type[BeamlikeError], said: str
+    wrong: object, cls: type[BeamlikeError], said: str
 ) -> None:
     assert callable(wrong)
-    with pytest.raises(kind) as caught:
+    with pytest.raises(cls) as caught:
         wrong()
     assert said in str(caught.value)

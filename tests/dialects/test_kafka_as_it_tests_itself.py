@@ -285,7 +285,7 @@ def test_time_windows_can_be_said_in_the_words_of_this_package() -> None:
             late_check="assigned",
             aggregate=Collect(),
         ).run
-        given = [it.effect for it in run.panes if it.step < len(run.script) - 1]
+        given = [pane.effect for pane in run.panes if pane.step < len(run.script) - 1]
         return sorted((it.window.start, it.window.end, it.value) for it in given)
 
     assert panes(Repeatedly(AfterCount(1)), "accumulating") == [
@@ -309,7 +309,7 @@ def stored(*sessions: tuple[Any, int, int]) -> SessionStore:
 
 
 def keys(sessions: Sequence[Session]) -> list[object]:
-    return [it.key for it in sessions]
+    return [session.key for session in sessions]
 
 
 RANGE = stored(

@@ -107,8 +107,8 @@ def test_a_final_result_that_may_repeat_comes_a_millisecond_earlier_and_again() 
     records = [("a", "open", 0), ("b", "time", 5), ("a", "more", 0), ("b", "time", 6)]
 
     first, second = Row("value", "a", 1, (0, 0), 0), Row("value", "a", 2, (0, 0), 0)
-    assert [twice.pipe_input(*it) for it in records] == [[], [first], [second], []]
-    assert [once.pipe_input(*it) for it in records] == [[], [], [], [second]]
+    assert [twice.pipe_input(*record) for record in records] == [[], [first], [second], []]
+    assert [once.pipe_input(*record) for record in records] == [[], [], [], [second]]
 
 
 def uncached(retention: int | None = None) -> kafka.KTable:

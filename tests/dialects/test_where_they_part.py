@@ -46,8 +46,8 @@ def test_beam_asks_the_elements_own_window_which_is_over() -> None:
     stream = stream.advance_watermark_to(15).add_elements_at_time(1, ("a", 1))
     run = stream.advance_watermark_to_infinity().run(window=Sessions(GAP)).run
 
-    assert [(it.effect.window.end, it.effect.value) for it in run.panes] == [(19, [0, 9])]
-    assert [it.effect.value for it in run.drops if isinstance(it.effect, Drop)] == [1]
+    assert [(pane.effect.window.end, pane.effect.value) for pane in run.panes] == [(19, [0, 9])]
+    assert [drop.effect.value for drop in run.drops if isinstance(drop.effect, Drop)] == [1]
 
 
 def test_flink_asks_the_merged_window_which_is_not() -> None:
@@ -98,7 +98,7 @@ def test_akka_asks_when_it_arrives() -> None:
 def beam_says() -> list[object]:
     stream = TestStream().add_elements(*(TimestampedValue(("a", at), at) for at in (0, GAP)))
     run = stream.advance_watermark_to_infinity().run(window=Sessions(GAP)).run
-    return [it.effect.value for it in run.panes if isinstance(it.effect, Pane)]
+    return [pane.effect.value for pane in run.panes if isinstance(pane.effect, Pane)]
 
 
 def flink_says() -> list[object]:
@@ -153,10 +153,10 @@ def test_each_closes_a_session_at_its_own_millisecond() -> None:
     flow.push(0)
 
     assert [
-        next(at for at in range(20) if harness.process_watermark(at)),
-        next(at for at in range(20) if driver.pipe_input("b", at, at)),
-        next(at for at in range(1, 20) if at_apex(run, at)),
-        next(at for at in range(1, 20) if flow.advance(1)),
+        next(index for index in range(20) if harness.process_watermark(index)),
+        next(index for index in range(20) if driver.pipe_input("b", index, index)),
+        next(index for index in range(1, 20) if at_apex(run, index)),
+        next(index for index in range(1, 20) if flow.advance(1)),
     ] == [GAP - 1, GAP + 1, GAP + 1, GAP + 1]
 
 
@@ -182,4 +182,4 @@ def test_what_a_dialect_means_can_be_said_in_the_words_of_this_package() -> None
         .run
     )
 
-    assert [it.effect.value for it in run.outputs] == [[0, 9, 1]]
+    assert [output.effect.value for output in run.outputs] == [[0, 9, 1]]

@@ -144,8 +144,8 @@ Found = tuple[Checked, list[Broken]]
 
 def _chunks(part: str, seed: int, numbers: range) -> Iterator[Chunk]:
     each = PASSES if part == "streams" else CHUNK
-    for at in range(0, len(numbers), each):
-        yield Chunk(part, seed, numbers[at : at + each])
+    for index in range(0, len(numbers), each):
+        yield Chunk(part, seed, numbers[index : index + each])
 
 
 def _check(chunk: Chunk) -> Found:
@@ -168,14 +168,14 @@ def _check_local(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
 def _check_laws(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
     applied: Counter[str] = Counter()
     cases = (case_of(chunk.seed, number) for number in chunk.numbers)
-    broken = [one for case in cases for one in broken_laws(case, applied)]
+    broken = [broken_law for case in cases for broken_law in broken_laws(case, applied)]
     del applied[ON_LOCAL]  # these scenarios are counted in a part of their own
     return len(chunk.numbers), broken, applied
 
 
 def _check_streams(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
     cases = (streams_of(chunk.seed, number) for number in chunk.numbers)
-    broken = [one for case in cases for one in broken_streams(case)]
+    broken = [broken_stream for case in cases for broken_stream in broken_streams(case)]
     count = KEYS * len(chunk.numbers)
     return count, broken, Counter({EITHER_MACHINE: count})
 
@@ -200,10 +200,10 @@ def _on_spark(seed: int, numbers: range) -> list[Broken]:
     broken = []
     print("starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike differential") as spark:
-        for at in range(0, len(numbers), CHUNK):
-            part = numbers[at : at + CHUNK]
+        for index in range(0, len(numbers), CHUNK):
+            part = numbers[index : index + CHUNK]
             broken += broken_on_spark([case_of(seed, number) for number in part], spark)
-            print(f"{at + len(part)} scenarios on Spark", file=sys.stderr, flush=True)
+            print(f"{index + len(part)} scenarios on Spark", file=sys.stderr, flush=True)
     return broken
 
 

@@ -57,9 +57,9 @@ ALL_STREAMS = 50_000
 def test_every_law_holds_of_every_scenario() -> None:
     applied: Counter[str] = Counter()
     broken = [
-        (one.case.name, one.law, one.differences)
+        (broken_law.case.name, broken_law.law, broken_law.differences)
         for number in range(SCENARIOS)
-        for one in broken_laws(case_of(SEED, number), applied)
+        for broken_law in broken_laws(case_of(SEED, number), applied)
     ]
 
     assert broken == []
@@ -70,16 +70,16 @@ def test_every_law_holds_of_every_scenario() -> None:
 @pytest.mark.parametrize(
     "first",
     [
-        pytest.param(it, marks=[pytest.mark.nightly] if it else [])
-        for it in range(0, STREAMS // KEYS, PASSES)
+        pytest.param(index, marks=[pytest.mark.nightly] if index else [])
+        for index in range(0, STREAMS // KEYS, PASSES)
     ],
 )
 def test_either_machine_says_and_remembers_after_each_step_what_memory_does(first: int) -> None:
     """Windows of every kind, triggers to depth 3, all modes, merges and bundle cuts."""
     broken = [
-        (one.case.name, one.differences)
+        (broken_stream.case.name, broken_stream.differences)
         for number in range(first, first + PASSES)
-        for one in broken_streams(streams_of(SEED, number))
+        for broken_stream in broken_streams(streams_of(SEED, number))
     ]
 
     assert broken == []

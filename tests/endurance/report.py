@@ -36,7 +36,10 @@ def figures_of(batches: Sequence[Batch]) -> dict[str, str]:
 def described(finding: Finding) -> str:
     """As text: a line for each figure."""
     wide = max(map(len, finding.figures), default=0)
-    lines = [finding.work, *(f"  {name:{wide}}  {it}" for name, it in finding.figures.items())]
+    lines = [
+        finding.work,
+        *(f"  {name:{wide}}  {figure}" for name, figure in finding.figures.items()),
+    ]
     return "\n".join([*lines, *(f"  WRONG: {it}" for it in finding.wrong)])
 
 

@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     todo = todo if args.pieces is None else todo[: args.pieces]
     until = None if args.minutes is None else time.monotonic() + 60 * args.minutes
     bad: list[Done] = []
-    for number, done in enumerate(results(todo, args.jobs, until), 1):
-        progress.add(done)
-        if done.differences:
-            bad.append(done)
-            print("\n".join(done.differences), flush=True)
+    for number, result in enumerate(results(todo, args.jobs, until), 1):
+        progress.add(result)
+        if result.differences:
+            bad.append(result)
+            print("\n".join(result.differences), flush=True)
         if number % 100 == 0:
             print(f"{number} of {len(todo)} pieces", file=sys.stderr, flush=True)
         if len(bad) >= ENOUGH:

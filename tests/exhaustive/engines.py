@@ -77,7 +77,7 @@ class _Streams:
     streams: tuple[Stream, ...] = ((),)
 
     def spread(self, parents: Sequence[int]) -> Self:
-        return attrs.evolve(self, streams=tuple([self.streams[at] for at in parents]))
+        return attrs.evolve(self, streams=tuple([self.streams[parent] for parent in parents]))
 
     def arrive(self, bundles: Sequence[Arrive | None]) -> Self:
         pairs = zip(self.streams, bundles, strict=True)
@@ -147,7 +147,7 @@ class _Stepped:
     clock: int = 0
 
     def spread(self, parents: Sequence[int]) -> Self:
-        return attrs.evolve(self, ones=tuple([self.ones[at] for at in parents]))
+        return attrs.evolve(self, ones=tuple([self.ones[parent] for parent in parents]))
 
     def arrive(self, bundles: Sequence[Arrive | None]) -> Self:
         ones = [

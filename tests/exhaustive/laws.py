@@ -51,18 +51,18 @@ def times_of(stream: Stream) -> list[int]:
     return [time for event in stream if isinstance(event, Arrive) for time in event.times]
 
 
-def _broken(here: Reached, at: int, law: str, sentences: Sequence[str]) -> Broken:
+def _broken(reached: Reached, at: int, law: str, sentences: Sequence[str]) -> Broken:
     if sentences:
-        stream = here.streams[at]
-        yield Difference(here.strategy, stream, law, sentences=tuple(sentences))
+        stream = reached.streams[at]
+        yield Difference(reached.strategy, stream, law, sentences=tuple(sentences))
 
 
 # -- where elements are --------------------------------------------------------------------------
 
 
-def _once(here: Reached) -> Broken:
-    for at, (stream, rows) in enumerate(zip(here.streams, here.outcomes, strict=True)):
-        yield from _broken(here, at, ONCE, _not_once(here.strategy, stream, rows))
+def _once(reached: Reached) -> Broken:
+    for index, (stream, rows) in enumerate(zip(reached.streams, reached.outcomes, strict=True)):
+        yield from _broken(reached, index, ONCE, _not_once(reached.strategy, stream, rows))
 
 
 def _not_once(strategy: WindowingStrategy, stream: Stream, rows: Rows) -> list[str]:
@@ -90,10 +90,10 @@ def _not_once(strategy: WindowingStrategy, stream: Stream, rows: Rows) -> list[s
     ]
 
 
-def _folds(here: Reached) -> Broken:
-    if here.strategy.accumulation is AccumulationMode.RETRACTING:
-        for at, (stream, rows) in enumerate(zip(here.streams, here.outcomes, strict=True)):
-            yield from _broken(here, at, FOLDS, _not_folding(here.strategy, stream, rows))
+def _folds(reached: Reached) -> Broken:
+    if reached.strategy.accumulation is AccumulationMode.RETRACTING:
+        for index, (stream, rows) in enumerate(zip(reached.streams, reached.outcomes, strict=True)):
+            yield from _broken(reached, index, FOLDS, _not_folding(reached.strategy, stream, rows))
 
 
 def _not_folding(strategy: WindowingStrategy, stream: Stream, rows: Rows) -> list[str]:
@@ -154,14 +154,16 @@ def _in_batch(strategy: WindowingStrategy, stream: Stream) -> Iterator[tuple[int
 # -- cuts ----------------------------------------------------------------------------------------
 
 
-def _cuts(here: Reached) -> Broken:
-    for at, (stream, rows) in enumerate(zip(here.streams, here.outcomes, strict=True)):
+def _cuts(reached: Reached) -> Broken:
+    for index, (stream, rows) in enumerate(zip(reached.streams, reached.outcomes, strict=True)):
         joined, origin = _joined(stream)
         if joined == stream:
             continue
         cut = [(origin[_step_of(row)], *row[1:]) for row in rows]
-        whole = outcome(here.strategy, (*joined, END))
-        yield from _broken(here, at, CUTS, _other_if_cut(here.strategy, stream, joined, cut, whole))
+        whole = outcome(reached.strategy, (*joined, END))
+        yield from _broken(
+            reached, index, CUTS, _other_if_cut(reached.strategy, stream, joined, cut, whole)
+        )
 
 
 def _joined(stream: Stream) -> tuple[Stream, list[int]]:
@@ -185,17 +187,17 @@ def _step_of(row: Row) -> int:
 
 
 def _other_if_cut(
-    strategy: WindowingStrategy, stream: Stream, joined: Stream, cut: Rows, whole: Rows
+    strategy: WindowingStrategy, stream: Stream, joined: Stream, cut: Rows, rows: Rows
 ) -> list[str]:
     """What a cut of bundles changes and must not."""
     found = []
-    if Counter(_expired(cut)) != Counter(_expired(whole)):
+    if Counter(_expired(cut)) != Counter(_expired(rows)):
         found.append("other elements have expired")
-    if keeps_contents(strategy) and _last_word(strategy, cut) != _last_word(strategy, whole):
+    if keeps_contents(strategy) and _last_word(strategy, cut) != _last_word(strategy, rows):
         found.append("in the end other elements are in the windows")
     open_ = is_patient(strategy) and _all_open(strategy, stream)
-    if open_ and Counter(cut) != Counter(whole):
-        found.append(f"other panes; of {joined}: {whole}")
+    if open_ and Counter(cut) != Counter(rows):
+        found.append(f"other panes; of {joined}: {rows}")
     return found
 
 
@@ -241,20 +243,20 @@ SAVED: Final[dict[str, Engine]] = {
 }
 
 
-def _restarts(here: Reached) -> Broken:
+def _restarts(reached: Reached) -> Broken:
     for name, engine in SAVED.items():
-        rows = played(engine, here.strategy, here.streams)
-        yield from unlike(here, f"{RESTARTS} ({name})", rows)
+        rows = played(engine, reached.strategy, reached.streams)
+        yield from unlike(reached, f"{RESTARTS} ({name})", rows)
 
 
-def _longer(here: Reached) -> Broken:
-    lateness = here.strategy.allowed_lateness
+def _longer(reached: Reached) -> Broken:
+    lateness = reached.strategy.allowed_lateness
     for longer in {lateness + 1, 2 * lateness + 5, MAX_TIMESTAMP} - {lateness}:
-        strategy = here.strategy.configured(allowed_lateness=min(longer, MAX_TIMESTAMP))
-        plays = played(reference, strategy, here.streams)
-        for at, (short, long) in enumerate(zip(here.outcomes, plays, strict=True)):
-            lost = _lost(here.strategy, long) - _lost(here.strategy, short)
-            yield from _broken(here, at, LONGER, [f"{one} with {longer} ms" for one in lost])
+        strategy = reached.strategy.configured(allowed_lateness=min(longer, MAX_TIMESTAMP))
+        plays = played(reference, strategy, reached.streams)
+        for index, (short, long) in enumerate(zip(reached.outcomes, plays, strict=True)):
+            lost = _lost(reached.strategy, long) - _lost(reached.strategy, short)
+            yield from _broken(reached, index, LONGER, [f"{one} with {longer} ms" for one in lost])
 
 
 def _lost(strategy: WindowingStrategy, rows: Rows) -> set[Row]:
@@ -263,22 +265,22 @@ def _lost(strategy: WindowingStrategy, rows: Rows) -> set[Row]:
     return {(row[4],) + (() if row[1] == "closed" else row[2:4]) for row in rows if row[1] in kinds}
 
 
-def _keys(here: Reached) -> Broken:
+def _keys(reached: Reached) -> Broken:
     """Deal the elements of each stream to two keys in every way, and play all of them together."""
     dealt = [
-        (at, number, pair)
-        for at, stream in enumerate(here.streams)
+        (index, number, pair)
+        for index, stream in enumerate(reached.streams)
         for number, pair in enumerate(_dealings(stream))
     ]
     keys = {(at, number, hand): pair[hand] for at, number, pair in dealt for hand in (0, 1)}
     script = scripted(keys)
-    alone = {key: Counter(_alone(here.strategy, stream)) for key, stream in keys.items()}
+    alone = {key: Counter(_alone(reached.strategy, stream)) for key, stream in keys.items()}
     for name, run in {"memory": in_memory, "local": _in_local}.items():
-        found = script.rows(run(here.strategy, script.script).outputs)
+        found = script.rows(run(reached.strategy, script.script).outputs)
         for key, stream in keys.items():
             rows = Counter(found[key])
             if rows != alone[key]:
-                yield from _broken(here, key[0], KEYS, [f"{name}, of {stream}: {rows}"])
+                yield from _broken(reached, key[0], KEYS, [f"{name}, of {stream}: {rows}"])
 
 
 def _in_local(strategy: WindowingStrategy, script: Script) -> Run:
@@ -306,8 +308,8 @@ def _dealings(stream: Stream) -> Iterator[tuple[Stream, Stream]]:
 
 def _alone(strategy: WindowingStrategy, stream: Stream) -> list[Row]:
     """What comes out of a key, some of whose bundles are empty and never came."""
-    steps = [at for at, event in enumerate(stream) if event != Arrive(())]
-    rows = outcome(strategy, (*(stream[at] for at in steps), END))
+    steps = [index for index, event in enumerate(stream) if event != Arrive(())]
+    rows = outcome(strategy, (*(stream[step] for step in steps), END))
     steps.append(len(stream))
     return [(steps[_step_of(row)], *row[1:]) for row in rows]
 
@@ -335,6 +337,6 @@ CHEAP: Final[Mapping[str, Law]] = {ONCE: _once, FOLDS: _folds}
 """Those that look at what came out and play nothing else: they are checked wherever engines are."""
 
 
-def broken_laws(here: Reached, laws: Mapping[str, Law] = LAWS) -> list[Difference]:
+def broken_laws(reached: Reached, laws: Mapping[str, Law] = LAWS) -> list[Difference]:
     """The streams of a node that break a law."""
-    return [broken for law in laws.values() for broken in law(here)]
+    return [broken for law in laws.values() for broken in law(reached)]

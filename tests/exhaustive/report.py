@@ -21,16 +21,16 @@ def report(done: Mapping[str, Done], bounds: tuple[str, ...], bad: Sequence[Done
     compared = sum(_of(bound, done)[1] for bound in bounds if bound != "laws")
     day = datetime.now(UTC).date()
     ends = "nothing differs" if not bad else f"{len(bad)} pieces differ"
-    whole = streams_in_all(bounds)
+    streams = streams_in_all(bounds)
     return "\n".join(
         [
             "# The latest search",
             "",
             f"`python -m tests.exhaustive`, {day}; Python {platform.python_version()}.",
             "",
-            f"{len(STRATEGIES)} strategies. {compared:,} of {whole:,} streams of one key, in which "
-            f"{' and '.join(f'`{name}`' for name in ENGINES)} were compared with the model: {ends}."
-            + ("" if compared == whole else " The same command goes on from there."),
+            f"{len(STRATEGIES)} strategies. {compared:,} of {streams:,} streams of one key, in "
+            f"which {' and '.join(map('`{}`'.format, ENGINES))} were compared with the model: "
+            f"{ends}." + ("" if compared == streams else " The same command goes on from there."),
             "",
             _engines(),
             "",

@@ -56,14 +56,20 @@ def windows_at(window_fn: WindowFn, time: int) -> tuple[Span, ...]:
         case GlobalWindows():
             return (GLOBAL,)
         case FixedWindows(size, offset):
-            starts = [at for at in range(time - size + 1, time + 1) if (at - offset) % size == 0]
+            starts = [
+                index for index in range(time - size + 1, time + 1) if (index - offset) % size == 0
+            ]
         case SlidingWindows(size, period, offset):
-            starts = [at for at in range(time - size + 1, time + 1) if (at - offset) % period == 0]
+            starts = [
+                index
+                for index in range(time - size + 1, time + 1)
+                if (index - offset) % period == 0
+            ]
         case Sessions(gap=int(size)):
             starts = [time]
         case _:
             raise ValueError(f"the model has no rules for {window_fn}")
-    return tuple((at, min(at + size, END_OF_GLOBAL_WINDOW + 1)) for at in starts)
+    return tuple((start, min(start + size, END_OF_GLOBAL_WINDOW + 1)) for start in starts)
 
 
 class _Key:
@@ -154,7 +160,9 @@ class _Key:
             {
                 span
                 for span in self.live
-                if any(isinstance(at, int) and before <= at < to for at in self._timers(span))
+                if any(
+                    isinstance(timer, int) and before <= timer < to for timer in self._timers(span)
+                )
             }
         )
 

@@ -66,8 +66,8 @@ def aligned(streams: Sequence[Stream]) -> Iterator[Together]:
     between = [list(_between_moves(stream)) for stream in streams]
     for number, move in enumerate((*_moves_of(streams), None)):
         bundles = [of_stream[number] for of_stream in between]
-        for at in range(max(map(len, bundles))):
-            yield tuple(one[at] if at < len(one) else None for one in bundles)
+        for index in range(max(map(len, bundles))):
+            yield tuple(bundle[index] if index < len(bundle) else None for bundle in bundles)
         if move is not None:
             yield move
 
@@ -101,7 +101,10 @@ class Scripted:
 
     def rows(self, outputs: Iterable[Output]) -> dict[Hashable, list[Row]]:
         """What came out of each stream, by its own steps."""
-        own = {key: {at: own for own, at in enumerate(steps)} for key, steps in self.steps.items()}
+        own = {
+            key: {step: index for index, step in enumerate(steps)}
+            for key, steps in self.steps.items()
+        }
         found: dict[Hashable, list[Row]] = {key: [] for key in self.steps}
         for output in outputs:
             found[output.key].append(row_of(own[output.key][output.step], output.effect))
@@ -123,7 +126,7 @@ def scripted(streams: Mapping[Any, Stream]) -> Scripted:
         elements: list[tuple[Hashable, Element]] = []
         for key, bundle in zip(streams, together, strict=True):
             if bundle is not None:
-                elements += ((key, one) for one in elements_of(bundle, arrived[key]))
+                elements += ((key, element) for element in elements_of(bundle, arrived[key]))
                 arrived[key] += len(bundle.times)
                 steps[key].append(number)
         script.append(ArriveTogether(tuple(elements)))

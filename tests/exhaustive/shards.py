@@ -116,9 +116,9 @@ class Shards:
         return attrs.evolve(
             self,
             store=self._copied(np.array(parents, np.int64)),
-            rows=tuple([self.rows[at] for at in parents]),
-            arrived=tuple([self.arrived[at] for at in parents]),
-            steps=tuple([self.steps[at] for at in parents]),
+            rows=tuple([self.rows[parent] for parent in parents]),
+            arrived=tuple([self.arrived[parent] for parent in parents]),
+            steps=tuple([self.steps[parent] for parent in parents]),
         )
 
     def arrive(self, bundles: Sequence[Arrive | None]) -> Self:
@@ -126,7 +126,7 @@ class Shards:
         arrived, steps = list(self.arrived), list(self.steps)
         for key, bundle in enumerate(bundles):
             if bundle is not None:
-                elements += [(key, one) for one in elements_of(bundle, arrived[key])]
+                elements += [(key, element) for element in elements_of(bundle, arrived[key])]
                 arrived[key] += len(bundle.times)
                 steps[key] += 1
         came = self._stepped([_table_of(elements)])

@@ -88,9 +88,9 @@ def growth(alphabet: Alphabet, node: Node) -> Branch | None:
     """
     count = len(node.streams)
     pairs = [
-        (at, Arrive(times))
-        for at in range(node.grown, count)
-        for length in range(1, alphabet.events - node.sizes[at] + 1)
+        (index, Arrive(times))
+        for index in range(node.grown, count)
+        for length in range(1, alphabet.events - node.sizes[index] + 1)
         for times in combinations_with_replacement(alphabet.times, length)
     ]
     if not pairs:
@@ -104,7 +104,7 @@ def growth(alphabet: Alphabet, node: Node) -> Branch | None:
 
 def branches(alphabet: Alphabet, node: Node) -> Iterator[Branch]:
     """The moves on from a node that has grown, in a fixed order."""
-    open_ = [at for at, size in enumerate(node.sizes) if size < alphabet.events]
+    open_ = [index for index, size in enumerate(node.sizes) if size < alphabet.events]
     begun = [at for at in open_ if has_begun(node.streams[at])]
     for move, may_begin in _moves(alphabet, node.moves):
         going = open_ if may_begin else begun

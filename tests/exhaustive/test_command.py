@@ -52,7 +52,7 @@ def test_a_piece_is_searched_and_noted(command: Any, tmp_path: Path, monkeypatch
 
     header, *pieces = lines(tmp_path)
     assert header == {"sources": kept.digest_of_sources()}
-    assert [(one["piece"], one["differences"]) for one in pieces] == [
+    assert [(piece["piece"], piece["differences"]) for piece in pieces] == [
         ("wide/0", []),
         ("wide/21", []),
     ]
@@ -108,8 +108,8 @@ def test_processes_share_the_pieces(command: Any) -> None:
     results = importlib.import_module("tests.exhaustive.__main__").results
     few = [Piece("wide", at) for at in (5, 11)]
 
-    alone = {done.piece: done.streams for done in results(few, 1, None)}
-    shared = {done.piece: done.streams for done in results(few, 2, None)}
+    alone = {result.piece: result.streams for result in results(few, 1, None)}
+    shared = {result.piece: result.streams for result in results(few, 2, None)}
 
     assert alone == shared == {"wide/5": 341, "wide/11": 341}
 

@@ -28,10 +28,10 @@ def test_each_value_of_each_part_meets_each_value_of_each_other_part() -> None:
 
 def test_every_trigger_of_beam_is_in_a_tree() -> None:
     every = {
-        kind
-        for kind in vars(triggers).values()
-        if isinstance(kind, type) and issubclass(kind, Trigger)
-        if kind.__module__ == triggers.__name__ and kind.__name__[0] != "_"
+        var
+        for var in vars(triggers).values()
+        if isinstance(var, type) and issubclass(var, Trigger)
+        if var.__module__ == triggers.__name__ and var.__name__[0] != "_"
     }
 
     assert {type(node) for trigger in TRIGGERS for node in trigger.walk()} == every

@@ -53,7 +53,7 @@ def by_hand(alphabet: Alphabet) -> set[Stream]:
 
 
 def _is_kept(stream: Stream) -> bool:
-    starts = [at for at, event in enumerate(stream) if isinstance(event, Arrive)]
+    starts = [index for index, event in enumerate(stream) if isinstance(event, Arrive)]
     if not starts or not (_rises(stream, Watermark) and _rises(stream, Clock)):
         return False
     kinds = [type(event) for event in stream[: starts[0]]]

@@ -101,10 +101,10 @@ def ready(trigger: Trigger, history: History, now: Now) -> bool:
 def timers(trigger: Trigger, history: History) -> frozenset[Timer]:
     """Every timer that was set for this window, by its bounds; none is ever taken back."""
     found: frozenset[Timer] = frozenset()
-    for at, entry in enumerate(history):
+    for index, entry in enumerate(history):
         if isinstance(entry, Grew):
             found = frozenset() if entry.same is None else timers(trigger, entry.parts[entry.same])
-        found |= _set_by(trigger, history[:at], entry)
+        found |= _set_by(trigger, history[:index], entry)
     return found
 
 
@@ -146,7 +146,7 @@ def _target(trigger: _CLOCKS, history: History) -> int | None:
                 target = None
             case Grew():
                 targets = [_target(trigger, part) for part in entry.parts]
-                known = [one for one in targets if one is not None]
+                known = [target for target in targets if target is not None]
                 gone = finished(trigger, (entry,))
                 target = min(known) if known and not gone else None
     return target
@@ -198,9 +198,9 @@ def _satisfied(trigger: Trigger, shares: tuple[History, ...], now: Now) -> Itera
 
 def _current(trigger: AfterEach, shares: tuple[History, ...]) -> int | None:
     """The first child that has not finished."""
-    for at, (child, share) in enumerate(zip(trigger.triggers, shares, strict=True)):
+    for index, (child, share) in enumerate(zip(trigger.triggers, shares, strict=True)):
         if not finished(child, share):
-            return at
+            return index
     return None
 
 
@@ -209,8 +209,8 @@ def _shares(trigger: Trigger, history: History) -> tuple[History, ...]:
     shares: tuple[History, ...] = tuple(() for _ in _children(trigger))
     if not shares:
         return shares
-    for at, entry in enumerate(history):
-        before = history[:at]
+    for index, entry in enumerate(history):
+        before = history[:index]
         match entry:
             case Came():
                 sees = _who_sees(trigger, before, shares, entry.now)
@@ -239,9 +239,9 @@ def _who_sees(
             return [not over, over]
         case AfterEach() if not now.merging:
             current = _current(trigger, shares)
-            return [at == current for at in range(len(shares))]
+            return [index == current for index in range(len(shares))]
         case AfterAll():
-            return [not done for done in _finished_children(trigger, before)]
+            return [not finished_child for finished_child in _finished_children(trigger, before)]
         case _:
             return everyone
 
@@ -262,10 +262,12 @@ def _after_firing(
             return ((),) if finished(trigger.trigger, fired[0]) else fired
         case AfterFirst():
             fires = [ready(child, share, entry.now) for child, share in pairs]
-            return tuple(fired[at] if fires[at] else cleared[at] for at in range(len(pairs)))
+            return tuple(
+                fired[index] if fires[index] else cleared[index] for index in range(len(pairs))
+            )
         case AfterEach():
             current = _current(trigger, shares)
-            after = tuple(fired[at] if at == current else s for at, s in enumerate(shares))
+            after = tuple(fired[index] if index == current else s for index, s in enumerate(shares))
             return tuple((*s, Cleared()) for s in after) if entry.now.merging else after
         case OrFinally():
             if ready(trigger.until, shares[1], entry.now):
@@ -279,8 +281,8 @@ def _after_merging(trigger: Trigger, entry: Grew) -> tuple[History, ...]:
     """What the children have seen after windows merged into this one."""
     parts = [_shares(trigger, part) for part in entry.parts]
     merged = [
-        (Grew(tuple(part[at] for part in parts), entry.same, entry.now),)
-        for at in range(len(_children(trigger)))
+        (Grew(tuple(part[index] for part in parts), entry.same, entry.now),)
+        for index in range(len(_children(trigger)))
     ]
     if isinstance(trigger, AfterWatermark):
         if _end_was_processed((entry,)):
@@ -292,7 +294,7 @@ def _after_merging(trigger: Trigger, entry: Grew) -> tuple[History, ...]:
         before = [True]
         for child, share in zip(trigger.triggers, merged, strict=True):
             before.append(before[-1] and finished(child, share))
-        return tuple(share if before[at] else () for at, share in enumerate(merged))
+        return tuple(share if before[index] else () for index, share in enumerate(merged))
     return tuple(merged)
 
 

@@ -43,7 +43,7 @@ def pieces(bounds: tuple[str, ...] = BOUNDS) -> Iterator[Piece]:
     Neighbours are alike, so strategies that are far from each other come first: a search that ends
     early has seen some of each kind.
     """
-    order = sorted(range(len(STRATEGIES)), key=lambda at: at * STRIDE % len(STRATEGIES))
+    order = sorted(range(len(STRATEGIES)), key=lambda index: index * STRIDE % len(STRATEGIES))
     for bound in bounds:
         yield from (Piece(bound, at) for at in order)
 
@@ -51,10 +51,10 @@ def pieces(bounds: tuple[str, ...] = BOUNDS) -> Iterator[Piece]:
 def streams_in_all(bounds: tuple[str, ...]) -> int:
     """How many streams the whole search has, by arithmetic."""
     return sum(
-        count_of(alphabet_of(bound, at), least_of(bound, at))
+        count_of(alphabet_of(bound, index), least_of(bound, index))
         for bound in bounds
         if bound != "laws"
-        for at in range(len(STRATEGIES))
+        for index in range(len(STRATEGIES))
     )
 
 

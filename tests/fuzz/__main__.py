@@ -58,7 +58,7 @@ class Hunted:
     broke: str = ""
 
 
-def hunt(reader: Reader, seconds: int, found: Path) -> Hunted:
+def hunt(reader: Reader, seconds: int, path: Path) -> Hunted:
     """Give a reader inputs for so many seconds, in a process of its own."""
     with TemporaryDirectory(prefix="beamlike-hunt-") as made:
         home = Path(made)
@@ -69,9 +69,9 @@ def hunt(reader: Reader, seconds: int, found: Path) -> Hunted:
         words = home / "words"
         words.write_text("".join(f'"{_quoted(word)}"\n' for word in reader.words))
         command = [
-            *(sys.executable, "-m", "tests.fuzz.hunt", reader.name, str(found)),
+            *(sys.executable, "-m", "tests.fuzz.hunt", reader.name, str(path)),
             *(f"-max_total_time={seconds}", f"-max_len={_LONGEST}", f"-timeout={_HANGS}"),
-            *(f"-rss_limit_mb={_MEMORY}", f"-artifact_prefix={found}/{reader.name}-", "-seed=1"),
+            *(f"-rss_limit_mb={_MEMORY}", f"-artifact_prefix={path}/{reader.name}-", "-seed=1"),
             *([f"-dict={words}"] if reader.words else []),
             str(corpus),
         ]
@@ -107,12 +107,13 @@ def _report(results: Sequence[Hunted], minutes: float) -> Iterator[str]:
     yield ""
     yield "| reader | inputs | seconds | branches reached | inputs that reached more | found |"
     yield "|---|---|---|---|---|---|"
-    for it in results:
-        found = "; ".join(each["found"] for each in it.found) or "nothing"
-        if it.broke:
-            found = f"stopped early: {it.broke[-300:]}"
+    for result in results:
+        found = "; ".join(each["found"] for each in result.found) or "nothing"
+        if result.broke:
+            found = f"stopped early: {result.broke[-300:]}"
         yield (
-            f"| {it.reader} | {it.runs:,} | {it.seconds} | {it.covered:,} | {it.kept:,} | {found} |"
+            f"| {result.reader} | {result.runs:,} | {result.seconds} | {result.covered:,} "
+            f"| {result.kept:,} | {found} |"
         )
 
 
@@ -136,18 +137,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = list(pool.map(lambda it: hunt(it, seconds, options.found.resolve()), chosen))
     lines = list(_report(results, options.minutes))
     print("\n".join(lines))
-    for it in results:
-        for each in it.found:
+    for result in results:
+        for each in result.found:
             print(
-                f"\n{it.reader}: {each['problem'][:300]}\n  input: {options.found / each['input']}"
+                f"\n{result.reader}: {each['problem'][:300]}\n"
+                f"  input: {options.found / each['input']}"
             )
-        if it.broke:
-            print(f"\n{it.reader} stopped early: {it.broke}")
+        if result.broke:
+            print(f"\n{result.reader} stopped early: {result.broke}")
     if options.report:
         options.report.write_text("\n".join(lines) + "\n")
     if not any(options.found.iterdir()):
         options.found.rmdir()
-    return int(any(it.found or it.broke for it in results))
+    return int(any(result.found or result.broke for result in results))
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ def _known() -> Sequence[Scenario]:
 
 
 def _small_cases() -> tuple[bytes, ...]:
-    files = sorted(CASES.rglob("*.json"), key=lambda it: (it.stat().st_size, it.name))
+    files = sorted(CASES.rglob("*.json"), key=lambda path: (path.stat().st_size, path.name))
     return tuple(path.read_bytes() for path in files[:: max(1, len(files) // 12)][:8])
 
 
@@ -182,7 +182,7 @@ def _some_results() -> tuple[bytes, ...]:
         [{"id": first.id, "panes": [pane], "dropped": []}, {"id": second.id, "panes": []}],
         [{"id": first.id, "unsupported": "sessions"}, {"id": second.id, "error": "no idea"}],
     )
-    return tuple(json.dumps({"scenarios": some}).encode() for some in entries)
+    return tuple(json.dumps({"scenarios": entry}).encode() for entry in entries)
 
 
 def _nodes(data: bytes) -> None:

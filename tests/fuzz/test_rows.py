@@ -139,6 +139,6 @@ def test_values_of_any_kind_come_out_of_memory_as_they_went_in(
 
     results = stream.advance_watermark_to_infinity().run(window=window)
 
-    came = Counter(repr(value) for it in results.run.outputs for value in it.effect.value)
+    came = Counter(repr(value) for output in results.run.outputs for value in output.effect.value)
     assert came == Counter(repr(value) for _, value, _ in rows)
     assert str(results)

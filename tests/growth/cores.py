@@ -53,7 +53,9 @@ def measured(files: FileCache, scale: float, rounds: int) -> Iterator[Speed]:
                 Contender("native", "native", native_sessions(), shape),
             ]
             runs = [
-                (it.engine, timed_run(spark, files, it)) for _ in range(rounds) for it in contenders
+                (contender.engine, timed_run(spark, files, contender))
+                for _ in range(rounds)
+                for contender in contenders
             ]
         for engine in ENGINES:
             took = [ms for name, run in runs if name == engine for ms in run.times_ms[shape.events]]
@@ -88,7 +90,7 @@ def _session(place: str) -> Iterator[SparkSession]:
 
 def section(speeds: Sequence[Speed]) -> str:
     """A table, with what a second core brings."""
-    events = {(it.place, it.engine): it.a_second for it in speeds}
+    events = {(speed.place, speed.engine): speed.a_second for speed in speeds}
     rows = [
         f"| {place} | "
         + " | ".join(

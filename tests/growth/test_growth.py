@@ -77,8 +77,8 @@ def test_what_was_measured_is_written_as_tables_and_as_a_picture(tmp_path: Path)
 
 @pytest.mark.parametrize("axis", AXES, ids=lambda axis: axis.name)
 def test_sizes_grow_along_an_axis_and_late_micro_batches_are_measured(axis: object) -> None:
-    for at in axis.values:  # type: ignore[attr-defined]
-        _, shape = axis.case(at, 1.0)  # type: ignore[attr-defined]
+    for value in axis.values:  # type: ignore[attr-defined]
+        _, shape = axis.case(value, 1.0)  # type: ignore[attr-defined]
         assert len(shape.measured) >= 4
         assert shape.measured[0] >= 4
 

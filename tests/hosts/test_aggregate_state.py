@@ -102,7 +102,7 @@ def elements(plan: Plan, times: Sequence[int]) -> list[Element]:
             values = [value if value is None else float(value) for value in values]
         columns.append(pa.array(values, kind).to_pylist())
     rows = list(zip(*columns, strict=True))
-    return [Element(rows[at], time) for at, time in enumerate(times)]
+    return [Element(rows[index], time) for index, time in enumerate(times)]
 
 
 def run(plan: Plan, events: Sequence[Event], *, through_bytes: bool) -> list[str]:
@@ -169,7 +169,7 @@ def test_state_can_be_read_without_running_anything() -> None:
     (row,) = StateLayout(plan).encode({("k",): state}).to_pylist()
 
     def of(name: str) -> dict[str, Any]:
-        at = next(at for at, part in enumerate(plan.parts) if part.name == name)
+        at = next(index for index, part in enumerate(plan.parts) if part.name == name)
         prefix = f"acc{at}_"
         return {key.removeprefix(prefix): row[key] for key in row if key.startswith(prefix)}
 
@@ -307,11 +307,11 @@ def test_an_accumulator_that_would_not_come_back_is_refused(accumulator: Any, me
     ids=lambda case: str(case) if isinstance(case, pa.DataType) else "",
 )
 def test_a_result_takes_the_form_of_its_type_or_is_refused(
-    kind: pa.DataType, fits: Any, final: Any, misfit: Any, reason: str
+    dtype: pa.DataType, fits: Any, final: Any, misfit: Any, reason: str
 ) -> None:
-    assert converted(fits, kind, "longest returned", "declared") == final
+    assert converted(fits, dtype, "longest returned", "declared") == final
     with pytest.raises(CombineError) as refused:
-        converted(misfit, kind, "longest returned", "declared")
+        converted(misfit, dtype, "longest returned", "declared")
     assert str(refused.value).startswith(
         f"longest returned {misfit!r}, which does not fit the declared type 'declared': {reason}"
     )

@@ -88,9 +88,9 @@ def test_steps_made_again_with_rows_in_another_order_save_the_same_bytes(
         elements = [
             (
                 f"key {chance.randrange(60)}",
-                Element(number * 100 + at, number * 4 + chance.randrange(40)),
+                Element(number * 100 + index, number * 4 + chance.randrange(40)),
             )
-            for at in range(count)
+            for index in range(count)
         ]
         watermark = number * 4
         rows = rows_of(plan, Arrive(tuple(elements)))
@@ -112,7 +112,7 @@ def test_steps_made_again_with_rows_in_another_order_save_the_same_bytes(
 def test_watermarks_of_keys_are_saved_alike_in_any_order(another_worker: Worker) -> None:
     strategy = STRATEGIES["sessions"]
     plan = plan_of(strategy, "reference", key_clock=SourceClock(delay=5))
-    elements = [(f"key {at % 7}", Element(at, at * 3 % 50)) for at in range(40)]
+    elements = [(f"key {index % 7}", Element(index, index * 3 % 50)) for index in range(40)]
     rows = rows_of(plan, Arrive(tuple(elements)))
 
     first = attempt(plan, ({}, None), rows, 0, 0)

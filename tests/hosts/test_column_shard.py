@@ -87,7 +87,7 @@ def test_whatever_comes_both_machines_say_and_remember_the_same(seed: int) -> No
             dice.choice(("retractions", "changelog", "upserts")),
         )
         plan = plan_of(strategy, *names, buckets=buckets, render=render, reports=number % 2 == 0)
-        keys = [*(f"k{at}" for at in range(dice.choice((1, 3, 30)))), None, ""]
+        keys = [*(f"k{index}" for index in range(dice.choice((1, 3, 30)))), None, ""]
         far, watermark, clock = dice.randrange(3) > 0, MIN_TIMESTAMP, 0
         with forgetful(dice.choice((0, 5, 1_000)), dice.choice((500, 2**20)), dice.choice((2, 64))):
             both = BothMachines(plan)
@@ -139,10 +139,10 @@ def test_a_gap_as_long_as_time_joins_everything_on_its_way() -> None:
 def test_windows_of_a_millisecond_hold_one_instant_each() -> None:
     both = BothMachines(plan_of(WindowingStrategy(FixedWindows(1)), "n"))
 
-    both.step(table(*(Row(at // 2) for at in range(2_000))), watermark=-1)
+    both.step(table(*(Row(index // 2) for index in range(2_000))), watermark=-1)
     out = both.step(watermark=1_000)
 
-    assert panes(out, "n") == [("k", at, "ON_TIME", 2) for at in range(1_000)]
+    assert panes(out, "n") == [("k", index, "ON_TIME", 2) for index in range(1_000)]
 
 
 def test_the_global_window_fires_by_data_and_rests_until_the_end_of_time() -> None:
@@ -199,11 +199,11 @@ def test_a_step_in_which_everything_is_late_leaves_nothing_behind() -> None:
     both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
     both.step(watermark=100)
 
-    out = both.step(table(*(Row(at, f"k{at}") for at in range(50))), watermark=100)
+    out = both.step(table(*(Row(index, f"k{index}") for index in range(50))), watermark=100)
 
     drops = [row["__beamlike"]["dropped"] for row in out]
     assert sorted((drop["reason"], drop["missed_ms"]) for drop in drops) == sorted(
-        ("expired", 100 - (at // 10 * 10 + 9)) for at in range(50)
+        ("expired", 100 - (index // 10 * 10 + 9)) for index in range(50)
     )
     assert both.store.buckets == {}
 
@@ -226,7 +226,7 @@ def test_of_200_keys_in_64_buckets_half_are_due() -> None:
         Sessions(10), AfterWatermark(late=AfterCount(1)), "accumulating", 20
     )
     both = BothMachines(plan_of(strategy, "n", "sum", "all", buckets=64))
-    rows = [Row(at % 2 * 1_000 + at % 7, f"k{at % 200}", at) for at in range(1_000)]
+    rows = [Row(index % 2 * 1_000 + index % 7, f"k{index % 200}", index) for index in range(1_000)]
     with forgetful(few=10, page=3_000):
         assert both.step(table(*rows, buckets=64), watermark=-1) == []
         due = both.step(watermark=100)
@@ -235,7 +235,7 @@ def test_of_200_keys_in_64_buckets_half_are_due() -> None:
 
     # Even keys have their elements before the watermark.
     assert [(key, total) for key, _, _, total in panes(due, "n")] == [
-        (key, 5) for key in sorted(f"k{at}" for at in range(0, 200, 2))
+        (key, 5) for key in sorted(f"k{index}" for index in range(0, 200, 2))
     ]
     assert [(row["key"], row["__beamlike"]["start"]) for row in late] == []
     assert [(key, n) for key, _, _, n in panes(save, "n") if key in ("k1", "k2", "k3")] == [

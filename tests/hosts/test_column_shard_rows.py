@@ -82,7 +82,9 @@ def test_floats_that_are_no_numbers_come_out_as_they_are() -> None:
     both = BothMachines(plan_of(strategy, "real_sum", "mean", "least", "last", "top"))
 
     def shown(*values: float | None) -> str:
-        out = both.step(table(*(Row(at, real=it) for at, it in enumerate(values))), watermark=0)
+        out = both.step(
+            table(*(Row(index, real=value) for index, value in enumerate(values))), watermark=0
+        )
         (pane,) = panes(out, "real_sum", "mean", "least", "last", "top")
         return repr(pane[3:])
 

@@ -59,7 +59,7 @@ def harmful(left: Path) -> SavedState:
     index, header = open_index(store.index)
     (blob,) = store.buckets.values()
     page, _ = unpack_blob(blob)
-    (name,) = (it for it in page.column_names if it.endswith("_pickled"))
+    (name,) = (column_name for column_name in page.column_names if column_name.endswith("_pickled"))
     at = page.column_names.index(name)
     page = page.set_column(at, name, pa.array([pickle.dumps(Harm(left))], pa.binary()))
     keys = pa.array([f"ann{ESCAPES}"], pa.string())

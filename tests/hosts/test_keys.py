@@ -34,7 +34,7 @@ def numbered(*columns: pa.ChunkedArray) -> tuple[list[int], list[tuple[Any, ...]
     assert found.number.dtype == np.int64
     assert [len(column) for column in found.columns] == [found.count] * len(columns)
     return found.number.tolist(), list(
-        zip(*(one.to_pylist() for one in found.columns), strict=True)
+        zip(*(column.to_pylist() for column in found.columns), strict=True)
     )
 
 
@@ -67,17 +67,17 @@ def test_keys_of_two_columns_are_the_same_only_if_both_parts_are(name: str, othe
 
 
 def test_many_columns_of_many_values_stay_apart() -> None:
-    rows = [(at % 7, at % 11, at % 13, at % 17, at % 19) for at in range(5_000)]
+    rows = [(index % 7, index % 11, index % 13, index % 17, index % 19) for index in range(5_000)]
     columns = [pa.chunked_array([list(column)], pa.int64()) for column in zip(*rows, strict=True)]
 
     assert numbered(*columns) == in_order(rows)
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
-def test_every_nan_is_one_key_and_minus_zero_is_zero_as_in_a_dict(kind: pa.DataType) -> None:
+def test_every_nan_is_one_key_and_minus_zero_is_zero_as_in_a_dict(dtype: pa.DataType) -> None:
     nan_of_other_bits = np.array([0xFFF8000000000001], np.uint64).view(np.float64)[0]
     values = np.array([NAN, 0.5, 0.0, nan_of_other_bits, np.inf, -0.0, 0.5, -np.inf])
-    column = pa.chunked_array([pa.array(values.astype(kind.to_pandas_dtype()))])
+    column = pa.chunked_array([pa.array(values.astype(dtype.to_pandas_dtype()))])
     as_in_a_dict = key_tuples([column], len(values))
 
     number, keys = numbered(column)

@@ -70,7 +70,7 @@ def any_rows(dice: Random, plan: Plan, around: int, *, carried: bool) -> pa.Tabl
         columns[f"value_{label}"] = pa.array(chosen, kind)
     times = [around + dice.randint(-15, 15) for _ in range(count)]
     if carried:
-        ends = [at + 1 if dice.randrange(3) else None for at in times]
+        ends = [time + 1 if dice.randrange(3) else None for time in times]
         starts = [None if end is None else end - dice.randint(1, 9) for end in ends]
         columns |= {"start": pa.array(starts, NUMBER), "end": pa.array(ends, NUMBER)}
     columns |= {"ts": pa.array(times, NUMBER)}
@@ -98,7 +98,8 @@ def test_both_machines_combine_the_same_rows_alike(dice: Random, unjudged: bool)
     around = dice.choice([0, 0, 0, END_OF_GLOBAL_WINDOW - 5])
     carried = dice.random() < 0.3
     tables = [
-        any_rows(dice, plan, around, carried=carried and at > 0) for at in range(dice.randint(1, 3))
+        any_rows(dice, plan, around, carried=carried and index > 0)
+        for index in range(dice.randint(1, 3))
     ]
     watermark = None if unjudged else around + dice.randint(-20, 30)
     by_reference = attrs.evolve(plan, machine_name="reference")

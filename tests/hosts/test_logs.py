@@ -55,7 +55,7 @@ def test_each_pane_and_each_drop_is_a_line_with_its_key_and_window(
     with caplog.at_level(logging.DEBUG, "beamlike.panes"):
         stepped()
     window = "[1970-01-01T00:00:00+00:00, 1970-01-01T01:00:00+00:00)"
-    assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("DEBUG", f"hours: user='ann' {window} LATE pane 2"),
         ("INFO", f"hours: user='bob' {window} drops expired"),
     ]
@@ -92,7 +92,7 @@ def test_a_time_that_python_has_no_value_for_stops_no_query_that_logs(
 
     window = "[1970-01-01T00:00:00+00:00, 1970-01-01T01:00:00+00:00)"
     (day, _) = pc.cast(table.column("day"), pa.string()).to_pylist()
-    assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("DEBUG", f"hours: day={day!r} {window} LATE pane 2"),
         ("INFO", f"hours: day={day!r} {window} drops expired"),
     ]
@@ -110,7 +110,7 @@ def step_sessions(machine: Any) -> None:
     )
     stepper, store = stepper_of(plan), DictStore()
     for *seconds, shared in ((0, 15, 31, 47, 63, 5), (24, 100), (39, 55, 70)):
-        rows = [("ann", at) for at in seconds] + [("bob", shared)]
+        rows = [("ann", second) for second in seconds] + [("bob", shared)]
         table = pa.table(
             {
                 "key_user": [user for user, _ in rows],
@@ -129,10 +129,12 @@ def test_each_merge_of_live_windows_is_a_line(
         step_sessions(machine)
 
     def span(*seconds: int) -> str:
-        start, end = (f"1970-01-01T00:{at // 60:02}:{at % 60:02}+00:00" for at in seconds)
+        start, end = (
+            f"1970-01-01T00:{second // 60:02}:{second % 60:02}+00:00" for second in seconds
+        )
         return f"[{start}, {end})"
 
-    assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         (
             "DEBUG",
             f"visits: user='ann' {span(15, 41)} merges {span(15, 25)}, {span(31, 41)}",
@@ -146,7 +148,7 @@ def test_each_merge_of_live_windows_is_a_line(
 
 
 def test_of_a_merge_of_many_windows_some_are_shown(caplog: pytest.LogCaptureFixture) -> None:
-    parts = tuple(IntervalWindow(at, at + 500) for at in range(0, 2_000, 400))
+    parts = tuple(IntervalWindow(index, index + 500) for index in range(0, 2_000, 400))
     with caplog.at_level(logging.DEBUG, "beamlike.panes"):
         logs.log_merges("visits", [({"k": 1, "m": "x"}, Merged(parts, IntervalWindow(0, 2_100)))])
     day = "1970-01-01T00:00:"
@@ -191,7 +193,7 @@ def test_the_groupings_of_a_pipeline_log_the_same(caplog: pytest.LogCaptureFixtu
     day = "1970-01-01T00:00:"
     first, second = f"[{day}00+00:00, {day}10+00:00)", f"[{day}15+00:00, {day}25+00:00)"
     both, late = f"[{day}00+00:00, {day}25+00:00)", f"[{day}01+00:00, {day}11+00:00)"
-    assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("DEBUG", f"Sum: key='ann' {first} EARLY pane 0"),
         ("DEBUG", f"Sum: key='ann' {second} EARLY pane 0"),
         ("DEBUG", f"Sum: key='ann' {both} merges {first}, {second}"),

@@ -66,16 +66,18 @@ def owners(window: Any, *rows: tuple[str | None, int | None]) -> Element:
 def arrivals(step: Arrive) -> pa.Table:
     keys, elements = [key for key, _ in step.elements], [it for _, it in step.elements]
     rows = [
-        (*it.value.value, None) if isinstance(it.value, Main) else (None, None, it.value.content)
-        for it in elements
+        (*element.value.value, None)
+        if isinstance(element.value, Main)
+        else (None, None, element.value.content)
+        for element in elements
     ]
-    windows = [it.window for it in elements]
+    windows = [element.window for element in elements]
     return pa.table(
         {
             "key_plate": pa.array(keys, pa.string()),
-            "ts": pa.array([it.timestamp for it in elements], pa.int64()),
-            "start": pa.array([it and it.start for it in windows], pa.int64()),
-            "end": pa.array([it and it.end for it in windows], pa.int64()),
+            "ts": pa.array([element.timestamp for element in elements], pa.int64()),
+            "start": pa.array([window and window.start for window in windows], pa.int64()),
+            "end": pa.array([window and window.end for window in windows], pa.int64()),
             "value_lane": pa.array([row[0] for row in rows], pa.string()),
             "value_toll": pa.array([row[1] for row in rows], pa.int64()),
             f"value_{SIDE}": pa.array([row[2] for row in rows], ROWS),

@@ -250,9 +250,9 @@ class _Unsaved(int):
 def plan_of_own(fn: CombineFn, columns: AccumulatorColumns, **more: Any) -> Plan:
     whole = pa.int64()
     declared = columns.declared if isinstance(columns, CheckedColumn) else None
-    own = UserMade("total", fn, pa.int32(), "int", declared)
+    user_made = UserMade("total", fn, pa.int32(), "int", declared)
     parts = (
-        Part("total", own, 0, columns, pa.int32()),
+        Part("total", user_made, 0, columns, pa.int32()),
         Part("n", Count(), None, plan_of(STRATEGY, "n").parts[0].columns, whole),
     )
     return Plan(STRATEGY, {"key": pa.string()}, {"whole": whole}, parts, 1, 4, **more)
@@ -302,7 +302,7 @@ def test_what_the_accumulator_of_a_function_of_ones_own_cannot_hold_is_dropped(
 ) -> None:
     first, second = table(Row(1, whole=most), Row(1, "b")), table(Row(2, whole=1))
     batches = first, second, table(Row(3, whole=-3))
-    slim = [it.select(["key_key", "ts", "value_whole", "bucket"]) for it in batches]
+    slim = [batch.select(["key_key", "ts", "value_whole", "bucket"]) for batch in batches]
 
     out = stepped(plan_of_own(fn, columns), *slim)
 
@@ -318,7 +318,7 @@ def test_what_the_accumulator_of_a_function_of_ones_own_cannot_hold_is_dropped(
 def test_a_result_that_does_not_fit_waits_for_the_next_pane_and_is_dropped_with_the_last() -> None:
     wide = CheckedColumn("total", pa.int64(), "bigint")
     batches = table(Row(1, whole=2**31), Row(1, "b")), table(Row(2, whole=1))
-    slim = [it.select(["key_key", "ts", "value_whole", "bucket"]) for it in batches]
+    slim = [batch.select(["key_key", "ts", "value_whole", "bucket"]) for batch in batches]
 
     out = stepped(plan_of_own(Added(), wide), *slim)
 

@@ -60,7 +60,7 @@ BOUND = bind(KINDS, every_aggregate(KINDS, by="whole", shown="tags", texts_as_nu
 def rows_of(numbers: Sequence[int]) -> pa.Table:
     """Rows in two pieces, whose values the numbers choose; about one of six is null."""
     columns = {}
-    for at, (label, kind) in enumerate(BOUND.values.items()):
+    for index, (label, kind) in enumerate(BOUND.values.items()):
         name = label.partition(" as ")[0]
         values = COLUMNS[name][1]
         if name == "text" and kind != pa.string():
@@ -68,7 +68,7 @@ def rows_of(numbers: Sequence[int]) -> pa.Table:
         elif kind == pa.float64():
             values = [float(value) for value in values]
         chosen = [
-            None if number // 7**at % 6 == 0 else values[number // 7**at % len(values)]
+            None if number // 7**index % 6 == 0 else values[number // 7**index % len(values)]
             for number in numbers
         ]
         pieces = [pa.array(chosen[:2], kind), pa.array(chosen[2:], kind)]
@@ -95,7 +95,7 @@ def by_function(part: Part, table: pa.Table, windows: Sequence[Sequence[int]]) -
 
 def by_fold(part: Part, table: pa.Table, windows: Sequence[Sequence[int]]) -> Accumulators:
     fold = fold_of_part(part, BOUND.values)
-    filled = [at for at, rows in enumerate(windows) if rows]
+    filled = [index for index, rows in enumerate(windows) if rows]
     counts = np.array([len(windows[at]) for at in filled])
     times = np.arange(table.num_rows)
     more = fold.of(inputs_of_part(part, fold, table), times, np.cumsum(counts) - counts, counts)

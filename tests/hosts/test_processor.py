@@ -107,15 +107,15 @@ class Query:
     def batch(self, events: Sequence[Event], watermark: int, clock: int) -> list[dict[str, Any]]:
         """The rows that come out; if it raises, nothing has happened."""
         handle = deepcopy(self.handle)
-        made = Deferred(GroupProcessor(ShardWork(self.plan)), blobs_of)
-        processor: Deferred = cloudpickle.loads(cloudpickle.dumps(made))
+        deferred = Deferred(GroupProcessor(ShardWork(self.plan)), blobs_of)
+        processor: Deferred = cloudpickle.loads(cloudpickle.dumps(deferred))
         times, out = Times(watermark, clock), list[Row]()
         handle.asked = []
         processor.init(handle)  # type: ignore[arg-type]
         for group, rows in self._packed(events).items():
             handle.group = group
             out += processor.handleInputRows((group,), iter(rows), times)
-        for timer in sorted(it for it in handle.timers if it[0] <= watermark):
+        for timer in sorted(timer for timer in handle.timers if timer[0] <= watermark):
             handle.group = timer[1]
             out += processor.handleExpiredTimer((handle.group,), times, None)
             handle.timers.remove(timer)
@@ -136,13 +136,13 @@ class Query:
             return {}
         nothing = pa.nulls(len(events), pa.string())
         columns = {
-            "key": pa.array([it.key for it in events], pa.string()),
-            "value": pa.array([it.value for it in events], NUMBER),
-            "hash": pa.array([it.value % 2 for it in events], NUMBER),
+            "key": pa.array([event.key for event in events], pa.string()),
+            "value": pa.array([event.value for event in events], NUMBER),
+            "hash": pa.array([event.value % 2 for event in events], NUMBER),
             "reason": nothing,
             "element": nothing,
             "kind": nothing,
-            "ts": pa.array([it.timestamp for it in events], NUMBER),
+            "ts": pa.array([event.timestamp for event in events], NUMBER),
         }
         batch = pa.RecordBatch.from_pydict(columns)
         rows: dict[int, list[Row]] = {}

@@ -101,7 +101,7 @@ class Job:
             of_state: And before the partition with the shard had committed its state.
         """
         commits = self.checkpoint / "commits"
-        last = max(int(it.name) for it in commits.iterdir() if it.name.isdecimal())
+        last = max(int(path.name) for path in commits.iterdir() if path.name.isdecimal())
         for name in (f"{last}", f".{last}.crc"):
             (commits / name).unlink(missing_ok=True)
         for path in (self.checkpoint / "state" / "0").glob("*/*") if of_state else ():

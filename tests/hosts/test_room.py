@@ -126,7 +126,7 @@ def test_lists_of_many_items_may_be_too_large_too() -> None:
 @pytest.mark.parametrize("machine", ["columnar", "reference"])
 def test_the_output_of_a_step_may_be_too_large(machine: Any) -> None:
     """A pane shows each value once more, which the limit of the state does not see."""
-    parts = [attrs.evolve(LONGEST, name=f"n{at}") for at in range(9)]
+    parts = [attrs.evolve(LONGEST, name=f"n{index}") for index in range(9)]
     plan = plan_of(
         *parts, machine=machine, trigger=Repeatedly(AfterCount(1)), accumulation="discarding"
     )
@@ -139,9 +139,9 @@ def test_the_output_of_a_step_may_be_too_large(machine: Any) -> None:
 
 def many(keys: int, letter: str, length: int) -> pa.Table:
     """A text for each of some keys, that are spread over eight buckets."""
-    tables = [rows([letter * length], key=f"key {at:02}") for at in range(keys)]
+    tables = [rows([letter * length], key=f"key {index:02}") for index in range(keys)]
     table = pa.concat_tables(tables)
-    buckets = pa.array([at % 8 for at in range(keys)], pa.int32())
+    buckets = pa.array([index % 8 for index in range(keys)], pa.int32())
     return table.set_column(table.column_names.index("bucket"), "bucket", buckets)
 
 
@@ -160,7 +160,7 @@ def test_a_shard_has_more_in_a_column_than_fits_in_one_piece(machine: Any, remem
         out, status = stepper_of(plan).step(store, [], [HostWatermark(100)], 0, 3)
 
     found = {row["user"]: row["words"] for table in out for row in table.to_pylist()}
-    assert found == {f"key {at:02}": [letter * 50 for letter in "abcde"] for at in range(20)}
+    assert found == {f"key {index:02}": [letter * 50 for letter in "abcde"] for index in range(20)}
     assert (len(out) > 1, status.windows_open) == (True, 0)
 
 
@@ -174,7 +174,7 @@ def test_a_micro_batch_brings_more_than_fits_in_one_piece() -> None:
 
     assert out == []
     found = {row["user"]: row["longest"] for table in ended for row in table.to_pylist()}
-    assert found == {f"key {at:02}": "b" * 70 for at in range(20)}
+    assert found == {f"key {index:02}": "b" * 70 for index in range(20)}
 
 
 @pytest.mark.usefixtures("small")

@@ -39,8 +39,8 @@ from tests.support.machines.in_shard import DictStore
 
 
 def specs(states: Iterable[StateSpec], timers: Iterable[TimerSpec] = ()) -> Specs:
-    words = ", ".join(sorted(it.words for it in states)) or "none"
-    return Specs(words, ", ".join(sorted(it.words for it in timers)) or "none")
+    words = ", ".join(sorted(state.words for state in states)) or "none"
+    return Specs(words, ", ".join(sorted(timer.words for timer in timers)) or "none")
 
 
 def saved(cells: Any = (), timers: Any = (), waiting: Any = ()) -> bytes:
@@ -78,14 +78,14 @@ def test_each_kind_of_state_is_shown_by_its_values():
         )
     )
     assert read.timers == read.waiting == ()
-    assert [attrs.astuple(it)[:4] for it in read.cells] == [
+    assert [attrs.astuple(cell)[:4] for cell in read.cells] == [
         ("bag, of: all", "bag", [0.5, 2.0], 2),
         ("last", "value", [1, "two"], 1),
         ("map", "map", [("a", 7), ("b", -1)], 2),
         ("ordered", "ordered list", [(5, "x"), (9, None)], 2),
         ("set", "set", ["tea", "müsli"], 2),
     ]
-    assert next(it.bytes for it in read.cells) == 16
+    assert next(cell.bytes for cell in read.cells) == 16
 
 
 def test_timers_are_shown_in_the_order_in_which_they_fire():
@@ -183,8 +183,8 @@ def test_the_tables_show_what_the_machine_remembers(number: int) -> None:
     for row, function in zip(
         times_in_ms(stage.windows).to_pylist(), stage.functions or (), strict=True
     ):
-        timers = {(it.name, it.tag): (it.at, it.output) for it in function.timers}
-        sizes = {it.name: it.items for it in function.cells}
+        timers = {(timer.name, timer.tag): (timer.at, timer.output) for timer in function.timers}
+        sizes = {cell.name: cell.items for cell in function.cells}
         place = row["key"], row["start"], row["end"]
         found[place] = (timers, sizes, function.waiting, row["due_clock"])
     assert found == {
@@ -297,13 +297,21 @@ def test_a_document_has_states_and_timers_too(visits: SavedState):
 
 def test_states_and_timers_are_tables(visits: SavedState):
     cells, timers = visits.cells.to_pylist(), times_in_ms(visits.timers).to_pylist()
-    assert [(it["key"], it["state"], it["kind"], it["items"]) for it in cells] == [
+    assert [(cell["key"], cell["state"], cell["kind"], cell["items"]) for cell in cells] == [
         *(("ann", "first", "value", 1), ("ann", "numbers", "bag", 2), ("ann", "sorts", "map", 2))
     ]
     assert cells[1]["value"] == "[3, 4]"
     assert [
-        (it["stage"], it["start"], it["timer"], it["tag"], it["domain"], it["at"], it["output"])
-        for it in timers
+        (
+            timer["stage"],
+            timer["start"],
+            timer["timer"],
+            timer["tag"],
+            timer["domain"],
+            timer["at"],
+            timer["output"],
+        )
+        for timer in timers
     ] == [
         ("visits", 0, "quiet", "page 3", "event", 13_000, 13_000),
         ("visits", 0, "quiet", "page 4", "event", 14_000, 14_000),

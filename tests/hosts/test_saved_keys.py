@@ -81,7 +81,7 @@ def test_json_means_one_key_and_no_other_of_the_same_text(
     typed: str, columns: Keys, rows: list[int]
 ) -> None:
     meant = meant_by(typed, columns, rows_of(columns), in_bytes=False)
-    assert [at for at, is_meant in enumerate(meant.to_pylist()) if is_meant] == rows
+    assert [index for index, is_meant in enumerate(meant.to_pylist()) if is_meant] == rows
 
 
 OBJECTS = [7, "7", 7.0, True, None, "null", ("ann", 1), "('ann', 1)", ("ann", "1"), float("nan")]
@@ -98,7 +98,7 @@ OBJECTS = [7, "7", 7.0, True, None, "null", ("ann", 1), "('ann', 1)", ("ann", "1
 def test_the_json_of_a_key_of_a_pipeline_means_one_key(typed: str, rows: list[int]) -> None:
     columns = {"key": pa.chunked_array([[key_bytes(key) for key in OBJECTS]], pa.binary())}
     meant = meant_by(typed, columns, len(OBJECTS), in_bytes=True)
-    assert [at for at, is_meant in enumerate(meant.to_pylist()) if is_meant] == rows
+    assert [index for index, is_meant in enumerate(meant.to_pylist()) if is_meant] == rows
 
 
 @pytest.mark.parametrize(("typed", "is_meant"), [("[]", True), ("{}", True), ("7", False)])
@@ -141,7 +141,7 @@ def saved(*keys: Any) -> SavedState:
 
 
 def chosen(state: SavedState, *keys: str) -> list[Any]:
-    return sorted((it.key for it in windows_of(state, choose(state, keys=keys))), key=repr)
+    return sorted((window.key for window in windows_of(state, choose(state, keys=keys))), key=repr)
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ def remembered(strategy: WindowingStrategy, script: Script) -> dict[tuple[Any, .
     found = {}
     for key, state in stage.states.items():
         for window, it in state.windows.items():
-            own = KeyState(state.watermark, state.clock, state.output_watermark, {window: it})
-            asked = machine.next_timers(own)
+            key_state = KeyState(state.watermark, state.clock, state.output_watermark, {window: it})
+            asked = machine.next_timers(key_state)
             event, clock = asked.event, asked.clock
             is_never = event is None or event >= END_OF_GLOBAL_WINDOW
             pane = it.last_pane
@@ -86,13 +86,15 @@ def remembered(strategy: WindowingStrategy, script: Script) -> dict[tuple[Any, .
 
 
 def _hold(
-    strategy: WindowingStrategy, watermark: int, window: Window, it: WindowState
+    strategy: WindowingStrategy, watermark: int, window: Window, window_state: WindowState
 ) -> int | None:
     """Where its elements hold the watermark, or the panes that it may withdraw."""
     expiry = strategy.expiry(window)
-    holds = [] if it.element_hold is None else [it.element_hold]
-    if not it.closed and watermark <= expiry:
-        late = (pane.timestamp + strategy.allowed_lateness for pane in it.unretracted_panes)
+    holds = [] if window_state.element_hold is None else [window_state.element_hold]
+    if not window_state.closed and watermark <= expiry:
+        late = (
+            pane.timestamp + strategy.allowed_lateness for pane in window_state.unretracted_panes
+        )
         holds += [at for at in late if at < expiry]
     return min(holds, default=None)
 

@@ -77,6 +77,6 @@ def test_a_hot_key_is_the_largest_window_of_its_state(spark: SparkSession, tmp_p
     counts(rows.group("user", {"n": bl.count()}, name="n", shards=2), tmp_path)
 
     windows = bl.open_state(spark, str(tmp_path / "checkpoint")).windows.to_pylist()
-    elements = sorted(((it["new_elements"], it["key"]) for it in windows), reverse=True)
+    elements = sorted(((window["new_elements"], window["key"]) for window in windows), reverse=True)
     assert elements[0] == (300, "bot")
     assert {count for count, _ in elements[1:]} == {1}

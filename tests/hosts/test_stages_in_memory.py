@@ -116,9 +116,9 @@ class Stage:
         plan: Plan = cloudpickle.loads(cloudpickle.dumps(self.plan))
         packed = [
             batch
-            for at, partitions in enumerate(inputs)
+            for index, partitions in enumerate(inputs)
             for partition in partitions
-            for batch in packer(plan, at)(iter(partition))
+            for batch in packer(plan, index)(iter(partition))
         ]
         packed += tick_packer(plan)(iter(()))
         rows = [Row(**row) for batch in packed for row in batch.to_pylist()]
@@ -132,7 +132,7 @@ class Stage:
 
     def _run(
         self,
-        made: Deferred,
+        deferred: Deferred,
         saved: dict[int, Saved],
         rows: list[Row],
         clock: int,
@@ -143,7 +143,7 @@ class Stage:
             by_group.setdefault(row.shard, []).append(row)
         out: list[Row] = []
         for group, own in by_group.items():
-            processor: Deferred = cloudpickle.loads(cloudpickle.dumps(made))
+            processor: Deferred = cloudpickle.loads(cloudpickle.dumps(deferred))
             processor.init(saved.setdefault(group, Saved()))  # type: ignore[arg-type]
             out += processor.handleInputRows((group,), iter(own), Times(clock))
         return out
@@ -157,13 +157,13 @@ def rows_of_source(events: Sequence[Event]) -> pa.RecordBatch:
     """As `beamlike.hosts.spark.bind.packer_columns` of a source."""
     nothing = pa.nulls(len(events), pa.string())
     columns = {
-        "key_0": pa.array([it.key for it in events], pa.string()),
-        "value_0": pa.array([it.value for it in events], NUMBER),
-        "hash": pa.array([hashed(it.key) for it in events], NUMBER),
+        "key_0": pa.array([event.key for event in events], pa.string()),
+        "value_0": pa.array([event.value for event in events], NUMBER),
+        "hash": pa.array([hashed(event.key) for event in events], NUMBER),
         "reason": nothing,
         "element": nothing,
-        "kind": pa.array([LEFT_OUT if it.left_out else None for it in events], pa.string()),
-        "ts": pa.array([it.timestamp for it in events], NUMBER),
+        "kind": pa.array([LEFT_OUT if event.left_out else None for event in events], pa.string()),
+        "ts": pa.array([event.timestamp for event in events], NUMBER),
     }
     return pa.RecordBatch.from_pydict(columns)
 
@@ -183,7 +183,8 @@ def rows_of_stage(table: pa.Table, key_of: Callable[[str], str], *, anew: bool) 
         "element": pa.nulls(len(rows), pa.string()),
     }
     columns |= {
-        name: pa.array([it[name] for it in marks], types.get(name, NUMBER)) for name in STAGE_MARKS
+        name: pa.array([mark[name] for mark in marks], types.get(name, NUMBER))
+        for name in STAGE_MARKS
     }
     return pa.RecordBatch.from_pydict(columns)
 
@@ -218,8 +219,8 @@ def any_early_combining(dice: Random, strategy: WindowingStrategy) -> dict[str, 
 
 def any_events(dice: Random, around: int, first_value: int, keys: str) -> list[Event]:
     return [
-        Event(dice.choice(keys), first_value + at, around + dice.randint(-14, 10), not at % 4)
-        for at in range(dice.choice([0, 0, 1, 2, 5]))
+        Event(dice.choice(keys), first_value + index, around + dice.randint(-14, 10), not index % 4)
+        for index in range(dice.choice([0, 0, 1, 2, 5]))
     ]
 
 
@@ -235,7 +236,7 @@ class SourceWatermark:
         """None if no stage waits for it."""
         if events or self._heard_at is None:
             self._heard_at = clock
-        self._seen += [it.timestamp for it in events]
+        self._seen += [event.timestamp for event in events]
         after = self._clock.idle_after
         silent = after is not None and clock > self._heard_at + after
         if silent and (self._clock.idle is Idle.RELEASE or not self._seen):
@@ -257,7 +258,9 @@ def any_source(dice: Random) -> SourceClock:
 def batch_of(clock: int, events: Iterable[Event], watermark: int) -> tuple[ScriptStep, ...]:
     """What a micro-batch brings, in the order in which a stage lets it happen."""
     elements = tuple(
-        ((it.key,), Element((it.value,), it.timestamp)) for it in events if not it.left_out
+        ((event.key,), Element((event.value,), event.timestamp))
+        for event in events
+        if not event.left_out
     )
     arrive = (Arrive(elements),) if elements else ()
     return (AdvanceClock(clock), *arrive, AdvanceWatermark(watermark))
@@ -345,7 +348,7 @@ def test_sources_with_watermarks_of_their_own_are_judged_by_the_least(seed: int)
     sources = [any_source(dice) for _ in range(dice.randint(1, 3))]
     early = any_early_combining(dice, strategy)
     plan = plan_of(strategy, sources, shards=dice.choice([1, 3]), **early)
-    stage, known = Stage(plan, dice), [SourceWatermark(it) for it in sources]
+    stage, known = Stage(plan, dice), [SourceWatermark(source) for source in sources]
     tables, batches = [], []
     reported, clock, watermark = 3, 0, MIN_TIMESTAMP
     around = [0] * len(sources)
@@ -359,8 +362,8 @@ def test_sources_with_watermarks_of_their_own_are_judged_by_the_least(seed: int)
         moved = [it for it in (one.after(own, clock) for one, own in pairs) if it is not None]
         idle = max(one.reached for one in known)
         watermark = max(watermark, min(moved, default=idle))
-        batches.append(batch_of(clock, [it for own in events for it in own], watermark))
-        tables += stage.step([[[rows_of_source(own)]] for own in events], reported)
+        batches.append(batch_of(clock, [it for event in events for it in event], watermark))
+        tables += stage.step([[[rows_of_source(event)]] for event in events], reported)
 
     (run,) = run_chain(plan.machine, [], batches)
     check(tables, plan, run)
@@ -378,7 +381,7 @@ def test_a_clock_that_went_back_makes_no_row_late(fanout: int) -> None:
         (62_000, [5_000]),
         (62_000, [10_000]),
     ):
-        events = [Event("ann", 1, at) for at in timestamps]
+        events = [Event("ann", 1, timestamp) for timestamp in timestamps]
         for table in stage.step([[[rows_of_source(events)]]], clock):
             rows += table.to_pylist()
     assert [(row["n"], row["pane"]["timing"], row[MARKS]["dropped"]) for row in rows] == [

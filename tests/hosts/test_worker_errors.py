@@ -98,7 +98,7 @@ def test_an_error_of_a_function_comes_back_with_its_type_its_words_and_its_frame
     assert isinstance(back.__cause__, type(cause))
     assert str(back.__cause__) == str(cause)
     frames = traceback.extract_tb(back.__cause__.__traceback__)
-    assert [(it.filename, it.name, it.line) for it in frames] == [
+    assert [(frame.filename, frame.name, frame.line) for frame in frames] == [
         (__file__, "outer", "inner(error)"),
         (__file__, "inner", "raise error"),
     ]
@@ -109,7 +109,7 @@ def test_an_error_of_a_function_comes_back_with_its_type_its_words_and_its_frame
 
 def test_the_text_is_the_error_the_users_frames_and_the_cause() -> None:
     lines = sent(user_error(OddError(3, "no"))).splitlines()
-    at = next(at for at, line in enumerate(lines) if line.startswith("beamlike.errors."))
+    at = next(index for index, line in enumerate(lines) if line.startswith("beamlike.errors."))
     assert [line for line in lines[at:] if not line.startswith("  File")] == [
         "beamlike.errors.UserFunctionError: Sum().add raised OddError: 3, no; it was called for 3 "
         "elements together, key 'a'; mend the function, or leave out what it cannot take with "

@@ -67,7 +67,7 @@ def test_what_is_there_in_the_first_task_is_not_looked_at_when_garbage_is_collec
 
     ease_worker()
 
-    assert not any(one is there for one in gc.get_objects())
+    assert not any(get_object is there for get_object in gc.get_objects())
 
 
 def test_garbage_of_later_tasks_is_collected() -> None:

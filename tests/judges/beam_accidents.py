@@ -79,12 +79,12 @@ def _early_starts_over(
 def _merged_child(
     self: composites.AfterWatermark,
     place: int,
-    own: TriggerState,
+    state: TriggerState,
     parts: Sequence[TriggerState],
     now: Now,
 ) -> TriggerState:
     sub = self.subs[place]
-    merged = sub.on_merge(own.subs[place], [part.subs[place] for part in parts], now)
+    merged = sub.on_merge(state.subs[place], [part.subs[place] for part in parts], now)
     return attrs.evolve(merged, finished=False)
 
 
@@ -92,22 +92,22 @@ _MERGED_PHASES: Final = composites.AfterWatermark.on_merge
 
 
 def _phases_merged(
-    self: composites.AfterWatermark, own: TriggerState, parts: Sequence[TriggerState], now: Now
+    self: composites.AfterWatermark, state: TriggerState, parts: Sequence[TriggerState], now: Now
 ) -> TriggerState:
     """AfterWatermarkEarlyAndLate.onMerge sets the bit of the early trigger, and not its own."""
-    return attrs.evolve(_MERGED_PHASES(self, own, parts, now), finished=own.finished)
+    return attrs.evolve(_MERGED_PHASES(self, state, parts, now), finished=state.finished)
 
 
 # -- merges that ask closed windows ----------------------------------------------------------
 
 
 def _count_merged(
-    self: leaves.AfterCount, own: TriggerState, parts: Sequence[TriggerState], now: Now
+    self: leaves.AfterCount, state: TriggerState, parts: Sequence[TriggerState], now: Now
 ) -> TriggerState:
     """AfterPaneStateMachine.onMerge leaves the finished bit of the result as it is."""
     if any(part.finished for part in parts):
         return FINISHED
-    return TriggerState(own.finished, sum(part.value or 0 for part in parts))
+    return TriggerState(state.finished, sum(part.value or 0 for part in parts))
 
 
 class _Merges:
@@ -156,7 +156,7 @@ class _Merges:
         kept = active.get(into)
         holds = [part.element_hold for part in parts]
         if work.strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW:
-            hold = work.hold(into, None, []) if any(one is not None for one in holds) else None
+            hold = work.hold(into, None, []) if any(hold is not None for hold in holds) else None
         else:
             hold = work.combine_holds(holds)
         self.active_but_closed -= {*merge.sources}
@@ -278,7 +278,9 @@ class _MergedAway:
         self._cleared_at_expiry: set[Window] = set()
 
     def note(self, merged: Merged, before: Mapping[Window, WindowState]) -> None:
-        live = [one for one in merged.sources if one in before and not before[one].closed]
+        live = [
+            source for source in merged.sources if source in before and not before[source].closed
+        ]
         first = merged.into if merged.into in live else next(iter(live), merged.into)
         self._state_of[merged.into] = self._state_of.get(first, first)
         for window in {*live} - {merged.into}:

@@ -91,12 +91,12 @@ def _accidents_of(
         before, document, came = (_NO_WINDOW,), without, inside
     known = [one for one in DECISIONS if engine in one.engines and one.accident]
     for count in range(0 if before else 1, _AT_ONCE + 1):
-        for some in combinations(known, count):
-            changes = [one.accident for one in some]
+        for combination in combinations(known, count):
+            changes = [one.accident for one in combination]
             for outcome in outcomes_with(document, changes):
                 expected = attrs.evolve(scenario, document={**document, **outcome})
                 if judge(expected, came).word == AS_EXPECTED:
-                    return (*before, *some)
+                    return (*before, *combination)
     named = (one for one in DECISIONS if engine in one.engines and one.covers(scenario, came))
     others = tuple(one for one in named if one is not _NO_WINDOW)
     return (*before, *others) if others else ()

@@ -88,7 +88,7 @@ class _Key:
             emit(self._key, self._late, element["value"], None, time)
 
     def advance(self, watermark: int, emit: Callable[..., None]) -> None:
-        while due := [one for one in self._timers | self._cleanups if one[0] <= watermark]:
+        while due := [timer for timer in self._timers | self._cleanups if timer[0] <= watermark]:
             time, window = min(due)
             self._timers.discard((time, window))
             self._cleanups.discard((time, window))

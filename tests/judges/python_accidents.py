@@ -200,7 +200,11 @@ def _fire_timers(work: StepContext) -> None:
     )
     for timer, _, _, window in due:
         state = work.windows[window]
-        left = tuple(one for one in state.processing_timers if one > timer)
+        left = tuple(
+            processing_timer
+            for processing_timer in state.processing_timers
+            if processing_timer > timer
+        )
         work.windows[window] = attrs.evolve(state, processing_timers=left)
         _Timer.now = work.watermark = work.output_watermark = timer
         try:
@@ -243,11 +247,11 @@ _PHASES_MERGED: Final = composites.AfterWatermark.on_merge
 
 
 def _furthest_phase(
-    self: composites.AfterWatermark, own: TriggerState, parts: Sequence[TriggerState], now: Now
+    self: composites.AfterWatermark, state: TriggerState, parts: Sequence[TriggerState], now: Now
 ) -> TriggerState:
     """AfterWatermark keeps LATE_TAG of any part, and AfterEach the greatest index."""
     ended = [part for part in parts if part.subs[0].finished]
-    return _PHASES_MERGED(self, own, ended or parts, now)
+    return _PHASES_MERGED(self, state, ended or parts, now)
 
 
 # -- composites --------------------------------------------------------------------------------
@@ -276,12 +280,12 @@ _SEQUENCE_MERGED: Final = composites.AfterEach.on_merge
 
 
 def _furthest_index(
-    self: composites.AfterEach, own: TriggerState, parts: Sequence[TriggerState], now: Now
+    self: composites.AfterEach, state: TriggerState, parts: Sequence[TriggerState], now: Now
 ) -> TriggerState:
     def index(part: TriggerState) -> int:
         return sum(sub.finished for sub in part.subs)
 
-    merged = _SEQUENCE_MERGED(self, own, parts, now)
+    merged = _SEQUENCE_MERGED(self, state, parts, now)
     furthest = max(map(index, parts))
     subs = tuple(
         attrs.evolve(sub, finished=place < furthest) for place, sub in enumerate(merged.subs)

@@ -94,7 +94,7 @@ def test_a_difference_that_no_decision_covers_stays_open() -> None:
 
 
 def _scenario(name: str) -> Scenario:
-    return next(one for one in load_scenarios() if one.id == name)
+    return next(load_scenario for load_scenario in load_scenarios() if load_scenario.id == name)
 
 
 SHOWN_BY = {
@@ -156,13 +156,17 @@ def test_a_wrong_row_of_the_dialect_is_not_excused_by_what_the_stores_show() -> 
 
 def test_flinks_own_algorithm_makes_what_the_dialect_makes() -> None:
     for document in random_cases("flink", 200, 3):
-        made = rows_of_operator(document)
-        assert row_differences(document["expect"], made, any_order=True) == [], document["id"]
+        rows = rows_of_operator(document)
+        assert row_differences(document["expect"], rows, any_order=True) == [], document["id"]
 
 
 def test_a_wrong_row_of_the_dialect_is_not_excused_by_an_accident_of_flink() -> None:
     documents = list(random_cases("flink", 400, 3))
-    behind = [one for one in documents if rows_of_operator(one, [BEHIND]) != rows_of_operator(one)]
+    behind = [
+        document
+        for document in documents
+        if rows_of_operator(document, [BEHIND]) != rows_of_operator(document)
+    ]
     assert len(behind) > 3
     for document in behind:
         case = DialectCase(document["id"], "flink", "stream", "derived", "", document)

@@ -134,11 +134,11 @@ def check_grouping(key: Sequence[str], results: Sequence[str], host: Any) -> Non
     rows = [row | {"the time": at(3)} for row in rows_of(key, results, 0)]
     with QueryTest(grouped(key, results), schema, host=host) as query:
         query.send(*rows)
-        found = query.advance_watermark_to_infinity()
+        advance_watermark = query.advance_watermark_to_infinity()
     wanted = [*key, *results]
-    assert sorted(({name: row[name] for name in wanted} for row in found), key=str) == sorted(
-        rows_of(key, results, 0), key=str
-    )
+    assert sorted(
+        ({name: row[name] for name in wanted} for row in advance_watermark), key=str
+    ) == sorted(rows_of(key, results, 0), key=str)
 
 
 @pytest.mark.parametrize("host", ["local", pytest.param("spark", marks=pytest.mark.spark)])

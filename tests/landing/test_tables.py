@@ -180,8 +180,8 @@ def test_old_states_of_an_iceberg_table_may_be_expired(tmp_path: Path) -> None:
     place = places("iceberg", tmp_path, "visits")
     write = bl.upsert_into(place.target, "user")
     rows = batch(put("ann", 0, 10, 1)), batch(put("ann", 0, 10, 2), put("bob", 1, 11, 1))
-    for number, each in enumerate(rows):
-        write(each, number)
+    for number, row in enumerate(rows):
+        write(row, number)
     target: Any = place.target
     visits = load_catalog("tests", **target.properties).load_table("web.visits")
     assert len(visits.metadata.snapshots) > 2

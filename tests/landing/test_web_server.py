@@ -165,7 +165,9 @@ def as_table(rows: Sequence[Line]) -> pa.Table:
     """What came out of a query as the table that ``foreachBatch`` would bring."""
     kinds = {field.name: field.type for field in SCHEMA} | {"retraction": pa.bool_()}
     names = list(rows[0]) if rows else []
-    fields = [(it, kinds.get(it, pa.string() if it == "country" else pa.int64())) for it in names]
+    fields = [
+        (name, kinds.get(name, pa.string() if name == "country" else pa.int64())) for name in names
+    ]
     return pa.Table.from_pylist(list(rows), pa.schema(fields))
 
 

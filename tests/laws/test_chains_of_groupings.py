@@ -270,7 +270,7 @@ def check_chain(random: Random, length: int, eager: bool) -> None:
                     standing.take(query.restart())
                 case _:
                     count = random.randrange(1, 5)
-                    events = [any_event(random, len(sent) + each, now) for each in range(count)]
+                    events = [any_event(random, len(sent) + index, now) for index in range(count)]
                     sent += events
                     standing.take(query.send(*map(sent_as, events)))
             if eager:

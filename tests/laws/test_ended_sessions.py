@@ -89,13 +89,13 @@ def test_what_arrives_together_is_cut_behind_each_end_event(random: Random):
     gap = random.randint(2, 12)
     times = [random.randrange(60) for _ in range(random.randint(1, 20))]
     expected: list[list[int]] = []
-    for at in sorted(times):
+    for time in sorted(times):
         before = expected[-1][-1] if expected else None
-        if before is None or at - before >= gap or (at > before and before % 5 == 0):
+        if before is None or time - before >= gap or (time > before and before % 5 == 0):
             expected.append([])
-        expected[-1].append(at)
+        expected[-1].append(time)
     strategy = WindowingStrategy(Sessions(gap, ends_with=is_fifth), None, "discarding", 0)
-    arrival = Arrive(tuple(("a", Element(at, at)) for at in times))
+    arrival = Arrive(tuple(("a", Element(time, time)) for time in times))
     run = run_in_memory(Grouping(strategy, Collect()), (arrival, AdvanceWatermark(MAX_TIMESTAMP)))
-    found = [sorted(it.effect.value) for it in run.panes if isinstance(it.effect, Pane)]
+    found = [sorted(pane.effect.value) for pane in run.panes if isinstance(pane.effect, Pane)]
     assert sorted(found) == expected

@@ -166,10 +166,12 @@ def test_what_cannot_be_added_is_as_if_it_had_not_come(random: Random, number: i
         if isinstance(output.effect, Drop) and output.effect.reason is DropReason.FAILED
     }
     spared = tuple(
-        Arrive(tuple(pair for pair in step.elements if (at, pair[0], pair[1].value) not in failed))
+        Arrive(
+            tuple(pair for pair in step.elements if (index, pair[0], pair[1].value) not in failed)
+        )
         if isinstance(step, Arrive)
         else step
-        for at, step in enumerate(script)
+        for index, step in enumerate(script)
     )
     reference = run_in_memory(Grouping(strategy, Collect()), spared)
     assert not_failed(run) == in_any_order(reference.outputs)

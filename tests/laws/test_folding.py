@@ -132,8 +132,8 @@ def standing(outputs: tuple[Output, ...]) -> list[tuple[Hashable, Pane]]:
             continue
         if pane.retraction:
             withdrawn = [
-                at
-                for at, (key, old) in enumerate(stand)
+                index
+                for index, (key, old) in enumerate(stand)
                 if key == output.key
                 and (old.window, old.value, old.timestamp, old.info)
                 == (pane.window, pane.value, pane.timestamp, pane.info)

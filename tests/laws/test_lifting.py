@@ -83,7 +83,7 @@ def run(
         items: list[Element | Lifted] = list(arriving)
         if groups is not None:
             items = []
-            for dealt in (arriving[at::groups] for at in range(groups)):
+            for dealt in (arriving[index::groups] for index in range(groups)):
                 if dealt:
                     lifted, dropped = lifting.lift(dealt, watermark)
                     items += lifted
@@ -101,7 +101,7 @@ def run(
             for drop in effects:
                 if isinstance(drop, Drop):
                     drops[(step, drop.reason)] += drop.count
-    return [one for one in panes if one], drops
+    return [pane for pane in panes if pane], drops
 
 
 @given(strategy=strategies, fed=batches, groups=st.integers(1, 3))

@@ -180,7 +180,7 @@ def script(case: Case, device: str) -> Iterator[ScriptStep]:
         yield AdvanceClock(clock)
         for times in ([], [at for other, at in rows if other == device]):
             if times:
-                yield Arrive(tuple((device, Element(None, at)) for at in times))
+                yield Arrive(tuple((device, Element(None, time)) for time in times))
                 greatest, active = max([*times, greatest or MIN_TIMESTAMP]), clock
             if greatest is not None:
                 silent = max(0, clock - active - patience)
@@ -204,7 +204,7 @@ def effects(case: Case, script: Script) -> list[Any]:
         **{name: case.strategy[name] for name in case.strategy if name not in _POSITIONAL},
     )
     run = run_in_memory(Grouping(strategy, Count()), script)
-    return [(it.key, _of_effect(it.effect)) for it in run.outputs]
+    return [(output.key, _of_effect(output.effect)) for output in run.outputs]
 
 
 _POSITIONAL = ("window", "trigger", "accumulation")
@@ -256,7 +256,7 @@ def _ms(at: Any) -> int:
 @given(chance)
 def test_a_key_is_as_the_reference_machine_has_it_alone(random: Random) -> None:
     case = attrs.evolve(any_case(random), lift=False)
-    alone = [it for device in DEVICES for it in effects(case, tuple(script(case, device)))]
+    alone = [effect for device in DEVICES for effect in effects(case, tuple(script(case, device)))]
     together = [
         (row["device"], _of_row(row)) for row in played(case, DEVICES, watermark_per_key=True)
     ]

@@ -201,7 +201,9 @@ def one_after_the_other(at_once: list[int], gap: int, longest: int) -> dict[int,
             last.append(at)
         else:
             sessions.append([at])
-    return {at: IntervalWindow(one[0], one[-1] + gap) for one in sessions for at in one}
+    return {
+        at: IntervalWindow(session[0], session[-1] + gap) for session in sessions for at in session
+    }
 
 
 @law
@@ -227,7 +229,7 @@ def test_order_does_not_matter_where_the_bound_is_never_reached(random: Random, 
     span = max(all_times) - min(all_times) + gap
     random.shuffle(all_times)
     bounded = Sessions(gap, max_duration=max(span, gap))
-    assert settled(bounded, [[at] for at in all_times]) == settled(Sessions(gap), [all_times])
+    assert settled(bounded, [[time] for time in all_times]) == settled(Sessions(gap), [all_times])
 
 
 @law
@@ -251,7 +253,7 @@ def test_no_two_open_sessions_are_left_that_could_be_one(random: Random):
     script = any_script(random, to_infinity=False)
     for state in run_lazily(machine_of(strategy), script).states.values():
         opened = sorted(window for window, kept in state.windows.items() if not kept.closed)
-        for at, first in enumerate(opened):
-            for second in opened[at + 1 :]:
+        for index, first in enumerate(opened):
+            for second in opened[index + 1 :]:
                 span = max(first.end, second.end) - first.start
                 assert first.end + touching <= second.start or span > longest

@@ -49,7 +49,7 @@ def script_of(*steps: Step) -> Script:
     for step in steps:
         if isinstance(step, list | dict):
             bundles = {"k": step} if isinstance(step, list) else step
-            arrivals = [(key, element(one)) for key, some in bundles.items() for one in some]
+            arrivals = [(key, element(one)) for key, bundle in bundles.items() for one in bundle]
             script.append(Arrive(tuple(arrivals)))
         else:
             script.append(step)

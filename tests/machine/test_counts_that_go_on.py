@@ -50,7 +50,7 @@ def counted(trigger: Trigger, *script: ScriptStep, window: Any = None) -> list[t
         window, trigger, "discarding", 1000, on_time_behavior="fire_if_non_empty"
     )
     run = run_in_memory(Grouping(strategy, Count()), script)
-    return [(it.step, it.effect.value) for it in run.panes if isinstance(it.effect, Pane)]
+    return [(pane.step, pane.effect.value) for pane in run.panes if isinstance(pane.effect, Pane)]
 
 
 def test_elements_of_the_window_are_counted_and_not_those_of_the_pane() -> None:
@@ -120,7 +120,7 @@ def test_a_tick_is_the_step_in_which_a_clock_counts() -> None:
         script = [AdvanceClock(first), at(1), *map(AdvanceClock, clocks)]
         strategy = WindowingStrategy(FixedWindows(100), trigger, "accumulating")
         run = run_in_memory(Grouping(strategy, Count()), tuple(script))
-        return [run.clocks()[it.step][1] for it in run.panes]
+        return [run.clocks()[pane.step][1] for pane in run.panes]
 
     # Twelve are two ticks, from the beginning of that in which it fired.
     assert fires(10, 11, 20, 21, 30, 40, 41) == [21, 41]

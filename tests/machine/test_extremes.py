@@ -66,12 +66,12 @@ def test_a_watermark_that_jumps_by_years_ends_each_window_once() -> None:
 
     assert [
         (
-            it.step,
-            it.effect.window.start // YEAR,
-            getattr(it.effect, "reason", None),
-            it.effect.value,
+            output.step,
+            output.effect.window.start // YEAR,
+            getattr(output.effect, "reason", None),
+            output.effect.value,
         )
-        for it in results.run.outputs
+        for output in results.run.outputs
     ] == [
         (2, 0, None, [1]),
         (4, 50, None, [3]),
@@ -100,7 +100,8 @@ def test_a_clock_that_jumps_by_years_fires_each_timer_once() -> None:
     )
 
     assert [
-        (it.step, it.effect.info.timing.value, it.effect.value) for it in results.run.outputs
+        (output.step, output.effect.info.timing.value, output.effect.value)
+        for output in results.run.outputs
     ] == [
         (1, "EARLY", [1]),
         (3, "EARLY", [2]),

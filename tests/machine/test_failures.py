@@ -66,7 +66,7 @@ class Picky(CollectByTimestamp):
 
 
 def bundle(*times):
-    return Arrive(tuple(("k", Element(at, at)) for at in times))
+    return Arrive(tuple(("k", Element(time, time)) for time in times))
 
 
 def effects_of(strategy, combine, *steps):

@@ -30,7 +30,7 @@ def given(at, start, end):
 
 
 def lifted(*times, window=(0, 10)):
-    accumulator = tuple(Stamped(at, at) for at in sorted(times))
+    accumulator = tuple(Stamped(time, time) for time in sorted(times))
     return Lifted(accumulator, len(times), IntervalWindow(*window), max(times))
 
 

@@ -74,9 +74,9 @@ def test_a_row_waits_for_its_window_and_for_the_allowed_lateness(
     st.integers(-(10**13), 10**13),
 )
 def test_no_calendar_window_is_longer_than_it_says(
-    kind: type[CalendarDays], number: int, at: int
+    cls: type[CalendarDays], number: int, at: int
 ) -> None:
-    windows = kind(number, "Europe/Warsaw")
+    windows = cls(number, "Europe/Warsaw")
     (window,) = windows.assign(at)
     assert window.end - window.start <= windows.longest_own_window
 
@@ -130,7 +130,7 @@ def test_it_does_not_matter_which_task_has_which_rows(
 ) -> None:
     """While there are no more gaps than are remembered."""
     times = sorted(times)[:16]
-    dealt = [times[at::tasks] for at in range(tasks)]
+    dealt = [times[index::tasks] for index in range(tasks)]
 
     def bounds(found: Jump | None) -> tuple[int, int] | None:
         return None if found is None else (found.before, found.after)

@@ -41,19 +41,21 @@ class Source(StatefulFn):
     def key_of(self, value: Any) -> Any:
         return value[0]
 
-    def process(self, given: UserStates, element: Windowed) -> Iterable[tuple[str, Windowed]]:
-        given.state(self.next).write(0)
-        given.timer(self.tick).set(given.timer(self.tick).now + 1_000, str(element.value[1]), 0)
+    def process(self, user_states: UserStates, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        user_states.state(self.next).write(0)
+        user_states.timer(self.tick).set(
+            user_states.timer(self.tick).now + 1_000, str(element.value[1]), 0
+        )
         return ()
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:
-        number = given.state(self.next).read()
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:
+        number = user_states.state(self.next).read()
         if number + 1 < int(timer.tag):
-            given.state(self.next).write(number + 1)
+            user_states.state(self.next).write(number + 1)
             after = (number + 1) * 10
-            given.timer(self.tick).set(timer.at + 1_000, timer.tag, after)
+            user_states.timer(self.tick).set(timer.at + 1_000, timer.tag, after)
         else:
-            given.state(self.next).clear()
+            user_states.state(self.next).clear()
         window = FixedWindows(10).assign(number * 10)
         return [("", Windowed(("k", number), number * 10, window))]
 

@@ -76,7 +76,11 @@ def panes(
         window, trigger, accumulation, 1000, on_time_behavior="fire_if_non_empty"
     )
     run = run_in_memory(Grouping(strategy, Collect()), script)
-    return [(it.step, it.effect.value) for it in run.outputs if isinstance(it.effect, Pane)]
+    return [
+        (output.step, output.effect.value)
+        for output in run.outputs
+        if isinstance(output.effect, Pane)
+    ]
 
 
 # -- intervals -------------------------------------------------------------------------------
@@ -251,9 +255,9 @@ def test_an_element_that_cannot_be_measured_fails_or_is_dropped_alone() -> None:
         run_in_memory(Grouping(strategy, Collect()), script)
     run = run_in_memory(Grouping(strategy, Collect(), "drop"), script)
     assert [
-        it.effect.value if isinstance(it.effect, Pane) else it.effect.reason.value
-        for it in run.outputs
-        if isinstance(it.effect, Pane | Drop)
+        output.effect.value if isinstance(output.effect, Pane) else output.effect.reason.value
+        for output in run.outputs
+        if isinstance(output.effect, Pane | Drop)
     ] == ["failed", [1, 5], [1, 5]]
 
 

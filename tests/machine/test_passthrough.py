@@ -30,7 +30,7 @@ def gap_of(value: int) -> int:
 
 
 def arrive(*times: int) -> Arrive:
-    return Arrive(tuple(("k", Element(at, at)) for at in times))
+    return Arrive(tuple(("k", Element(time, time)) for time in times))
 
 
 def test_each_element_comes_out_at_once_in_each_of_its_windows() -> None:

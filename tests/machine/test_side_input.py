@@ -489,8 +489,8 @@ def test_a_drop_is_reported_and_knows_the_watermark() -> None:
 # -- what it refuses -------------------------------------------------------------------------
 
 
-def refusal(kind: type[Exception], act: Callable[[], Any]) -> str:
-    with pytest.raises(kind) as refused:
+def refusal(cls: type[Exception], act: Callable[[], Any]) -> str:
+    with pytest.raises(cls) as refused:
         act()
     return str(refused.value)
 

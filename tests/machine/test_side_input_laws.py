@@ -160,7 +160,7 @@ def seen_by_an_onlooker(machine: SideInputs, script: Script) -> Counter[str]:
     out: list[Output] = []
     watermark, ahead = MIN_TIMESTAMP, MIN_TIMESTAMP
     waited_for = set[int]()
-    for at, (step, key, what) in enumerate(happened):
+    for index, (step, key, what) in enumerate(happened):
         if not isinstance(what, Element):
             watermark, ahead = what
             continue
@@ -169,12 +169,12 @@ def seen_by_an_onlooker(machine: SideInputs, script: Script) -> Counter[str]:
         for window in windows:
             looks = side_input_window(window, machine.side_window_fn) if is_main else window
             missed_by = watermark - expiry(looks, machine.allowed_lateness)
-            if missed_by > 0 and (is_main or at not in waited_for):
+            if missed_by > 0 and (is_main or index not in waited_for):
                 out.append(Output(step, key, Drop(what, window, DropReason.EXPIRED, missed_by)))
                 continue
             if not is_main:
                 continue
-            when, content = found(machine, happened, at, looks, ahead)
+            when, content = found(machine, happened, index, looks, ahead)
             if when is not None:
                 waited_for.add(when)
                 out += (
@@ -208,8 +208,10 @@ def found(
     """
     _, key, _ = happened[at]
 
-    def shown(it: Happened) -> bool:
-        return it[1] == key and isinstance(it[2], Element) and it[2].window == looks
+    def shown(happened: Happened) -> bool:
+        return (
+            happened[1] == key and isinstance(happened[2], Element) and happened[2].window == looks
+        )
 
     before = [what.value.content for _, _, what in filter(shown, happened[:at])]
     if before:  # none was too late: the element is not, and they came before

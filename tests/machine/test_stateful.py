@@ -311,7 +311,7 @@ def test_an_element_that_the_function_cannot_take_is_dropped_and_the_state_is_as
 
 def test_outputs_that_raise_while_they_are_made_count_as_the_function_s() -> None:
     def halves(state: int | None, value: int, timestamp: int) -> tuple[int, Iterable[float]]:
-        return (state or 0) + 1, (1 / (value - it) for it in range(2))
+        return (state or 0) + 1, (1 / (value - index) for index in range(2))
 
     machine = remembering(FixedWindows(10), halves, on_error="drop")
     state, out = machine.step(KeyState(), Bundle((element(2, 1), element(1, 2))))

@@ -103,8 +103,8 @@ def arrive(*acts: tuple[int, Act], key: str = "k") -> Arrive:
 
 def sets(*times: int, tag: str = "", output: int | None = None) -> Act:
     def act(event: Any, **_: Any) -> None:
-        for at in times:
-            event.set(at, tag, output)
+        for time in times:
+            event.set(time, tag, output)
 
     return act
 
@@ -130,10 +130,10 @@ def clears(event: Any, real: Any, **_: Any) -> None:
 def ran(of: StatefulParDo, *steps: Any) -> list[Any]:
     """What comes out: the step, the event time and the value; or what is dropped."""
     return [
-        (it.step, it.effect.timestamp, it.effect.value)
-        if isinstance(it.effect, Pane)
-        else (it.step, it.effect)
-        for it in run_in_memory(of, steps).outputs
+        (output.step, output.effect.timestamp, output.effect.value)
+        if isinstance(output.effect, Pane)
+        else (output.step, output.effect)
+        for output in run_in_memory(of, steps).outputs
     ]
 
 
@@ -362,7 +362,7 @@ def test_what_cannot_be_taken_may_be_dropped_and_nothing_else_is_lost():
     script = (arrive((1, keeps("kept")), (2, spoil), (3, sets(5)), (4, sets(6, tag="t"))), TO(9))
     out = run_in_memory(machine(Fn(fail), on_error="drop"), script).outputs
     drops = [it.effect for it in out if isinstance(it.effect, Drop)]
-    assert [(it.timestamp, it.error) for it in drops] == [
+    assert [(drop.timestamp, drop.error) for drop in drops] == [
         (2, "Fn.process raised KeyError: 'x'"),
         (
             None,

@@ -174,10 +174,10 @@ def test_months_and_years_begin_on_a_day_of_the_start(
         for hour in (0, 23)
     ]
     expected = [
-        span(*(day.isoformat() for day in plain_months(each, date(*first), number, zone)), zone)
-        for each in instants
+        span(*(day.isoformat() for day in plain_months(instant, date(*first), number, zone)), zone)
+        for instant in instants
     ]
-    assert [window_fn.assign(each) for each in instants] == expected
+    assert [window_fn.assign(instant) for instant in instants] == expected
     assigned = assign(window_fn, np.array(instants, np.int64))
     assert list(zip(assigned.start.tolist(), assigned.end.tolist(), strict=True)) == [
         (window.start, window.end) for (window,) in expected

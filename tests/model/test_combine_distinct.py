@@ -122,4 +122,4 @@ def test_a_value_that_comes_again_or_in_another_session_counts_once(
 
     panes = PANES[accumulation]
     sets.should(emit_exactly(*panes))
-    counts.should(emit_exactly(*(attrs.evolve(one, value=len(one.value)) for one in panes)))
+    counts.should(emit_exactly(*(attrs.evolve(pane, value=len(pane.value)) for pane in panes)))

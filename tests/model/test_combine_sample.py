@@ -33,8 +33,8 @@ def test_the_same_elements_give_the_same_sample_in_every_order_and_cut() -> None
     Random(1).shuffle(elements)
     values, times = map(list, zip(*elements, strict=True))
     parts = [
-        sample.add(sample.create(), values[at : at + 7], times[at : at + 7])
-        for at in range(0, 50, 7)
+        sample.add(sample.create(), values[index : index + 7], times[index : index + 7])
+        for index in range(0, 50, 7)
     ]
     merged = sample.create()
     for part in parts:

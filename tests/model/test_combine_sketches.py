@@ -17,16 +17,16 @@ FRACTIONS = [0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1]
 
 def in_bundles(fn: CombineFn, values: list[Any], size: int) -> Any:
     accumulator = fn.create()
-    for at in range(0, len(values), size):
-        bundle = values[at : at + size]
+    for index in range(0, len(values), size):
+        bundle = values[index : index + size]
         accumulator = fn.compact(fn.add(accumulator, bundle, [0] * len(bundle)))
     return accumulator
 
 
 def in_windows(fn: CombineFn, values: list[Any], size: int) -> Any:
     merged = fn.create()
-    for at in range(0, len(values), size):
-        merged = fn.merge(in_bundles(fn, values[at : at + size], size), merged)
+    for index in range(0, len(values), size):
+        merged = fn.merge(in_bundles(fn, values[index : index + size], size), merged)
     return merged
 
 

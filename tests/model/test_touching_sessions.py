@@ -37,7 +37,7 @@ class Flink:
 
     def element(self, value, at, gap):
         start, end = at, at + gap
-        joined = [one for one in self.windows if one[0] <= end and start <= one[1]]
+        joined = [window for window in self.windows if window[0] <= end and start <= window[1]]
         into = min([start, *(one[0] for one in joined)]), max([end, *(one[1] for one in joined)])
         if into[1] - 1 + self.lateness <= self.watermark:
             self.shown.append(("late", value))
@@ -116,8 +116,10 @@ def test_rows_that_are_all_there_are_the_sessions_of_spark_and_of_flink_in_any_b
             flink.element(*row)
         flink.advance(10**6)
         size = random.randint(1, len(rows))
-        bundles = [rows[at : at + size] for at in range(0, len(rows), size)]
-        script = [Arrive(tuple(("k", Element(row[0], row[1])) for row in one)) for one in bundles]
+        bundles = [rows[index : index + size] for index in range(0, len(rows), size)]
+        script = [
+            Arrive(tuple(("k", Element(row[0], row[1])) for row in bundle)) for bundle in bundles
+        ]
 
         found = at_the_end(WindowingStrategy(sessions), script)
 

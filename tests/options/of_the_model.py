@@ -49,8 +49,8 @@ def strategic(base: dict[str, Any] | None = None, **part: Any) -> Differs:
     both = {"window_fn": HOUR, **(base or {})}
 
     def run(**parts: Any) -> Any:
-        whole = bl.WindowingStrategy(**parts)
-        return tested(window=None, strategy=whole, allow_unsafe_trigger=True)
+        windowing_strategy = bl.WindowingStrategy(**parts)
+        return tested(window=None, strategy=windowing_strategy, allow_unsafe_trigger=True)
 
     return Differs(lambda: run(**both), lambda: run(**(both | part)))
 

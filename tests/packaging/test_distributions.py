@@ -62,8 +62,10 @@ def done(*command: str | Path, status: int = 0) -> str:
 def sources() -> set[str]:
     """The files of the package by their paths in the checkout."""
     files = [*(ROOT / "beamlike").rglob("*"), *(ROOT / "testing").rglob("*")]
-    paths = {str(it.relative_to(ROOT)) for it in files if it.is_file() and it.suffix != ".pyc"}
-    return {it for it in paths if not it.startswith("beamlike/testing/")}  # a link
+    paths = {
+        str(file.relative_to(ROOT)) for file in files if file.is_file() and file.suffix != ".pyc"
+    }
+    return {path for path in paths if not path.startswith("beamlike/testing/")}  # a link
 
 
 @pytest.mark.nightly
@@ -72,7 +74,7 @@ def test_the_archive_has_what_the_package_is_built_from(built: Built) -> None:
         files = {it.name.partition("/")[2] for it in archive if it.isfile()}
 
     # setuptools adds the files of the first level of tests by itself.
-    others = {it for it in files if not it.startswith(("beamlike.egg-info/", "tests/test_"))}
+    others = {file for file in files if not file.startswith(("beamlike.egg-info/", "tests/test_"))}
     assert others - sources() == {"LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
     assert sources() - others == set()
 
@@ -80,11 +82,11 @@ def test_the_archive_has_what_the_package_is_built_from(built: Built) -> None:
 def test_the_wheel_has_the_package_and_nothing_else(built: Built) -> None:
     with zipfile.ZipFile(built.wheel) as wheel:
         files = set(wheel.namelist())
-        (license,) = (it for it in files if it.endswith(".dist-info/licenses/LICENSE"))
+        (license,) = (file for file in files if file.endswith(".dist-info/licenses/LICENSE"))
         info = license.removesuffix("licenses/LICENSE")
         about = message_from_bytes(wheel.read(f"{info}METADATA"))
 
-    package = {it for it in files if not it.startswith(info)}
+    package = {file for file in files if not file.startswith(info)}
     assert package == {
         f"beamlike/{path}" if path.startswith("testing/") else path for path in sources()
     }
@@ -118,13 +120,13 @@ def test_the_bill_of_materials_has_the_wheel_and_all_that_it_asks_for(
     components = {component["name"]: component for component in document["components"]}
     locked = locked_versions()
     assert set(components) == asked
-    assert {name for name, it in components.items() if it["scope"] == "required"} == {
+    assert {name for name, component in components.items() if component["scope"] == "required"} == {
         "attrs",
         "cloudpickle",
     }
     # The SDK of Beam and the fuzzer are in environments of their own.
     assert asked - set(locked) == {"apache-beam", "atheris"}
-    assert {name: it.get("version") for name, it in components.items()} == {
+    assert {name: component.get("version") for name, component in components.items()} == {
         name: locked.get(name) for name in asked
     }
     refs = [document["metadata"]["component"]["bom-ref"]]

@@ -18,9 +18,9 @@ def test_each_distribution_of_the_lock_has_hashes() -> None:
     text = LOCK.read_text("utf-8").replace("\\\n", " ")
     lines = [line.split() for line in text.splitlines()]
 
-    assert [words[0] for words in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", words[0])] == []
-    assert [words[0] for words in lines if len(words) < 2] == []
-    hashes = [word for words in lines for word in words[1:]]
+    assert [line[0] for line in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", line[0])] == []
+    assert [line[0] for line in lines if len(line) < 2] == []
+    hashes = [word for line in lines for word in line[1:]]
     assert [word for word in hashes if not re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", word)] == []
 
 

@@ -135,8 +135,8 @@ def test_a_default_of_an_unbounded_collection_is_logged(caplog: pytest.LogCaptur
 
 def test_one_trigger_among_several_does_what_it_does_alone() -> None:
     stream = TestStream().advance_watermark_to(0)
-    for at in range(1, 4):
-        stream = stream.add_elements([at])
+    for index in range(1, 4):
+        stream = stream.add_elements([index])
     early = beam.AfterWatermark(early=beam.AfterAll(beam.AfterCount(1)))
     with beam.Pipeline() as pipeline:
         sums = (

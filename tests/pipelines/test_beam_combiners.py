@@ -433,7 +433,7 @@ def test_what_is_no_combine_function_is_refused_when_it_is_made():
 
 def least_above(values: list[int], bound: int, step: int = 1) -> int:
     """A function of all values and of more."""
-    return min((it for it in values if it > bound), default=bound) * step
+    return min((value for value in values if value > bound), default=bound) * step
 
 
 def test_a_combine_function_is_given_side_inputs():

@@ -28,7 +28,7 @@ def values(collection: Any, host: Any = "memory") -> list[Any]:
 
 def stamped(*times: Any) -> Any:
     """Elements that are the seconds at which they happen."""
-    return beam.Pipeline() | beam.Create([TimestampedValue(at, at) for at in times])
+    return beam.Pipeline() | beam.Create([TimestampedValue(time, time) for time in times])
 
 
 class FirstHalf(NonMergingWindowFn):

@@ -240,7 +240,9 @@ def test_a_timestamp_is_not_moved_back_where_a_skew_is_given(back: Any):
 def test_a_function_moves_a_timestamp_back_as_in_beam_python(back: Any):
     pcoll = created(at("a", "00:01:00")) | back
     outputs = pcoll.pipeline.run().out_of(pcoll.edge)
-    assert [(it.element.value, it.element.timestamp) for it in outputs] == [("a", 59_000)]
+    assert [(output.element.value, output.element.timestamp) for output in outputs] == [
+        ("a", 59_000)
+    ]
 
 
 def test_what_is_moved_behind_the_watermark_is_late():

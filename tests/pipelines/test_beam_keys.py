@@ -53,7 +53,7 @@ class RandomCoder(Coder):
 def grouped(keys: list[Any], options: PipelineOptions | None = None) -> list[tuple[Any, list[int]]]:
     """The numbers of equal keys together, on the host local."""
     with beam.Pipeline(options=options) as pipeline:
-        pairs = [(key, at) for at, key in enumerate(keys)]
+        pairs = [(key, index) for index, key in enumerate(keys)]
         made = pipeline | beam.Create(pairs) | beam.GroupByKey()
     assert pipeline.result is not None
     return [output.element.value for output in pipeline.result.out_of(made.edge)]

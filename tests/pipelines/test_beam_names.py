@@ -341,7 +341,7 @@ def test_type_checkers_see_what_is_here(tmp_path: Path):
 
 
 def texts(folder: Path) -> dict[str, str]:
-    return {str(it.relative_to(folder)): it.read_text() for it in folder.rglob("*.pyi")}
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.pyi")}
 
 
 def test_word_count():

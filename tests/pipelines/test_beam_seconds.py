@@ -37,7 +37,7 @@ def values(collection: Any, host: Any = "memory") -> list[Any]:
 
 def stamped(*times: Any) -> Any:
     """Each time as an element that happens then."""
-    return beam.Pipeline() | beam.Create([TimestampedValue(at, at) for at in times])
+    return beam.Pipeline() | beam.Create([TimestampedValue(time, time) for time in times])
 
 
 def test_every_spelling_of_a_duration_makes_the_same_windows() -> None:

@@ -183,8 +183,8 @@ def test_a_result_is_waited_for_as_long_as_was_said(started: Started) -> None:
 
 
 def test_the_newest_losses_are_kept_and_all_are_counted(started: Started) -> None:
-    def lost(kind: RowProblem, numbers: Iterator[int] | range) -> list[DroppedElement]:
-        drops = (Drop(None, None, kind, error=str(at)) for at in numbers)
+    def lost(row_problem: RowProblem, numbers: Iterator[int] | range) -> list[DroppedElement]:
+        drops = (Drop(None, None, row_problem, error=str(number)) for number in numbers)
         return [DroppedElement(0, "Sales", None, drop) for drop in drops]
 
     running: Any = started
@@ -192,7 +192,9 @@ def test_the_newest_losses_are_kept_and_all_are_counted(started: Started) -> Non
     started.report.lost.add(lost(RowProblem.BAD_VALUE, range(3)))
     started.report.lost.add(lost(RowProblem.NULL_TIMESTAMP, range(3, KEPT_LOST + 1)))
 
-    assert [it.drop.error for it in result.lost] == [str(at) for at in range(1, KEPT_LOST + 1)]
+    assert [it.drop.error for it in result.lost] == [
+        str(index) for index in range(1, KEPT_LOST + 1)
+    ]
     assert result.lost_counts == {
         ("Sales", "bad_value"): 3,
         ("Sales", "null_timestamp"): KEPT_LOST - 2,

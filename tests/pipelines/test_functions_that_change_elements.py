@@ -109,7 +109,9 @@ def sliding(given: Any) -> dict[str, Any]:
 
 def several_functions(given: Any) -> dict[str, Any]:
     parts = (Draining(), beam.combiners.ToListCombineFn(), Draining())
-    combine = Together({f"{at}": (combine_fn(fn, "Together"), None) for at, fn in enumerate(parts)})
+    combine = Together(
+        {f"{index}": (combine_fn(fn, "Together"), None) for index, fn in enumerate(parts)}
+    )
     windowed = given | beam.WindowInto(beam.FixedWindows(60))
     return {"combined": windowed | beam.CombinePerKey(combine)}
 

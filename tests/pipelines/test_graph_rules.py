@@ -36,8 +36,8 @@ def minutes(**parts: Any) -> beam.WindowInto:
 class Twice(beam.PTransform[Any, Any]):
     """A composite that applies the same transforms two times, the second time under a name."""
 
-    def expand(self, given: beam.PCollection[int]) -> beam.PCollection[int]:
-        return given | beam.Map(int.__neg__) | "Again" >> beam.Map(int.__neg__)
+    def expand(self, pcoll: beam.PCollection[int]) -> beam.PCollection[int]:
+        return pcoll | beam.Map(int.__neg__) | "Again" >> beam.Map(int.__neg__)
 
 
 def test_parts_of_a_composite_are_named_below_it_and_may_repeat_names_of_others():
@@ -95,8 +95,8 @@ def test_a_transform_that_fails_to_apply_leaves_nothing_behind_so_that_it_can_be
         def __init__(self, fails: bool) -> None:
             self.fails = fails
 
-        def expand(self, given: beam.PCollection[int]) -> beam.PCollection[str]:
-            text = given | "Text" >> beam.Map(str)
+        def expand(self, pcoll: beam.PCollection[int]) -> beam.PCollection[str]:
+            text = pcoll | "Text" >> beam.Map(str)
             if self.fails:
                 raise ValueError("not yet")
             return text
@@ -324,7 +324,7 @@ def test_many_read_one_collection_and_it_runs_once():
     numbers = (
         beam.Pipeline() | beam.Create([1, 2]) | "Note" >> beam.Map(lambda n: ran.append(n) or n)
     )
-    read = [numbers | f"Read{at}" >> beam.Map(lambda n, at=at: n * at) for at in range(3)]
+    read = [numbers | f"Read{index}" >> beam.Map(lambda n, at=index: n * at) for index in range(3)]
     result = numbers.pipeline.run()
     assert [[came.element.value for came in result.out_of(each.edge)] for each in read] == [
         [0, 0],
@@ -346,7 +346,7 @@ def test_sessions_of_all_sides_of_a_join_merge_together():
     pipeline = beam.Pipeline()
 
     def timed(name: str, *instants: str) -> beam.PCollection[Any]:
-        elements = [beam.TimestampedValue(("k", at), at) for at in instants]
+        elements = [beam.TimestampedValue(("k", instant), instant) for instant in instants]
         windows = beam.WindowInto(beam.Sessions("1 minute"))
         return pipeline | name >> beam.Create(elements) | f"{name}Windows" >> windows
 
@@ -417,8 +417,8 @@ class Same(Do):
 
 def test_a_pipeline_may_be_longer_than_the_stack_is_deep():
     node: Node = ReadNode("start", (), (), bounded=True)
-    for at in range(3_000):
-        node = ParDoNode(str(at), (Edge(node),), Same())
+    for index in range(3_000):
+        node = ParDoNode(str(index), (Edge(node),), Same())
     labels = [each.label for each in in_order([node])]
     assert labels == ["start", *map(str, range(3_000))]
     assert run_pipeline([node]).came == {}

@@ -111,7 +111,10 @@ def results_of_all() -> dict[str, Results]:
         "nothing": pipeline | "Nothing" >> Create([]),
     }
     run = pipeline.run().outputs
-    return {name: results_of(run, it.edge, it.windowing) for name, it in collections.items()}
+    return {
+        name: results_of(run, collection.edge, collection.windowing)
+        for name, collection in collections.items()
+    }
 
 
 RESULTS = results_of_all()

@@ -25,7 +25,7 @@ Build = Callable[[ScioContext], None]
 def divides(*numbers: int) -> Build:
     def build(sc: ScioContext) -> None:
         halves = sc.parallelize(numbers).with_name("divided").map(lambda it: 2 / it)
-        expect(halves).to(contain_in_any_order([2 / it for it in numbers if it]))
+        expect(halves).to(contain_in_any_order([2 / number for number in numbers if number]))
 
     return build
 
@@ -65,7 +65,7 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def played(pipelines: Sequence[query.Scripted], spark: Any) -> list[PipelineRun]:
         sizes.append(len(pipelines))
-        return [run_pipeline(it.ends) for it in pipelines]
+        return [run_pipeline(pipeline.ends) for pipeline in pipelines]
 
     monkeypatch.setattr(query, "run_pipelines_on_spark", played)
     return sizes

@@ -122,7 +122,7 @@ def test_a_context_of_scio_knows_what_happened_in_it() -> None:
     with run_with_context() as sc:
         sc.parallelize(["a", "b", "a"]).count_by_value()
 
-    assert [(it.key, it.effect.value) for it in inside(sc).panes] == [("a", 2), ("b", 1)]
+    assert [(pane.key, pane.effect.value) for pane in inside(sc).panes] == [("a", 2), ("b", 1)]
 
 
 @pytest.mark.parametrize(
@@ -197,10 +197,10 @@ def test_what_is_not_said_clearly_is_refused_with_all_labels_in_order() -> None:
         visits: "inside: <PCollection of 'Others'> is not made of the panes of a grouping element "
         f"by element; the groupings are {both}",
     }
-    for name, words in refusals.items():
+    for name, refusal in refusals.items():
         with pytest.raises(TestStreamError) as refused:
             inside(result, name)
-        assert str(refused.value) == words
+        assert str(refused.value) == refusal
 
 
 def test_what_no_one_wrote_down_is_refused() -> None:

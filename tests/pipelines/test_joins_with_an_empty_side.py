@@ -232,10 +232,10 @@ def test_sessions_are_those_of_the_left_side() -> None:
 
 def test_a_trigger_on_the_left_side_does_not_change_what_is_joined() -> None:
     sc = ScioContext()
-    each = WindowOptions(
+    window_options = WindowOptions(
         trigger=Repeatedly(AfterCount(2)), accumulation_mode="discarding", allowed_lateness=0
     )
-    left = bounded(sc, [("a", 1, 1)]).with_fixed_windows("10 s", options=each)
+    left = bounded(sc, [("a", 1, 1)]).with_fixed_windows("10 s", options=window_options)
     right = bounded(sc, [("b", 2, 2)]).with_fixed_windows("10 s")
     result = left.hash_full_outer_join(right)
     came = sc.pipeline.run().out_of(result.edge)

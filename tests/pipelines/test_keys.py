@@ -148,7 +148,7 @@ def test_what_may_be_equal_or_not_is_no_key() -> None:
 
 def test_both_hosts_have_the_same_keys() -> None:
     pipeline = beam.Pipeline()
-    pairs = [(key, at) for at, key in enumerate([1, True, 1.0, 0.0, -0.0, float("nan"), 1])]
+    pairs = [(key, index) for index, key in enumerate([1, True, 1.0, 0.0, -0.0, float("nan"), 1])]
     sums = pipeline | beam.Create([*pairs, (-float("nan"), 10)]) | beam.CombinePerKey(sum)
 
     def found(run: Any) -> list[str]:

@@ -113,7 +113,7 @@ def test_a_shorter_lateness_of_a_stream_is_refused_with_what_to_write() -> None:
 
 
 def test_a_strategy_in_one_value_may_have_a_shorter_lateness() -> None:
-    whole = bl.WindowingStrategy(bl.FixedWindows("10 s"), allowed_lateness=0)
+    windowing_strategy = bl.WindowingStrategy(bl.FixedWindows("10 s"), allowed_lateness=0)
     assert late_counts(allowed_lateness="2 minutes") == [1, 1]
     assert late_counts(allowed_lateness="1 minute") == [1, 1]
-    assert [n for n in late_counts(strategy=whole) if n] == [1]
+    assert [n for n in late_counts(strategy=windowing_strategy) if n] == [1]

@@ -47,10 +47,10 @@ class Pairs(beam.PTransform[Any, Any]):
         super().__init__()
         self.values = values
 
-    def expand(self, given: beam.Pipeline) -> Any:
+    def expand(self, pipeline: beam.Pipeline) -> Any:
         script = tuple(Arrive(((None, Element(("k", value), 0)),)) for value in self.values)
-        node = ReadNode(given.label, (), script, bounded=False)
-        return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
+        node = ReadNode(pipeline.label, (), script, bounded=False)
+        return pipeline.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
 
 def waiting(*values: str) -> beam.Pipeline:

@@ -77,7 +77,7 @@ def test_values_arrive_as_what_they_were(values: list[Any]) -> None:
     came = sent(values)
     assert type(came) is list
     assert came == values
-    assert [type(it).__name__ for it in came] == [type(it).__name__ for it in values]
+    assert [type(it).__name__ for it in came] == [type(value).__name__ for value in values]
 
 
 def test_what_an_object_has_besides_its_fields_arrives_too() -> None:

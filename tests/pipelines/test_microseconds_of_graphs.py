@@ -33,7 +33,7 @@ def grouped(window: Any, worker: Any, *steps: Any) -> list[tuple[Any, int, int, 
     group = GroupNode("group", (Edge(windows),), strategy, Collect(), **unit)
     run = run_pipeline([group], worker)
     panes = [it.element for it in run.out_of(Edge(group))]
-    return [(it.value[1], *_span(it.windows[0]), it.timestamp) for it in panes]
+    return [(pane.value[1], *_span(pane.windows[0]), pane.timestamp) for pane in panes]
 
 
 def _span(window: Any) -> tuple[int, int]:

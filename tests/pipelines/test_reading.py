@@ -144,5 +144,5 @@ def test_instants_are_in_utc_whatever_the_zone_of_the_session(zone: str | None, 
     arrows = utc.to_pylist() if zone else column.to_pylist()
     assert found == arrows
     assert [it and (it.isoformat(), it.fold) for it in found] == [
-        it and (it.isoformat(), it.fold) for it in arrows
+        arrow and (arrow.isoformat(), arrow.fold) for arrow in arrows
     ]

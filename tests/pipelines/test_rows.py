@@ -26,17 +26,17 @@ def columns(**kinds: T.DataType) -> Columns:
     return Columns.typed(schema, "'Write'")
 
 
-def column(kind: T.DataType, *values: Any) -> list[Any]:
-    return columns(c=kind).table([(value,) for value in values]).column("c").to_pylist()
+def column(dtype: T.DataType, *values: Any) -> list[Any]:
+    return columns(c=dtype).table([(value,) for value in values]).column("c").to_pylist()
 
 
-def refusal(kind: T.DataType, value: Any) -> str:
+def refusal(dtype: T.DataType, value: Any) -> str:
     """What is said of a value among others that fit, without the part that is always the same."""
     with pytest.raises(PipelineError) as refused:
-        column(kind, None, value, None)
+        column(dtype, None, value, None)
     before = (
         f"'Write': the element {(value,)!r} has {value!r} for the column 'c', which is declared "
-        f"{kind.simpleString()}; "
+        f"{dtype.simpleString()}; "
     )
     assert str(refused.value).startswith(before), str(refused.value)
     return str(refused.value).removeprefix(before)

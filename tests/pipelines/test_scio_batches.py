@@ -15,8 +15,8 @@ PATIENT = WindowOptions(allowed_lateness="20 s", accumulation_mode="discarding")
 
 def came(collection: SCollection[Any]) -> list[tuple[int, Any, str]]:
     """Step, element and event time of everything that came out, in order."""
-    found = collection.pipeline.run().out_of(collection.edge)
-    return [(it.step, it.element.value, show_instant(it.element.timestamp)) for it in found]
+    out = collection.pipeline.run().out_of(collection.edge)
+    return [(it.step, it.element.value, show_instant(it.element.timestamp)) for it in out]
 
 
 def elements(collection: SCollection[Any]) -> list[Any]:
@@ -127,8 +127,8 @@ def test_a_list_keeps_the_pane_of_the_pair_that_completes_it_and_the_rest_has_no
     sums = minutes(stream).sum_by_key().map(lambda pair: ("all", pair))
     full, rest = (sums.batch_by_key(size).with_pane_info() for size in (1, 2))
 
-    def timings(given: SCollection[Any]) -> list[Any]:
-        return [(batch, pane.timing.value) for batch, pane in elements(given)]
+    def timings(scollection: SCollection[Any]) -> list[Any]:
+        return [(batch, pane.timing.value) for batch, pane in elements(scollection)]
 
     assert timings(full) == [(("all", [("a", 3)]), "ON_TIME")]
     assert timings(rest) == [(("all", [("a", 3)]), "UNKNOWN")]
@@ -195,8 +195,8 @@ def test_a_list_waits_no_longer_than_it_may_and_is_full_when_its_values_cost_eno
         .advance_watermark_to_infinity()
     )
     batches = context.test_stream(stream).batch_weighted_by_key(4, int, "5 s")
-    found = context.run(host).outputs.out_of(batches.edge)
-    assert [(it.step, it.element.value, it.element.timestamp) for it in found] == [
+    out = context.run(host).outputs.out_of(batches.edge)
+    assert [(it.step, it.element.value, it.element.timestamp) for it in out] == [
         (1, ("a", [1, 2]), 1000),
         (2, ("a", [3]), 2000),
         (3, ("a", [4]), 3000),

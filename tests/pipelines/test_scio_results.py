@@ -47,7 +47,9 @@ def test_a_metric_has_a_value_of_each_step():
         return {step: it.committed for step, it in found.items()}
 
     assert values(result.counter_at_steps(SUM)) == {"filter(small)": 6, "map(noted)": 3}
-    assert {step: it.max for step, it in values(result.distribution_at_steps(SIZES)).items()} == {
+    assert {
+        step: value.max for step, value in values(result.distribution_at_steps(SIZES)).items()
+    } == {
         "filter(small)": 3,
         "map(noted)": 20,
     }
@@ -57,12 +59,15 @@ def test_a_metric_has_a_value_of_each_step():
 def test_all_metrics_are_found_by_their_names():
     result = counted()
 
-    assert {(it.namespace, it.name) for it in result.all_counters} == {("beamlike.scio", "sum")}
-    assert [it.committed for it in result.all_counters.values()] == [9]
-    assert [(it.name, found.committed.count) for it, found in result.all_distributions.items()] == [
-        ("sizes", 5)
-    ]
-    assert [it.committed for it in result.all_gauges.values()] == [3]
+    assert {(counter.namespace, counter.name) for counter in result.all_counters} == {
+        ("beamlike.scio", "sum")
+    }
+    assert [counter.committed for counter in result.all_counters.values()] == [9]
+    assert [
+        (it.name, distribution.committed.count)
+        for it, distribution in result.all_distributions.items()
+    ] == [("sizes", 5)]
+    assert [gauge.committed for gauge in result.all_gauges.values()] == [3]
 
 
 def test_what_no_one_counted_is_nothing():

@@ -87,7 +87,7 @@ def test_a_sample_of_a_sample_is_smaller():
 def test_equal_elements_at_one_time_are_drawn_together_and_at_several_times_apart():
     sc = ScioContext()
     together = sc.parallelize_timestamped([("a", 0)] * 100).sample(False, 0.5)
-    apart = sc.parallelize_timestamped([("a", at) for at in range(100)]).sample(False, 0.5)
+    apart = sc.parallelize_timestamped([("a", index) for index in range(100)]).sample(False, 0.5)
 
     assert len(elements(together)) in (0, 100)
     assert 30 < len(elements(apart)) < 70
@@ -158,8 +158,10 @@ def test_a_weighted_sample_does_not_depend_on_order_and_bundles():
     at_once = ScioContext().parallelize_timestamped([(n, "00:00") for n in MANY[:50]])
     one_by_one = ScioContext().test_stream(stream.advance_watermark_to_infinity())
 
-    def sampled(given: SCollection[int]) -> list[Any]:
-        return elements(given.with_fixed_windows("1 minute").sample_weighted(100, lambda n: n))
+    def sampled(scollection: SCollection[int]) -> list[Any]:
+        return elements(
+            scollection.with_fixed_windows("1 minute").sample_weighted(100, lambda n: n)
+        )
 
     assert sampled(one_by_one) == sampled(at_once) != []
 

@@ -97,7 +97,7 @@ def answers(
     found = re.findall(r"snippet\.py:(\d+): (?:note|error): (.*)", output)
     said = {int(line): text for line, text in found}
     asked = [*TYPES, *REFUSED]
-    return {text: said.get(first + at, output) for at, text in enumerate(asked)}
+    return {text: said.get(first + index, output) for index, text in enumerate(asked)}
 
 
 @pytest.mark.parametrize("expression", TYPES)

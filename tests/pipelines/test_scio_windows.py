@@ -246,9 +246,9 @@ def test_timestamp_by_moves_elements_back_as_far_as_is_allowed():
 def test_functions_of_a_windowed_collection_see_everything():
     seen: list[WindowedValue[str]] = []
 
-    def look(it: WindowedValue[str]) -> WindowedValue[str]:
-        seen.append(it)
-        return it.with_value(it.value.upper())
+    def look(windowed_value: WindowedValue[str]) -> WindowedValue[str]:
+        seen.append(windowed_value)
+        return windowed_value.with_value(windowed_value.value.upper())
 
     events = timed(("a", "00:00:10")).with_fixed_windows("1 minute")
     assert panes(events.to_windowed().map(look).to_scollection()) == [
@@ -259,8 +259,8 @@ def test_functions_of_a_windowed_collection_see_everything():
 
 
 def test_of_what_they_return_only_element_and_time_count():
-    def elsewhere(it: WindowedValue[str]) -> WindowedValue[str]:
-        return it.with_timestamp("00:00:20").with_window(GLOBAL_WINDOW)
+    def elsewhere(windowed_value: WindowedValue[str]) -> WindowedValue[str]:
+        return windowed_value.with_timestamp("00:00:20").with_window(GLOBAL_WINDOW)
 
     events = timed(("a", "00:00:10")).with_fixed_windows("1 minute")
     assert panes(events.to_windowed().map(elsewhere).to_scollection()) == [
@@ -275,9 +275,9 @@ def test_a_windowed_collection_filters_lists_and_keys():
     early = events.filter(lambda it: it.timestamp < MINUTE).to_scollection()
     twice = events.flat_map(lambda it: [it, it.with_value(it.value * 2)]).to_scollection()
     keyed = events.key_by(lambda it: str(it.window)).to_scollection()
-    assert [it[0] for it in panes(early)] == ["a"]
-    assert [it[0] for it in panes(twice)] == ["a", "aa", "b", "bb"]
-    assert [it[0] for it in panes(keyed)] == [
+    assert [pane[0] for pane in panes(early)] == ["a"]
+    assert [pane[0] for pane in panes(twice)] == ["a", "aa", "b", "bb"]
+    assert [pane[0] for pane in panes(keyed)] == [
         ("[00:00:00, 00:01:00)", "a"),
         ("[00:01:00, 00:02:00)", "b"),
     ]

@@ -77,10 +77,10 @@ class Shards:
         self.output_watermarks = [0] * count
         self.tables = [0] * count
 
-    def step(self, given: Sequence[Bundle], watermarks: Sequence[int]) -> list[Windowed]:
+    def step(self, bundles: Sequence[Bundle], watermarks: Sequence[int]) -> list[Windowed]:
         wire, count = Wire(), len(self.stores)
         arriving: dict[int, list[Any]] = {}
-        for shard, table in dealt_out(given, wire, count):
+        for shard, table in dealt_out(bundles, wire, count):
             arriving.setdefault(shard, []).append(table)
         updates = [ShardWatermark(source, 0, to) for source, to in enumerate(watermarks)]
         outputs: list[Windowed] = []
@@ -269,7 +269,7 @@ def happenings(draw: st.DrawFn, sides: int, *, late: bool) -> list[tuple[list[Bu
         seconds = st.lists(st.integers(0, 59), max_size=4)
         earliest = 0 if late else watermarks[0] / 1000
         times = [second for second in draw(seconds) if second >= earliest]
-        main = bundle(*(element(f"e{len(steps)}-{at}", at) for at in times))
+        main = bundle(*(element(f"e{len(steps)}-{time}", time) for time in times))
         given_sides = []
         for side in range(sides):
             span = 10 if side else 20
@@ -279,14 +279,16 @@ def happenings(draw: st.DrawFn, sides: int, *, late: bool) -> list[tuple[list[Bu
                     *(
                         pane(
                             draw(st.lists(st.integers(0, 3), max_size=3)),
-                            at * span,
-                            (at + 1) * span,
+                            start * span,
+                            (start + 1) * span,
                         )
-                        for at in starts
+                        for start in starts
                     )
                 )
             )
-        watermarks = [at + draw(st.sampled_from([0, 1, 5_000, 20_000])) for at in watermarks]
+        watermarks = [
+            watermark + draw(st.sampled_from([0, 1, 5_000, 20_000])) for watermark in watermarks
+        ]
         steps.append(([main, *given_sides], [*watermarks]))
     steps.append(([NOTHING] * (sides + 1), [MAX_TIMESTAMP] * (sides + 1)))
     return steps

@@ -124,7 +124,10 @@ def test_tallies_are_what_they_were_after_they_were_columns() -> None:
     assert {
         node: (list(it.counts), tuple(it.stood), it.example, it.jump)
         for node, it in tallies_in(tallies_table(tallies))
-    } == {node: (list(it.counts), it.stood, it.example, it.jump) for node, it in tallies.items()}
+    } == {
+        node: (list(tally.counts), tally.stood, tally.example, tally.jump)
+        for node, tally in tallies.items()
+    }
 
 
 def test_a_letter_of_an_earlier_release_that_waits_in_a_checkpoint_is_refused_by_name() -> None:

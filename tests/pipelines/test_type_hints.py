@@ -145,9 +145,9 @@ GROUPS: dict[str, Callable[[], Any]] = {
 }
 
 
-def panes(host: Any, kind: type, group: str, mode: Any, spark: Any = None) -> list[Any]:
+def panes(host: Any, cls: type, group: str, mode: Any, spark: Any = None) -> list[Any]:
     """Of early, on-time and late panes, everything that comes out."""
-    values = [kind(it) for it in (3, 1, 2, 5)]
+    values = [cls(it) for it in (3, 1, 2, 5)]
     stream = (
         TestStream()
         .add_elements_at_time("00:00:10", ("tea", values[0]))
@@ -161,7 +161,7 @@ def panes(host: Any, kind: type, group: str, mode: Any, spark: Any = None) -> li
     grouped = (
         pipeline
         | stream
-        | beam.Map(plain).with_output_types(tuple[str, kind])
+        | beam.Map(plain).with_output_types(tuple[str, cls])
         | beam.WindowInto(
             beam.FixedWindows("1 minute"),
             trigger=bl.AfterWatermark(early=bl.AfterCount(1), late=bl.AfterCount(1)),
@@ -177,13 +177,13 @@ def panes(host: Any, kind: type, group: str, mode: Any, spark: Any = None) -> li
 @pytest.mark.parametrize("mode", ACCUMULATION)
 @pytest.mark.parametrize("kind", [int, float, str])
 @pytest.mark.parametrize("group", GROUPS)
-def test_typed_panes_are_those_of_the_reference_machine(kind: type, group: str, mode: Any) -> None:
-    if (kind, group) == (str, "sum"):
-        kind = int  # texts have no sum
+def test_typed_panes_are_those_of_the_reference_machine(cls: type, group: str, mode: Any) -> None:
+    if (cls, group) == (str, "sum"):
+        cls = int  # texts have no sum
 
-    local = panes("local", kind, group, mode)
+    local = panes("local", cls, group, mode)
 
-    assert local == panes("memory", kind, group, mode)
+    assert local == panes("memory", cls, group, mode)
     assert len(local) == 8
 
 

@@ -175,5 +175,5 @@ def test_a_function_of_other_elements_is_an_error(expression: str, said: dict[in
 
 
 def test_nothing_else_is_wrong_with_the_program(said: dict[int, str]):
-    asked = {line_of(at) for at in range(len(SHOWN) + len(REFUSED))}
+    asked = {line_of(index) for index in range(len(SHOWN) + len(REFUSED))}
     assert {line: text for line, text in said.items() if line not in asked} == {}

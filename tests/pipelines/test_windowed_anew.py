@@ -28,7 +28,7 @@ from beamlike.testing import TimestampedValue as At
 
 def timed(pipeline: beam.Pipeline, *times: int, name: str = "Create") -> beam.PCollection[int]:
     """Numbers that happen at as many milliseconds."""
-    return pipeline | name >> beam.Create([At(at, at) for at in times])
+    return pipeline | name >> beam.Create([At(time, time) for time in times])
 
 
 def test_a_number_in_three_windows_is_there_three_times_when_it_is_windowed_anew() -> None:

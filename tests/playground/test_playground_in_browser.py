@@ -216,7 +216,7 @@ def test_two_strategies_stand_side_by_side(player: Any):
 
 
 def late_pane_of(panel: Any) -> dict[str, Any]:
-    found: dict[str, Any] = panel.evaluate(
+    late_pane: dict[str, Any] = panel.evaluate(
         """panel => {
             const pane = [...panel.querySelectorAll("[data-kind=pane]")].find(
                 each => each.querySelector("title").textContent.includes("late"));
@@ -224,7 +224,7 @@ def late_pane_of(panel: Any) -> dict[str, Any]:
             return { title: pane.querySelector("title").textContent, y, height };
         }"""
     )
-    return found
+    return late_pane
 
 
 def test_steps_go_forward_and_back(player: Any):
@@ -277,10 +277,12 @@ def test_scenario_files_are_opened(player: Any):
     player.tab.wait_for_function("() => !document.querySelector('#opened-choice').hidden")
     scenarios = load_transcripts(BLOG)
     titles = player.tab.locator("#opened option").all_text_contents()
-    assert titles == [one.title or one.id for one in scenarios]
+    assert titles == [scenario.title or scenario.id for scenario in scenarios]
     drawn = player.drawn
     (number,) = [
-        n for n, one in enumerate(scenarios) if one.id == "blog_session_00a_intro_gap10_claim"
+        n
+        for n, scenario in enumerate(scenarios)
+        if scenario.id == "blog_session_00a_intro_gap10_claim"
     ]
     player.tab.locator("#opened").select_option(str(number + 1))
     player.wait_for_drawing(drawn)

@@ -36,8 +36,8 @@ SESSIONS = bl.Sessions("10 minutes")
 NOON = 12 * 3_600_000
 
 
-def raising(kind: type[BaseException] = ValueError) -> None:
-    raise kind("poisoned")
+def raising(cls: type[BaseException] = ValueError) -> None:
+    raise cls("poisoned")
 
 
 # -- functions that fail -----------------------------------------------------------------------

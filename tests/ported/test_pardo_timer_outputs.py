@@ -99,10 +99,10 @@ class NoOutputTimestamp(DoFn):
 @case
 def no_output_timestamp_holds_nothing(p):
     """A grouping behind it is on time while the timer waits."""
-    given = stream(("k", 1)).advance_watermark_to(5).advance_watermark_to(20)
+    advance_watermark = stream(("k", 1)).advance_watermark_to(5).advance_watermark_to(20)
     counted = (
         p
-        | given
+        | advance_watermark
         | beam.WindowInto(window.FixedWindows(4), allowed_lateness=30, accumulation_mode=DISCARDING)
         | beam.ParDo(NoOutputTimestampInWindow())
         | beam.CombinePerKey(sum)
@@ -168,15 +168,17 @@ def on_window_expiration_simple_bounded(p):
 
 @case
 def on_window_expiration_simple_unbounded(p):
-    given = stream(("hello", 7), ("hi", 1)).add_elements([("hello", 10)]).advance_watermark_to(20)
+    advance_watermark = (
+        stream(("hello", 7), ("hi", 1)).add_elements([("hello", 10)]).advance_watermark_to(20)
+    )
     windowed = (
         p
-        | given
+        | advance_watermark
         | beam.WindowInto(window.FixedWindows(10), allowed_lateness=5, accumulation_mode=DISCARDING)
     )
     found = windowed | beam.ParDo(Expiring()) | TIMED
-    at = Timestamp(9.999)
-    assert_that(found, equal_to([(("hello", 17), at), (("hi", 1), at)]))
+    timestamp = Timestamp(9.999)
+    assert_that(found, equal_to([(("hello", 17), timestamp), (("hi", 1), timestamp)]))
 
 
 # -- what is refused -------------------------------------------------------------------------------

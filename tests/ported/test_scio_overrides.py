@@ -79,7 +79,7 @@ def times_ten(number: int) -> str:
 
 
 def those_before(number: int) -> list[str]:
-    return [str(it) for it in range(1, number)]
+    return [str(index) for index in range(1, number)]
 
 
 @pytest.mark.parametrize(

@@ -187,13 +187,17 @@ def test_toll_job_should_run_in_the_streaming_mode(sc: ScioContext):
         .output("vehicles-with-expired-registration-topic")(
             contains(
                 *messages,
-                exactly=tuple(element(it, *TEN_MINUTES, timestamp=created_at) for it in messages),
+                exactly=tuple(
+                    element(message, *TEN_MINUTES, timestamp=created_at) for message in messages
+                ),
             )
         )
         .output("vehicles-with-expired-registration-table")(
             contains(
                 *records,
-                exactly=tuple(element(it, *TEN_MINUTES, timestamp=created_at) for it in records),
+                exactly=tuple(
+                    element(record, *TEN_MINUTES, timestamp=created_at) for record in records
+                ),
             )
         )
         .output("vehicles-with-expired-registration-diagnostic-table")(is_empty)

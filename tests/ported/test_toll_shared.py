@@ -97,7 +97,9 @@ def test_it_should_unzip_either(sc: ScioContext):
 
     for side, values in ((right, ["r1", "r2", "r3"]), (left, ["l1", "l2"])):
         expect(side).to(
-            emit_exactly(*(element(it, GLOBAL_WINDOW, timestamp=MIN_TIMESTAMP) for it in values))
+            emit_exactly(
+                *(element(value, GLOBAL_WINDOW, timestamp=MIN_TIMESTAMP) for value in values)
+            )
         )
 
 

@@ -55,19 +55,19 @@ def flow_info_of(line: str) -> list[tuple[str, int]]:
 def total_flow(flow_info: SCollection[tuple[str, int]], trigger_type: str) -> SCollection[Record]:
     """A record for each pane."""
 
-    def record(it: WindowedValue[tuple[str, list[int]]]) -> WindowedValue[Record]:
-        freeway, flows = it.value
-        return it.with_value(
+    def record(windowed_value: WindowedValue[tuple[str, list[int]]]) -> WindowedValue[Record]:
+        freeway, flows = windowed_value.value
+        return windowed_value.with_value(
             Record(
                 trigger_type,
                 freeway,
                 sum(flows),
                 len(flows),
-                text_of(it.window),
-                it.pane.is_first,
-                it.pane.is_last,
-                it.pane.timing.value,
-                it.timestamp,
+                text_of(windowed_value.window),
+                windowed_value.pane.is_first,
+                windowed_value.pane.is_last,
+                windowed_value.pane.timing.value,
+                windowed_value.timestamp,
                 time.time_ns() // 1_000_000,
             )
         )

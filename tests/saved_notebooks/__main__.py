@@ -39,15 +39,15 @@ def run(path: Path) -> NotebookNode:
 
 def joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
     """Outputs with what was printed in pieces in one piece."""
-    found: list[NotebookNode] = []
+    notebook_nodes: list[NotebookNode] = []
     for output in outputs:
-        last = found[-1] if found else None
+        last = notebook_nodes[-1] if notebook_nodes else None
         pieces = (output.get("name"), "stream") if output.output_type == "stream" else None
         if last is not None and pieces == (last.get("name"), last.output_type):
             last.text += output.text
         else:
-            found.append(output)
-    return found
+            notebook_nodes.append(output)
+    return notebook_nodes
 
 
 def main(names: list[str]) -> None:

@@ -146,16 +146,18 @@ def opened(state: Any) -> list[str]:
 
 def remembered(state: Any) -> list[str]:
     """Each state and each timer of functions: stage, key, span, and what is there."""
-    places = [f"{it['key']} {span(it['start'], it['end'])}" for it in state.cells.to_pylist()]
+    places = [
+        f"{cell['key']} {span(cell['start'], cell['end'])}" for cell in state.cells.to_pylist()
+    ]
     cells = [
-        f"{place}: {it['state']}, {it['kind']} "
-        + it["value"].replace("datetime.datetime", "").replace(f", tzinfo={UTC_SHOWN}", "")
-        for place, it in zip(places, state.cells.to_pylist(), strict=True)
+        f"{place}: {cell['state']}, {cell['kind']} "
+        + cell["value"].replace("datetime.datetime", "").replace(f", tzinfo={UTC_SHOWN}", "")
+        for place, cell in zip(places, state.cells.to_pylist(), strict=True)
     ]
     timers = [
-        f"{it['key']} {span(it['start'], it['end'])}: {it['timer']} {it['tag']!r} by "
-        f"{it['domain']} at {it['at']:%Y-%m-%d %H:%M}, holds {it['output']:%H:%M}"
-        for it in state.timers.to_pylist()
+        f"{timer['key']} {span(timer['start'], timer['end'])}: {timer['timer']} {timer['tag']!r} "
+        f"by {timer['domain']} at {timer['at']:%Y-%m-%d %H:%M}, holds {timer['output']:%H:%M}"
+        for timer in state.timers.to_pylist()
     ]
     return sorted(cells + timers)
 

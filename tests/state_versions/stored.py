@@ -16,7 +16,7 @@ _WITH_PATHS: Final = ("sources/*/*", "state/*/_metadata/*/*")
 
 def layouts() -> list[tuple[int, str]]:
     """The layout and the work of each checkpoint that is kept."""
-    found = [it.name.removesuffix(_SUFFIX) for it in FOLDER.glob(f"layout*{_SUFFIX}")]
+    found = [path.name.removesuffix(_SUFFIX) for path in FOLDER.glob(f"layout*{_SUFFIX}")]
     parts = [name.removeprefix("layout").split("-") for name in sorted(found)]
     return [(int(layout), work) for layout, work in parts]
 

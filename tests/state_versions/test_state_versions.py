@@ -38,7 +38,7 @@ def expected(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_each_layout_that_is_read_has_a_checkpoint_of_every_kind(works: Any, stored: Any) -> None:
     assert sorted(works.WORKS) == sorted(NAMES)
     assert stored.layouts() == [(layout, name) for layout in LAYOUTS for name in NAMES]
-    assert sum(it.stat().st_size for it in stored.FOLDER.glob("*.tar.xz")) < 250_000
+    assert sum(path.stat().st_size for path in stored.FOLDER.glob("*.tar.xz")) < 250_000
 
 
 def test_the_command_says_what_is_kept(works: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,8 +75,8 @@ def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
     assert came == sorted(expected.CAME[name])
     assert expected.remembered(kept) == expected.kept_states(name, layout)
     noted = [
-        json.loads(it.read_text().splitlines()[1])["conf"]["spark.sql.shuffle.partitions"]
-        for it in (checkpoint / works.WORKS[name].query / "offsets").iterdir()
-        if it.name.isdigit()
+        json.loads(path.read_text().splitlines()[1])["conf"]["spark.sql.shuffle.partitions"]
+        for path in (checkpoint / works.WORKS[name].query / "offsets").iterdir()
+        if path.name.isdigit()
     ]
     assert set(noted) == {"3"}

@@ -66,8 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     numbers = range(args.first, args.first + args.programs)
     chunks = [
         chunk
-        for at in range(0, len(numbers), CHUNK)
-        if str(chunk := Chunk("programs", args.seed, numbers[at : at + CHUNK])) not in checked
+        for index in range(0, len(numbers), CHUNK)
+        if str(chunk := Chunk("programs", args.seed, numbers[index : index + CHUNK])) not in checked
     ]
     broken: list[Broken] = []
     for done, found in _checked(chunks, args.jobs):
@@ -101,7 +101,7 @@ def _check(chunk: Chunk) -> Found:
     started = time.monotonic()
     applied: Counter[str] = Counter()
     programs = (program_of(chunk.seed, number) for number in chunk.numbers)
-    broken = [one for program in programs for one in broken_laws(program, applied)]
+    broken = [broken_law for program in programs for broken_law in broken_laws(program, applied)]
     took = round(time.monotonic() - started, 3)
     return Checked(str(chunk), len(chunk.numbers), dict(applied), took), broken
 
@@ -124,10 +124,10 @@ def _on_spark(seed: int, numbers: range) -> list[Broken]:
     broken = []
     print("starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike stateful") as spark:
-        for at in range(0, len(numbers), CHUNK):
-            part = numbers[at : at + CHUNK]
+        for index in range(0, len(numbers), CHUNK):
+            part = numbers[index : index + CHUNK]
             broken += broken_on_spark([program_of(seed, number) for number in part], spark)
-            print(f"{at + len(part)} programs on Spark", file=sys.stderr, flush=True)
+            print(f"{index + len(part)} programs on Spark", file=sys.stderr, flush=True)
     return broken
 
 

@@ -110,14 +110,16 @@ def _key_alone(program: Program) -> list[str] | None:
         return None
     key = program.dice("alone").choice(program.keys)
     parts = (
-        Arrive(tuple(it for it in step.elements if it[0] == key))
+        Arrive(tuple(element for element in step.elements if element[0] == key))
         if isinstance(step, Arrive)
         else step
         for step in program.for_machine
     )
     script = tuple(step for step in parts if not isinstance(step, Arrive) or step.elements)
-    found = [attrs.evolve(it, step=0) for it in run_in_memory(program.machine, script).outputs]
-    among = [attrs.evolve(it, step=0) for it in program.alone.outputs if it.key == key]
+    found = [
+        attrs.evolve(output, step=0) for output in run_in_memory(program.machine, script).outputs
+    ]
+    among = [attrs.evolve(output, step=0) for output in program.alone.outputs if output.key == key]
     return _unlike_outputs(found, among)
 
 
@@ -133,7 +135,7 @@ def _cut(program: Program) -> list[str] | None:
         for number, step in enumerate(program.script)
         for _ in (step.elements if isinstance(step, Arrive) else [step])
     ]
-    found = [attrs.evolve(it, step=places[it.step]) for it in cut.alone.outputs]
+    found = [attrs.evolve(output, step=places[output.step]) for output in cut.alone.outputs]
     return _unlike_outputs(found, program.alone.outputs)
 
 
@@ -141,11 +143,13 @@ def _rows(program: Program) -> list[str] | None:
     if _is_left_out(program, "rows", 8):
         return None
     outputs, store = run_as_rows(program)
-    expected = [attrs.evolve(it, effect=as_text(it.effect)) for it in program.alone.outputs]
-    found = _unlike_outputs(outputs, expected)
+    expected = [
+        attrs.evolve(output, effect=as_text(output.effect)) for output in program.alone.outputs
+    ]
+    unlike_outputs = _unlike_outputs(outputs, expected)
     if program.ends and store.buckets:
-        found.append(f"remembered after the end: {store.buckets.keys()}")
-    return found
+        unlike_outputs.append(f"remembered after the end: {store.buckets.keys()}")
+    return unlike_outputs
 
 
 def _layers(program: Program) -> list[str] | None:
@@ -194,18 +198,18 @@ def unlike_run(program: Program, run: PipelineRun) -> list[str]:
     return found
 
 
-def _unlike(found: Outcome, expected: Outcome) -> list[str]:
+def _unlike(outcome: Outcome, expected: Outcome) -> list[str]:
     lines = []
     for key in expected.outputs:
         for what in ("outputs", "dropped"):
-            ours, theirs = getattr(found, what)[key], getattr(expected, what)[key]
+            ours, theirs = getattr(outcome, what)[key], getattr(expected, what)[key]
             lines += _unlike_lists(f"{what} of {key}", ours, theirs)
-    return lines or _unlike_lists("watermarks", found.reached, expected.reached)
+    return lines or _unlike_lists("watermarks", outcome.reached, expected.reached)
 
 
-def _unlike_outputs(found: Sequence[Output], expected: Sequence[Output]) -> list[str]:
+def _unlike_outputs(outputs: Sequence[Output], expected: Sequence[Output]) -> list[str]:
     """Keys are stepped in any order, each in its own."""
-    ours, theirs = _by_key(found), _by_key(expected)
+    ours, theirs = _by_key(outputs), _by_key(expected)
     return [
         line
         for key in sorted({*ours, *theirs}, key=repr)
@@ -224,7 +228,7 @@ def _unlike_lists(what: str, found: Sequence[Any], expected: Sequence[Any]) -> l
     if [*found] == [*expected]:
         return []
     places = range(min(len(found), len(expected)))
-    first = next((at for at in places if found[at] != expected[at]), len(places))
+    first = next((place for place in places if found[place] != expected[place]), len(places))
     ours = found[first] if first < len(found) else "nothing more"
     theirs = expected[first] if first < len(expected) else "nothing more"
     return [f"{what}, number {first}: {ours} and not {theirs}"]

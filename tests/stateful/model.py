@@ -204,20 +204,20 @@ class _Key:
         specs = (self.fn.EVENT, self.fn.AFTER, self.fn.REAL)
         return {spec.name: spec for spec in specs}
 
-    def _turns(self, own: _Window, until: int) -> None:
-        ready = sorted((it for it in own.waiting if it[0] <= until), key=lambda it: it[0])
-        own.waiting = [it for it in own.waiting if it[0] > until]
+    def _turns(self, window: _Window, until: int) -> None:
+        ready = sorted((it for it in window.waiting if it[0] <= until), key=lambda it: it[0])
+        window.waiting = [it for it in window.waiting if it[0] > until]
         for at, value in ready:
-            self._process(own, value, at)
+            self._process(window, value, at)
 
-    def _fire(self, own: _Window, name: str, tag: str, at: int, output: int) -> None:
+    def _fire(self, window: _Window, name: str, tag: str, at: int, output: int) -> None:
         spec = self.fn_timers[name]
-        del own.timers[name, tag]
-        if not spec.is_event_time and own.expiry < self.watermark:  # 4.3
+        del window.timers[name, tag]
+        if not spec.is_event_time and window.expiry < self.watermark:  # 4.3
             return
         assert spec.callback is not None
         asked = {"DynamicTimerTagParam": tag, "FireTimestampParam": at}
-        self._call(own, spec.callback.__name__, output, asked)
+        self._call(window, spec.callback.__name__, output, asked)
 
     def _end(self, own: _Window) -> None:
         if self.expires is not None:  # 4.4
@@ -226,8 +226,8 @@ class _Key:
 
     # -- calls -----------------------------------------------------------------------------------
 
-    def _process(self, own: _Window, value: Any, at: int) -> None:
-        self._call(own, "process", at, {}, (self.key, value))
+    def _process(self, window: _Window, value: Any, at: int) -> None:
+        self._call(window, "process", at, {}, (self.key, value))
 
     def _call(
         self, own: _Window, method: str, at: int, asked: dict[str, Any], *element: Any
@@ -235,9 +235,9 @@ class _Key:
         before = deepcopy((own.states, own.timers))
         known = {"KeyParam": self.key, "WindowParam": own.window, "TimestampParam": at, **asked}
         given = {
-            name: self._given(own, it.default, at, known)
-            for name, it in inspect.signature(getattr(self.fn, method)).parameters.items()
-            if isinstance(it.default, Param)
+            name: self._given(own, parameter.default, at, known)
+            for name, parameter in inspect.signature(getattr(self.fn, method)).parameters.items()
+            if isinstance(parameter.default, Param)
         }
         try:
             answers = [*getattr(self.fn, method)(*element, **given)]
@@ -253,10 +253,10 @@ class _Key:
             value, when = (answer.value, answer.timestamp) if moved else (answer, at)
             self.outputs.append(Out(self.step, value, when, own.window))
 
-    def _given(self, own: _Window, asked: Param, at: int, known: dict[str, Any]) -> Any:
+    def _given(self, window: _Window, asked: Param, at: int, known: dict[str, Any]) -> Any:
         if isinstance(asked, StateAsked):
-            return own.states.setdefault(asked.spec.name, plain_state(asked.spec))
+            return window.states.setdefault(asked.spec.name, plain_state(asked.spec))
         if isinstance(asked, TimerAsked):
             now = self.watermark if asked.spec.is_event_time else self.clock
-            return _Timer(asked.spec, own, now, at, self.skew)
+            return _Timer(asked.spec, window, now, at, self.skew)
         return known[asked.name]

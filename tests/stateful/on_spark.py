@@ -21,7 +21,7 @@ def broken_on_spark(programs: Sequence[Program], spark: "SparkSession") -> list[
 
     In which order a shard sees the elements of one step is open: they come alone.
     """
-    alone = [attrs.evolve(it, script=one_by_one(it.script)) for it in programs]
+    alone = [attrs.evolve(program, script=one_by_one(program.script)) for program in programs]
     runs = run_pipelines_on_spark([Scripted(it.pipeline.nodes) for it in alone], spark)
     found = [tuple(unlike_run(*both)) for both in zip(alone, runs, strict=True)]
     return [

@@ -230,7 +230,9 @@ def one_by_one(script: Script) -> Script:
         part
         for step in script
         for part in (
-            [Arrive((it,)) for it in step.elements] if isinstance(step, Arrive) else [step]
+            [Arrive((element,)) for element in step.elements]
+            if isinstance(step, Arrive)
+            else [step]
         )
     )
 

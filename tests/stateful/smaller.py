@@ -35,10 +35,10 @@ def smallest(broken: Broken, attempts: int = 500) -> Broken:
 
 def _smaller(program: Program) -> Iterator[Program]:
     script = program.script
-    for at in reversed(range(len(script) if len(script) > 1 else 0)):
-        yield attrs.evolve(program, script=script[:at] + script[at + 1 :])
-    for at, happens in enumerate(script):
+    for index in reversed(range(len(script) if len(script) > 1 else 0)):
+        yield attrs.evolve(program, script=script[:index] + script[index + 1 :])
+    for index, happens in enumerate(script):
         elements = happens.elements if isinstance(happens, Arrive) else ()
         for one in range(len(elements) if len(elements) > 1 else 0):
             fewer = Arrive(elements[:one] + elements[one + 1 :])
-            yield attrs.evolve(program, script=(*script[:at], fewer, *script[at + 1 :]))
+            yield attrs.evolve(program, script=(*script[:index], fewer, *script[index + 1 :]))

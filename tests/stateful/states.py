@@ -59,7 +59,7 @@ class _Set(PlainState):
         return value in self.items
 
     def remove(self, value: Any) -> None:
-        self.items = [it for it in self.items if it != value]
+        self.items = [item for item in self.items if item != value]
 
 
 class _Sum(PlainState):
@@ -73,13 +73,13 @@ class _Sum(PlainState):
 class _Ordered(PlainState):
     def add(self, pair: tuple[int, Any]) -> None:
         self.items.append(pair)
-        self.items.sort(key=lambda it: it[0])
+        self.items.sort(key=lambda item: item[0])
 
     def read_range(self, least: int, limit: int) -> list[Any]:
-        return [it for it in self.items if least <= it[0] < limit]
+        return [item for item in self.items if least <= item[0] < limit]
 
     def clear_range(self, least: int, limit: int) -> None:
-        self.items = [it for it in self.items if not least <= it[0] < limit]
+        self.items = [item for item in self.items if not least <= item[0] < limit]
 
 
 class _Map(PlainState):

@@ -32,9 +32,9 @@ def broken_by(programs: range, *laws: str) -> list[Any]:
     programs_of = (program_of(SEED, number) for number in programs)
     applied: Counter[str] = Counter()
     return [
-        (one.program.name, one.law, one.differences)
+        (broken_law.program.name, broken_law.law, broken_law.differences)
         for program in programs_of
-        for one in broken_laws(program, applied, laws)
+        for broken_law in broken_laws(program, applied, laws)
     ]
 
 
@@ -123,10 +123,10 @@ def test_a_machine_that_fires_at_the_instant_itself_is_found_by_the_rules(
     queue = running.Running._queue_timer
 
     def hasty(machine: Any, window: Any, spec: Any, tag: str, timer: Any) -> None:
-        stands = machine._watermark
+        watermark = machine._watermark
         machine._watermark += spec.is_event_time
         queue(machine, window, spec, tag, timer)
-        machine._watermark = stands
+        machine._watermark = watermark
 
     monkeypatch.setattr(running.Running, "_queue_timer", hasty)
 
@@ -161,7 +161,11 @@ def test_a_saved_state_without_its_timers_is_found_out(
 ) -> None:
     def forgetful(encode: Any) -> Any:
         return lambda column, accumulators: encode(
-            column, [(*it[:2], {}, it[3]) if _is_saved(it) else it for it in accumulators]
+            column,
+            [
+                (*accumulator[:2], {}, accumulator[3]) if _is_saved(accumulator) else accumulator
+                for accumulator in accumulators
+            ],
         )
 
     for column in (_SavedColumn, _OverWire):

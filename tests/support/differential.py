@@ -352,8 +352,8 @@ def _at(origin: Sequence[int], outputs: Sequence[Output]) -> list[Output]:
     return [attrs.evolve(output, step=origin[output.step]) for output in outputs]
 
 
-def _unlike(found: Sequence[Output], expected: Sequence[Output]) -> list[str]:
-    return _differences(in_any_order(found), in_any_order(expected))
+def _unlike(outputs: Sequence[Output], expected: Sequence[Output]) -> list[str]:
+    return _differences(in_any_order(outputs), in_any_order(expected))
 
 
 def _differences(found: Counter[Any], expected: Counter[Any]) -> list[str]:

@@ -524,7 +524,7 @@ def test_a_plan_that_leaves_work_to_do_is_found_out():
 
 def test_a_plan_that_depends_on_what_arrives_together_is_found_out():
     def fresh_ones(windows):
-        return merge_overlapping(one for one in windows if one.end - one.start == 10)
+        return merge_overlapping(window for window in windows if window.end - window.start == 10)
 
     assert broken_plan(fresh_ones, any_arrival_order=False) == [
         f"of {A}, {B}, {C}, arriving one after the other, {A} ends up in {A_TO_B}, but arriving "

@@ -336,7 +336,7 @@ def test_what_a_value_shows_of_itself_is_no_command_to_a_terminal(matcher: Any) 
     assert f"{SHOWN} key" in [line.split("   ")[0] for line in lines]
     assert f"  0 + {SHOWN}" in [line.split("   ")[0] for line in lines]
     # Each pane stands on one line of the table, whole.
-    start = next(at for at, line in enumerate(lines) if "step  key" in line)
+    start = next(index for index, line in enumerate(lines) if "step  key" in line)
     assert [line.lstrip("> ").split()[:2] for line in lines[start + 1 : start + 3]] == [
         ["1", "'joe'"],
         ["1", "<a\\x1b[2J"],

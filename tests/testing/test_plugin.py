@@ -56,7 +56,7 @@ class Run:
 def failure_of(result: pytest.RunResult, test: str) -> str:
     """What is printed of the failure of a test, without pytest's margin."""
     lines = result.outlines
-    start = next(at for at, line in enumerate(lines) if re.fullmatch(rf"_+ {test} _+", line))
+    start = next(index for index, line in enumerate(lines) if re.fullmatch(rf"_+ {test} _+", line))
     shown = []
     for line in lines[start + 1 :]:
         if re.match(r"_{3,} |={3,} |-{3,} ", line):
@@ -69,8 +69,10 @@ def failure_of(result: pytest.RunResult, test: str) -> str:
 def section_of(result: pytest.RunResult, name: str) -> list[str]:
     """The lines under a heading of pytest's, up to the next one."""
     lines = result.outlines
-    headings = [at for at, line in enumerate(lines) if line.startswith("===")] + [len(lines)]
-    start = next(at for at in headings if at < len(lines) and f" {name} " in lines[at])
+    headings = [index for index, line in enumerate(lines) if line.startswith("===")] + [len(lines)]
+    start = next(
+        heading for heading in headings if heading < len(lines) and f" {name} " in lines[heading]
+    )
     return lines[start + 1 : headings[headings.index(start) + 1]]
 
 

@@ -26,7 +26,7 @@ def hours(events: Any, **more: Any) -> Any:
 
 def both(left: Any, right: Any) -> Any:
     sides = [bl.stream(it, timestamp="at", watermark="1 minute") for it in (left, right)]
-    windows = [it.window(bl.FixedWindows("1 hour")) for it in sides]
+    windows = [side.window(bl.FixedWindows("1 hour")) for side in sides]
     return bl.flatten(windows).group("user", {"n": bl.count()})
 
 

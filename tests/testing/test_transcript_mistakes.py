@@ -108,7 +108,7 @@ def test_the_first_mistakes_of_very_many_scenarios_are_shown(tmp_path: Path) -> 
 
     lines = complaint.splitlines()
 
-    assert [line.split(":")[1] for line in lines[:10]] == [f" [{at}]" for at in range(10)]
+    assert [line.split(":")[1] for line in lines[:10]] == [f" [{index}]" for index in range(10)]
     assert lines[10:] == ["... and 4 more"]
 
 

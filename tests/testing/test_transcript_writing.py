@@ -48,7 +48,11 @@ def test_a_random_scenario_is_read_back_as_it_was(tmp_path: Path, first: int) ->
 
 @pytest.mark.parametrize("file", sorted(CASES.glob("*/*.json")), ids=lambda file: file.stem)
 def test_the_conformance_suite_is_read_back_as_it_was(file: Path, tmp_path: Path) -> None:
-    grouped = [one for one in load_transcripts(file) if one.combine is not None]
+    grouped = [
+        load_transcript
+        for load_transcript in load_transcripts(file)
+        if load_transcript.combine is not None
+    ]
     written = [
         write_scenario(
             one.id, one.strategy, one.aggregation, run_in_memory(one.machine(), one.script)

@@ -303,7 +303,7 @@ def test_the_picture_of_several_keys_shows_the_busiest_or_the_one_that_is_named(
     made = compared.figure()
     assert made.texts[0].get_text() == "key 'ann'"
     assert made.texts[1].get_text().endswith("the busiest of 2 keys; name one to draw another")
-    assert len({axes.bbox.x0 for axes in made.axes}) == len({it.bbox.y0 for it in made.axes}) == 2
+    assert len({axes.bbox.x0 for axes in made.axes}) == len({ax.bbox.y0 for ax in made.axes}) == 2
     compared.draw(tmp_path / "joe.png", "joe", dark=True)
     assert (tmp_path / "joe.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(RecordingError) as refusal:

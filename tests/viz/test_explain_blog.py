@@ -11,7 +11,11 @@ BLOG = Path(__file__).parents[1] / "conformance" / "cases" / "blog"
 
 
 def of_blog(file: str, id: str) -> str:
-    (scenario,) = (it for it in load_transcripts(BLOG / file) if it.id == id)
+    (scenario,) = (
+        load_transcript
+        for load_transcript in load_transcripts(BLOG / file)
+        if load_transcript.id == id
+    )
     run = run_in_memory(scenario.machine(), scenario.script)
     return str(explain(Recording.of(run, scenario.strategy, scenario.combine)))
 

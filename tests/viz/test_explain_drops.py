@@ -14,7 +14,7 @@ from beamlike.viz.sentences import spoken
 def described(results: Results, step: int) -> str:
     """The sentences of one step, on a line."""
     sentences = results.explain().sentences
-    return " ".join(it.text for it in sentences if it.step == step)
+    return " ".join(sentence.text for sentence in sentences if sentence.step == step)
 
 
 def a_late_visit() -> FinishedTestStream:

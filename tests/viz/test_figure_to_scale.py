@@ -174,15 +174,15 @@ def test_labels_stay_in_their_windows_and_nothing_is_cut(
         assert text["right"] <= wide + 1
     assert all(text["top"] >= -1 and text["bottom"] <= high + 1 for text in drawn.found["texts"])
     labels = [pane["label"] for pane in drawn.panes if pane["label"]]
-    for at, one in enumerate(labels):
-        for other in labels[at + 1 :]:
+    for index, label in enumerate(labels):
+        for other in labels[index + 1 :]:
             apart = (
-                one["right"] <= other["left"] + 1
-                or other["right"] <= one["left"] + 1
-                or one["bottom"] <= other["top"] + 3
-                or other["bottom"] <= one["top"] + 3
+                label["right"] <= other["left"] + 1
+                or other["right"] <= label["left"] + 1
+                or label["bottom"] <= other["top"] + 3
+                or other["bottom"] <= label["top"] + 3
             )
-            assert apart, (one, other)
+            assert apart, (label, other)
 
 
 def so_far(recording: Recording, accumulates: bool) -> dict[int, str]:

@@ -41,15 +41,15 @@ class Shown:
 @cache
 def shown_in(path: Path) -> Shown:
     """Everything that the cells of a notebook draw."""
-    found = Shown([], [])
+    shown = Shown([], [])
     draw, of_results = picture.figure, Results.figure
 
     def drawing(scenes: Scene | Sequence[Scene], *rest: Any, **more: Any) -> Any:
-        found.pictures.append([scenes] if isinstance(scenes, Scene) else list(scenes))
+        shown.pictures.append([scenes] if isinstance(scenes, Scene) else list(scenes))
         return draw(scenes, *rest, **more)
 
     def recording(results: Results, *rest: Any, **more: Any) -> Any:
-        found.recordings.append(results.recording)
+        shown.recordings.append(results.recording)
         return of_results(results, *rest, **more)
 
     names: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
@@ -61,7 +61,7 @@ def shown_in(path: Path) -> Shown:
         for cell in nbformat.read(path, as_version=4).cells:
             if cell.cell_type == "code" and "live" not in cell.metadata.get("tags", []):
                 exec(compile(cell.source, f"{path.name}: {cell.id}", "exec"), names)
-    return found
+    return shown
 
 
 def test_notebooks_have_figures() -> None:
@@ -78,7 +78,7 @@ def test_no_label_of_a_picture_is_cut_or_leaves_its_window(path: Path, width: in
         made: Any = picture.figure(scenes, width=width)
         made.canvas.draw()  # which is when axes get their labels
         renderer = made.canvas.get_renderer()
-        for text in filter(lambda it: it.get_text(), _texts(made)):
+        for text in filter(lambda text: text.get_text(), _texts(made)):
             box = text.get_window_extent(renderer)
             assert (box.x0 >= 0, box.x1 <= width, text.get_text()) == (True, True, text.get_text())
             assert box.y0 >= 0
@@ -104,7 +104,7 @@ def _check_labels(axes: Any, scene: Scene, renderer: Any) -> None:
         tuple(axes.transData.transform((edge, 0))[0] for edge in scene.edges(box.window))
         for box in scene.boxes
     }
-    names = [it.get_window_extent(renderer) for it in axes.texts if it.get_gid() == "pane"]
+    names = [text.get_window_extent(renderer) for text in axes.texts if text.get_gid() == "pane"]
     for name in names:
         assert any(left - 1 <= name.x0 and name.x1 <= right + 1 for left, right in ends)
     for one, other in combinations(names, 2):

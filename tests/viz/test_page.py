@@ -69,8 +69,8 @@ class Read(HTMLParser):
 
     def text_of(self, tag: str, **attributes: str) -> str:
         found = [
-            self.texts[at]
-            for at, (name, given) in enumerate(self.tags)
+            self.texts[index]
+            for index, (name, given) in enumerate(self.tags)
             if name == tag and attributes.items() <= given.items()
         ]
         assert len(found) == 1
@@ -254,7 +254,7 @@ def test_steps_of_other_keys_take_no_room():
         stream = stream.add_elements_at_time(second * 1_000, (second, "tea"))
     recording = recorded(stream, window=bl.FixedWindows("5 minutes"))
     streams = data_of(page(recording))["scenarios"][0]["streams"]
-    assert [sum(moment is not None for moment in one["moments"]) for one in streams] == [
+    assert [sum(moment is not None for moment in stream["moments"]) for stream in streams] == [
         2
     ] * 100  # its element, and the pane at the end
 
@@ -309,8 +309,8 @@ def test_only_what_is_in_the_file_may_run_and_nothing_may_be_fetched():
         if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
     ]
     (script,) = [
-        read.texts[at]
-        for at, (tag, given) in enumerate(read.tags)
+        read.texts[index]
+        for index, (tag, given) in enumerate(read.tags)
         if (tag, given) == ("script", {})
     ]
     assert policy is not None

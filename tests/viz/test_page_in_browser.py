@@ -27,7 +27,7 @@ def recorded(stream: Any, **windowing: Any) -> Recording:
 
 
 def of_the_blog(title: str) -> Recording:
-    (scenario,) = [one for one in scenarios_of(BLOG) if one.title == title]
+    (scenario,) = [scenario for scenario in scenarios_of(BLOG) if scenario.title == title]
     run = run_in_memory(scenario.machine(), scenario.script)
     return Recording.of(run, scenario.strategy, scenario.combine)
 
@@ -88,9 +88,11 @@ def test_the_session_of_the_blog_is_reported_step_by_step(reader: Reader):
     for _ in range(6):
         reader.press("ArrowRight")
         shown.append(reader.said)
-    sentences = [it for it in explain(recording).sentences if it.kind != "waiting"]
+    sentences = [
+        sentence for sentence in explain(recording).sentences if sentence.kind != "waiting"
+    ]
     assert [words[2:] for words in shown] == [
-        [it.text for it in sentences if it.step == step] for step in range(7)
+        [sentence.text for sentence in sentences if sentence.step == step] for step in range(7)
     ]
     assert [words[:2] for words in shown[1:4]] == [
         ["Step 1, 2 of 7", "1 element arrived"],

@@ -32,7 +32,7 @@ def test_style_sheets_use_no_variable_that_is_not_there(package: str) -> None:
 def light(colour: str) -> float:
     parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     red, green, blue = (
-        it / 12.92 if it <= 0.03928 else ((it + 0.055) / 1.055) ** 2.4 for it in parts
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -60,4 +60,4 @@ def test_pictures_and_pages_name_the_same_things_alike() -> None:
     on_pages = re.findall(r'draw\("([^"]+)"', page_part("legend.js"))
     # A picture is of a run, which does not know how windows get their values.
     only_there = ("window", "merge", "value of the window so far")
-    assert [it for it in on_pages if it not in only_there] == in_pictures
+    assert [on_page for on_page in on_pages if on_page not in only_there] == in_pictures

@@ -142,8 +142,8 @@ def test_each_kind_has_a_colour_and_a_hatch_or_a_shape_of_its_own() -> None:
     assert [to_hex(it.get_facecolor()) for it in (on_time, late)] == [ON_TIME, LATE]
     assert [it.get_hatch() or "" for it in (on_time, late)] == ["", "\\\\\\"]
     dots = [shapes(axes, fate.value)[0] for fate in (Fate.TAKEN, Fate.LATE, Fate.DROPPED)]
-    assert [to_hex(it.get_facecolor()[0]) for it in dots] == [LIGHT.ink, LIGHT.paper, DROPPED]
-    circle, _, cross = (it.get_paths()[0].vertices.shape for it in dots)
+    assert [to_hex(dot.get_facecolor()[0]) for dot in dots] == [LIGHT.ink, LIGHT.paper, DROPPED]
+    circle, _, cross = (dot.get_paths()[0].vertices.shape for dot in dots)
     assert circle != cross
 
 
@@ -181,7 +181,7 @@ def test_withdrawn_panes_are_faint_their_names_struck_and_a_line_is_where_that_h
     picture = results.figure()
     (axes,) = picture.axes
     assert len(shapes(axes, "withdrawn pane")) == 3
-    assert [list(it.get_ydata()) for it in shapes(axes, "withdrawal")] == [[2.5, 2.5]] * 2 + [
+    assert [list(shape.get_ydata()) for shape in shapes(axes, "withdrawal")] == [[2.5, 2.5]] * 2 + [
         [3.5, 3.5]
     ]
     struck = [line for line in axes.lines if line.get_gid() == "struck"]
@@ -285,7 +285,7 @@ def test_what_a_dropped_element_missed_stands_in_no_window_of_others() -> None:
     picture: Any = results.figure()
     picture.canvas.draw()
     (axes,) = picture.axes
-    (label,) = (it for it in axes.texts if it.get_text() == "3, expired, missed by 50m 1ms")
+    (label,) = (text for text in axes.texts if text.get_text() == "3, expired, missed by 50m 1ms")
     at_one_o_clock = axes.transData.transform((IntervalWindow("12:00:00", "13:00:00").end, 0))[0]
 
     assert label.get_window_extent(picture.canvas.get_renderer()).x1 < at_one_o_clock
@@ -296,7 +296,7 @@ def test_windows_that_lie_above_each_other_do_not_blacken_what_is_below() -> Non
     results = stream.advance_watermark_to_infinity().run(window=bl.SlidingWindows("1 h", "1 m"))
     (axes,) = results.figure().axes
 
-    grounds = [it.get_alpha() or 0.0 for it in axes.patches if it.get_gid() == "window"]
+    grounds = [patch.get_alpha() or 0.0 for patch in axes.patches if patch.get_gid() == "window"]
     assert len(grounds) == 60
     assert 0.1 < sum(grounds) < 0.3
 
@@ -473,11 +473,11 @@ def test_a_notebook_shows_the_picture_by_itself_and_its_words_beside_it() -> Non
 
 def test_a_notebook_saves_the_picture_at_less_than_half_the_size_and_it_looks_the_same() -> None:
     picture = orders().figure()
-    whole = io.BytesIO()
-    picture.savefig(whole, format="png", dpi=100)
+    bytes_io = io.BytesIO()
+    picture.savefig(bytes_io, format="png", dpi=100)
     shown, _ = vars(picture)["_repr_mimebundle_"]()
-    assert len(shown["image/png"]) < len(whole.getvalue()) / 2
-    pair = (Image.open(whole), Image.open(io.BytesIO(shown["image/png"])))
+    assert len(shown["image/png"]) < len(bytes_io.getvalue()) / 2
+    pair = (Image.open(bytes_io), Image.open(io.BytesIO(shown["image/png"])))
     one, other = (np.asarray(it.convert("RGB")).astype(int) for it in pair)
     assert np.abs(one - other).max() < 16  # of 256
 

@@ -46,10 +46,12 @@ class Drawn:
         return float(self.axes.transData.transform((0, row))[1])
 
     def areas(self, label: str) -> list[Any]:
-        return [it for it in self.axes.patches if it.get_label() == f"{label} pane"]
+        return [patch for patch in self.axes.patches if patch.get_label() == f"{label} pane"]
 
     def box(self, window: str, name: str) -> Box:
-        (found,) = [it for it in self.scene.boxes if str(it.window) == window and it.name == name]
+        (found,) = [
+            box for box in self.scene.boxes if str(box.window) == window and box.name == name
+        ]
         return found
 
     def pixel(self, at: str, clock: float) -> Any:
@@ -92,14 +94,14 @@ def row_of(scene: Scene, clock: str) -> float:
 def test_everything_is_as_high_as_the_clock_says(name: str) -> None:
     drawn = drawn_as(name)
     clocks = [clock for _, clock in drawn.results.run.clocks()]
-    emitted = [it for it in drawn.results.run.outputs if isinstance(it.effect, Pane)]
+    emitted = [output for output in drawn.results.run.outputs if isinstance(output.effect, Pane)]
     fired = [clocks[it.step] for it in emitted if not it.effect.retraction]
     tops = [drawn.height(box.at) for box in drawn.scene.boxes]
     pairs = sorted(zip(fired, tops, strict=True))
     (low, bottom), (high, top) = pairs[0], pairs[-1]
     per_ms = (top - bottom) / (high - low) if high > low else 0.0
     assert tops == pytest.approx([bottom + (at - low) * per_ms for at in fired], abs=0.5)
-    shown = [it for label in TIMINGS for it in drawn.areas(label)]
+    shown = [area for label in TIMINGS for area in drawn.areas(label)]
     edges = [drawn.height(area.get_y() + area.get_height()) for area in shown]
     assert sorted(edges) == pytest.approx(sorted(tops))
 
@@ -117,7 +119,10 @@ def test_panes_lie_where_the_article_has_them(name: str) -> None:
         *(drawn.box(first, "on time #0"), drawn.box(first, "late #1")),
         *(drawn.box(second, "early #0"), drawn.box(second, "on time #1")),
     ]
-    for shown, wanted in (([it.below for it in panes], begins), ([it.at for it in panes], fires)):
+    for shown, wanted in (
+        ([pane.below for pane in panes], begins),
+        ([pane.at for pane in panes], fires),
+    ):
         assert shown == pytest.approx([row_of(drawn.scene, at) for at in wanted], abs=0.02)
 
 
@@ -140,16 +145,18 @@ def test_withdrawn_panes_are_struck_out_and_others_are_not() -> None:
     drawn = drawn_as("retracting")
     struck = [line for line in drawn.axes.lines if line.get_gid() == "struck"]
     heights = {round(float(line.get_ydata()[0]), 3) for line in struck}
-    names = {it.get_text(): it for it in drawn.axes.texts if it.get_gid() == "pane"}
-    crossed = {words for words, it in names.items() if round(it.get_position()[1], 3) in heights}
+    names = {text.get_text(): text for text in drawn.axes.texts if text.get_gid() == "pane"}
+    crossed = {
+        words for words, name in names.items() if round(name.get_position()[1], 3) in heights
+    }
     assert crossed == {"on time #0: 5", "early #0: 14", "early #0: 3"} | {
         it for it in crossed if it == "on time #1: 3"
     }
     assert "late #1: 14" not in crossed
     assert len(drawn.areas("withdrawn")) == len(struck) == 4
-    lines = [it for it in drawn.axes.lines if it.get_label() == "withdrawal"]
+    lines = [line for line in drawn.axes.lines if line.get_label() == "withdrawal"]
     gone = [box.withdrawn for box in drawn.scene.boxes if box.withdrawn is not None]
-    assert [it.get_ydata()[0] for it in lines] == gone
+    assert [line.get_ydata()[0] for line in lines] == gone
 
 
 @pytest.mark.samples
@@ -165,10 +172,14 @@ def test_labels_stay_in_their_windows_and_nothing_is_cut(name: str, width: int) 
         assert text.y1 <= high
     renderer = drawn.made.canvas.get_renderer()
     ends = {
-        tuple(drawn.axes.transData.transform((edge, 0))[0] for edge in drawn.scene.edges(it.window))
-        for it in drawn.scene.boxes
+        tuple(
+            drawn.axes.transData.transform((edge, 0))[0] for edge in drawn.scene.edges(box.window)
+        )
+        for box in drawn.scene.boxes
     }
-    labels = [it.get_window_extent(renderer) for it in drawn.axes.texts if it.get_gid() == "pane"]
+    labels = [
+        text.get_window_extent(renderer) for text in drawn.axes.texts if text.get_gid() == "pane"
+    ]
     for label in labels:
         assert any(left - 1 <= label.x0 and label.x1 <= right + 1 for left, right in ends)
     for one, other in combinations(labels, 2):
@@ -188,19 +199,21 @@ def test_dates_beside_the_picture_are_not_cut(width: int) -> None:
     made: Any = figure(scene_of(results), width=width)
     made.canvas.draw()
     labels = made.axes[0].get_yticklabels()
-    assert [it.get_text() for it in labels if "2024" in it.get_text()] != []
-    assert [it.get_text() for it in labels if it.get_window_extent().x0 < 0] == []
+    assert [label.get_text() for label in labels if "2024" in label.get_text()] != []
+    assert [label.get_text() for label in labels if label.get_window_extent().x0 < 0] == []
 
 
 def test_where_there_is_no_room_for_the_name_of_a_pane_its_value_stands_alone() -> None:
     texts = drawn_as("accumulating", 390).axes.texts
-    names = [it.get_text() for it in texts if it.get_gid() == "pane"]
+    names = [text.get_text() for text in texts if text.get_gid() == "pane"]
     assert names == ["5", "14", "22", "3", "3", "14", "3", "12"]
 
 
 def test_both_times_are_one_on_the_dotted_line() -> None:
     drawn = drawn_as("accumulating")
-    (line,) = [it for it in drawn.axes.lines if it.get_label() == "event time = processing time"]
+    (line,) = [
+        line for line in drawn.axes.lines if line.get_label() == "event time = processing time"
+    ]
     for across, row in zip(*line.get_data(), strict=True):
         at = drawn.scene.event.instant(int(across))
         ticks = {instant_ms(tick.label, "tick"): tick.at for tick in drawn.scene.ticks}
@@ -211,15 +224,15 @@ def test_both_times_are_one_on_the_dotted_line() -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_skew_reaches_from_the_ideal_line_to_the_watermark(width: int) -> None:
     drawn = drawn_as("accumulating", width)
-    (line,) = [it for it in drawn.axes.lines if it.get_label() == "skew"]
+    (line,) = [line for line in drawn.axes.lines if line.get_label() == "skew"]
     # The watermark gets to 12:06 at 12:08, two minutes after it would ideally.
     wanted = [row_of(drawn.scene, at) for at in ("12:06:00", "12:08:00")]
     assert list(line.get_ydata()) == pytest.approx(wanted, abs=0.02)
     renderer = drawn.made.canvas.get_renderer()
-    (words,) = [it for it in drawn.axes.texts if it.get_gid() == "skew"]
+    (words,) = [text for text in drawn.axes.texts if text.get_gid() == "skew"]
     assert words.get_text() == "skew 2m"
     box = words.get_window_extent(renderer)
-    others = [it.get_window_extent(renderer) for it in drawn.axes.texts if it is not words]
+    others = [text.get_window_extent(renderer) for text in drawn.axes.texts if text is not words]
     assert not [it for it in others if it.overlaps(box)]
     assert drawn.scene.until(row_of(drawn.scene, "12:07:45")).skew is None
     assert drawn_as("batch").scene.skew is None
@@ -241,10 +254,10 @@ SO_FAR = ["5", "7", "10", "14", "3", "22", "3", "11", "12"]
 )
 def test_the_value_of_the_window_so_far_is_beside_each_element(name: str, values: list[str]):
     drawn = drawn_as(name)
-    running = [it for it in drawn.axes.texts if it.get_gid() == "running"]
+    running = [text for text in drawn.axes.texts if text.get_gid() == "running"]
     assert [it.get_text() for it in running] == [f"= {value}" for value in values]
     renderer = drawn.made.canvas.get_renderer()
-    others = [it.get_window_extent(renderer) for it in drawn.axes.texts if it not in running]
+    others = [text.get_window_extent(renderer) for text in drawn.axes.texts if text not in running]
     for text, it in zip(running, drawn.scene.running, strict=True):
         box = text.get_window_extent(renderer)
         left, right = (
@@ -266,14 +279,14 @@ def test_results_and_comparisons_draw_the_values_and_the_run_alone_has_none():
     results = FIGURES["accumulating"]()
     both = compare(heuristic(), {"one": {}, "other": {}}, aggregate=Sum(), window=SCORED)
     for made, panels in ((results.figure(), 1), (both.figure(), 2), (figure_of(results.run), 0)):
-        counts = [sum(it.get_gid() == "running" for it in axes.texts) for axes in made.axes]
+        counts = [sum(text.get_gid() == "running" for text in axes.texts) for axes in made.axes]
         assert [count > 5 for count in counts if count] == [True] * panels
 
 
 def test_a_run_that_does_not_happen_again_is_drawn_without_values():
     results = FIGURES["accumulating"]()
     made = figure_of(results.run, results.strategy, aggregate=Count())
-    assert [it for it in made.axes[0].texts if it.get_gid() == "running"] == []
+    assert [text for text in made.axes[0].texts if text.get_gid() == "running"] == []
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -303,7 +303,8 @@ def test_nan_is_one_key_whatever_object_it_is() -> None:
         elsewhere = attrs.evolve(
             here,
             outputs=tuple(
-                attrs.evolve(it, key=again if it.key is key else it.key) for it in here.outputs
+                attrs.evolve(output, key=again if output.key is key else output.key)
+                for output in here.outputs
             ),
         )
 
@@ -311,7 +312,7 @@ def test_nan_is_one_key_whatever_object_it_is() -> None:
         mine = recording.of_key(again)
 
         assert [shown for shown in recording.keys if shown is key] == [key]
-        assert [it.effect.value for it in mine.run.outputs] == [1]
+        assert [output.effect.value for output in mine.run.outputs] == [1]
         assert [it.step for it in mine.run.trace] == [1]
         assert [view.window for view in mine.moments[0].windows[key]] == [MINUTE]
         assert "emits its last pane, ON_TIME 0: 1" in str(explain(recording, again))
@@ -436,8 +437,10 @@ class Watched(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return self.inner.fired(state, now)
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        return self.inner.on_merge(own, parts, now)
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        return self.inner.on_merge(state, parts, now)
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return self.inner.needs_end_of_window_timer(state)
@@ -482,7 +485,7 @@ def test_the_windows_of_any_recording_agree_with_what_came_out() -> None:
             seen["merged"] += sum(
                 isinstance(reported.happening, Merged) for reported in moment.trace
             )
-            seen["dropped"] += sum(isinstance(it.effect, Drop) for it in moment.outputs)
+            seen["dropped"] += sum(isinstance(output.effect, Drop) for output in moment.outputs)
     assert all(count > 50 for count in seen.values()), seen
 
 

@@ -45,7 +45,7 @@ def minutes(start: int, end: int) -> IntervalWindow:
 
 
 def lives(scene: Scene) -> list[tuple[IntervalWindow, float, float, End]]:
-    return [(it.window, it.opened, round(it.ended, 2), it.end) for it in scene.lives]
+    return [(live.window, live.opened, round(live.ended, 2), live.end) for live in scene.lives]
 
 
 ORDERS = (
@@ -140,7 +140,7 @@ def test_sessions_grow_together_and_a_new_pane_withdraws_those_before() -> None:
         ),
     )
     assert [
-        (it.window, it.name, it.label, it.below, it.at, it.withdrawn) for it in scene.boxes
+        (box.window, box.name, box.label, box.below, box.at, box.withdrawn) for box in scene.boxes
     ] == [
         (minutes(0, 10), "early #0", "[1]", 0.0, 0.5, 2.5),
         (minutes(12, 22), "early #0", "[2]", 1.0, 1.5, 2.5),
@@ -170,12 +170,12 @@ def test_windows_that_overlap_lie_in_lanes_and_panes_of_one_step_at_one_height()
     stream = TestStream().add_elements_at_time("00:00:30", ("k", 1)).advance_watermark_to_infinity()
     results = played(stream, window=bl.SlidingWindows("3 minutes", "1 minute"))
     scene = stage(results, "k")
-    assert [(it.window, it.lane) for it in scene.lives] == [
+    assert [(live.window, live.lane) for live in scene.lives] == [
         (minutes(-2, 1), 0),
         (minutes(-1, 2), 1),
         (minutes(0, 3), 2),
     ]
-    assert [(it.window, it.at) for it in scene.boxes] == [
+    assert [(box.window, box.at) for box in scene.boxes] == [
         (minutes(-2, 1), 1.5),
         (minutes(-1, 2), 1.5),
         (minutes(0, 3), 1.5),
@@ -351,7 +351,7 @@ def test_scenes_of_several_keys_share_their_rows_and_their_event_time() -> None:
     a, b = scenes_of(results.run, results.strategy, ["a", "b"])
     assert (a.rows, a.span, a.ticks, a.watermark) == (b.rows, b.span, b.ticks, b.watermark)
     assert [tick.label for tick in a.ticks] == ["step 0", "step 1", "step 3"]
-    assert ([it.at for it in a.marks], [it.at for it in b.marks]) == ([0.0], [1.0])
+    assert ([mark.at for mark in a.marks], [mark.at for mark in b.marks]) == ([0.0], [1.0])
 
 
 def test_without_a_strategy_windows_show_from_their_first_pane_on() -> None:
@@ -376,7 +376,7 @@ def test_an_element_for_which_the_window_function_raised_is_dropped() -> None:
     stream = TestStream().add_elements_at_time("00:00:10", ("k", "film"), ("k", "page"))
     results = played(stream, window=bl.Sessions(gap_of), on_error="drop")
     scene = stage(results, "k")
-    assert [(it.label, it.fate, it.reason) for it in scene.marks] == [
+    assert [(mark.label, mark.fate, mark.reason) for mark in scene.marks] == [
         ("'film'", Fate.DROPPED, "failed"),
         ("'page'", Fate.TAKEN, ""),
     ]
@@ -419,7 +419,7 @@ def test_a_session_that_is_retained_lives_until_it_merges_or_is_forgotten() -> N
 
     for run in (results.run, hidden_columns):
         scene = scene_of(run, results.strategy, "a")
-        assert [(it.window, it.end, it.into) for it in scene.lives] == [
+        assert [(live.window, live.end, live.into) for live in scene.lives] == [
             (minutes(1, 11), End.MERGED, minutes(1, 20)),
             (minutes(1, 20), End.EXPIRED, None),
         ]
@@ -438,7 +438,7 @@ def test_nan_is_one_key_and_one_dropped_element_though_another_process_gave_it_b
 
     scene = scene_of(run, strategy, float("nan"))
 
-    assert [(it.label, it.fate) for it in scene.marks] == [
+    assert [(mark.label, mark.fate) for mark in scene.marks] == [
         ("[nan]", Fate.DROPPED),
         ("1", Fate.TAKEN),
     ]

@@ -341,7 +341,7 @@ def test_a_run_without_elements_has_nothing_to_draw(script: tuple[ScriptStep, ..
 def test_no_line_is_longer_than_asked_whatever_the_scale(
     timestamps: tuple[int, ...], width: int
 ) -> None:
-    elements = tuple(("key", Element(at, at)) for at in timestamps)
+    elements = tuple(("key", Element(timestamp, timestamp)) for timestamp in timestamps)
     happened = run(
         WindowingStrategy(GlobalWindows(), Repeatedly(AfterCount(1))), Collect(), Arrive(elements)
     )

@@ -156,7 +156,7 @@ def test_a_lateness_with_which_a_function_raises_is_no_rescue() -> None:
         *({"late_check": check} for check in (LateCheck.ASSIGNED, LateCheck.MERGED)),
     ):
         changed = Grouping(WindowingStrategy(**parts | changes), Collect(), "drop")
-        lost = [(it.step, it.effect.value) for it in run_in_memory(changed, LATE).drops]
+        lost = [(drop.step, drop.effect.value) for drop in run_in_memory(changed, LATE).drops]
         assert lost == [(2, "late")]
 
 

@@ -65,7 +65,7 @@ def by_spark(rows: Any, window: Any) -> set[Any]:
 def as_set(grouped: Any) -> set[Any]:
     columns = ("k", "window.start", "window.end", *_AGGREGATES)
     # As texts the hour that is there twice would look the same both times.
-    numbered = F.struct(*(F.col(name).alias(str(at)) for at, name in enumerate(columns)))
+    numbered = F.struct(*(F.col(name).alias(str(index)) for index, name in enumerate(columns)))
     shown = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"}
     return {row[0] for row in grouped.select(F.to_json(numbered, shown)).collect()}
 

@@ -114,7 +114,7 @@ def test_instants_as_keys_and_in_every_aggregate_whatever_the_zone_and_when_it_i
         query.send(trip(2))
         rows = query.advance_watermark_to(after(60))
 
-    (row,) = [it for it in rows if it["dropped"] is None]
+    (row,) = [row for row in rows if row["dropped"] is None]
     times = [after(1), after(2), after(3), after(3)]
     for name in ("all", "sample", "trips"):  # in no promised order
         row[name].sort(key=str)
@@ -168,7 +168,7 @@ def test_a_batch_gives_the_panes_of_utc_also_where_rows_are_combined_before(
 
     times = [after(minutes) for minutes in range(0, 150, 20)]
     assert [(it["minute"], it["n"], it["least"], it["last"]) for it in found] == [
-        (at, 1, at, [{"at": at}]) for at in times
+        (time, 1, time, [{"at": time}]) for time in times
     ]
     assert anew == found
 
@@ -204,4 +204,4 @@ def test_a_grouping_after_a_grouping_and_states_by_key_take_instants(
         rows = query.send(trip(1), trip(2))
         rows += query.send(trip(3))
 
-    assert [(it["now"], it["before"]) for it in rows] == [(DAY, None), (DAY, after(2))]
+    assert [(row["now"], row["before"]) for row in rows] == [(DAY, None), (DAY, after(2))]

@@ -63,6 +63,6 @@ def test_rows_with_instants_find_each_other(spark: Any, in_zone: InZone, zone: s
     shown = ("day", "at", "item", "paid", "parts")
     row = {**ORDER, "paid": after(2), "parts": [after(2), after(3)]}
     assert {
-        job.__name__: [{name: it[name] for name in shown} for it in rows]
+        job.__name__: [{name: row[name] for name in shown} for row in rows]
         for job, rows in found.items()
     } == {"joined": [row], "looked_up": [row]}

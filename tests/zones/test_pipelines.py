@@ -30,7 +30,7 @@ def totals(rows: Any) -> Any:
 
     def row(pair: tuple[Any, Any], window: Any = beam.DoFn.WindowParam) -> dict[str, Any]:
         day, visits = pair
-        hours = sorted(it.strftime("%H:%M") for it in visits)
+        hours = sorted(visit.strftime("%H:%M") for visit in visits)
         ends = window.end.to_utc_datetime(has_tz=True)
         return {"day": day, "key": str(day), "hours": hours, "ends": ends}
 

@@ -47,14 +47,14 @@ def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
     named: dict[str, Stream] = (
         dict(streams)
         if isinstance(streams, Mapping)
-        else {f"input {at}": given for at, given in enumerate(streams)}
+        else {f"input {index}": stream for index, stream in enumerate(streams)}
     )
     check_streams(named)
     strategy = check_flatten({name: given.strategy for name, given in named.items()})
     (first_name, first), *others = named.items()
     for name, other in others:
         _check_columns(first_name, first, name, other)
-    return Stream(strategy, Inputs(tuple(it for one in named.values() for it in one.inputs.rows)))
+    return Stream(strategy, Inputs(tuple(row for one in named.values() for row in one.inputs.rows)))
 
 
 def check_streams(named: Mapping[Any, Any]) -> None:

@@ -90,7 +90,7 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
     columns = next(iter(streams.values())).inputs.frame_columns
     for name, stream in streams.items():
         check_no_retraction(name, stream.inputs, keys[name])
-    if any(given.inputs.retracting for given in streams.values()):
+    if any(stream.inputs.retracting for stream in streams.values()):
         for name, named in (*keys.items(), *read.items()):
             if RETRACTION in named:
                 raise ColumnError(
@@ -98,15 +98,15 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
                     "others, where panes of a stream do; give a column of yours another name with "
                     "select() or with_columns() before"
                 )
-        streams = {name: _signed(name, given) for name, given in streams.items()}
+        streams = {name: _signed(name, stream) for name, stream in streams.items()}
         shared[RETRACTION] = dict.fromkeys(streams, RETRACTION)
     for name in streams:
         if columns.duplicate(name, [*streams, *shared, *OF_A_PANE, "dropped"]):
             raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
-    structs = {name: row_type(name, given, keys[name]) for name, given in streams.items()}
+    structs = {name: row_type(name, stream, keys[name]) for name, stream in streams.items()}
     tagged = {
-        name: _tagged(given, {shown: own[name] for shown, own in shared.items()}, name, structs)
-        for name, given in streams.items()
+        name: _tagged(stream, {shown: own[name] for shown, own in shared.items()}, name, structs)
+        for name, stream in streams.items()
     }
     lists = {name: collect(name) for name in streams}
     return flatten(tagged).group(names, lists, window_input=windows_read, **options)
@@ -242,8 +242,8 @@ def columns_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> 
     else:
         names = {name: column_names(given, argument) for name in streams}
     first = next(iter(names))
-    for at, column in enumerate(names[first]):
-        if column in names[first][:at]:
+    for index, column in enumerate(names[first]):
+        if column in names[first][:index]:
             raise ColumnError(f"{argument}: column {column!r} is named twice; leave one out")
     for name, own in names.items():
         if len(own) != len(names[first]):
@@ -268,18 +268,22 @@ def _check_types(streams: Mapping[str, Stream], names: _Names, argument: str) ->
     }
     first = next(iter(kinds))
     for name, own in kinds.items():
-        for at, (kind, other) in enumerate(zip(kinds[first], own, strict=True)):
+        for index, (kind, other) in enumerate(zip(kinds[first], own, strict=True)):
             if kind != other:
                 raise ColumnError(
-                    f"{argument}: {names[first][at]!r} of the {first} stream is {kind} and "
-                    f"{names[name][at]!r} of the {name} stream is {other}; cast one of them before"
+                    f"{argument}: {names[first][index]!r} of the {first} stream is {kind} and "
+                    f"{names[name][index]!r} of the {name} stream is {other}; cast one of them "
+                    "before"
                 )
 
 
 def _shared(names: _Names) -> dict[str, dict[str, str]]:
     """What each stream calls a column, by what the first one calls it."""
     first = next(iter(names.values()))
-    return {shown: {name: own[at] for name, own in names.items()} for at, shown in enumerate(first)}
+    return {
+        shown: {name: own[index] for name, own in names.items()}
+        for index, shown in enumerate(first)
+    }
 
 
 def _others(own: Mapping[str, str]) -> str:

@@ -158,14 +158,14 @@ class PlainFn:
                 f"fn: {self._name}.{method} takes no row; write def {method}(self, row)"
             )
         known = [*self.states, *self.timers, *_KNOWN, *filter(None, more)]
-        for it in parameters[skipped:]:
-            if it.name not in known:
+        for parameter in parameters[skipped:]:
+            if parameter.name not in known:
                 raise ColumnError(
-                    f"fn: {self._name}.{method} asks for {it.name!r}, and is given by name only "
-                    f"what there is: {', '.join(known)}; declare {it.name} = bl.state() in "
-                    f"{self._name}, or leave the parameter out"
+                    f"fn: {self._name}.{method} asks for {parameter.name!r}, and is given by name "
+                    f"only what there is: {', '.join(known)}; declare {parameter.name} = "
+                    f"bl.state() in {self._name}, or leave the parameter out"
                 )
-        return [it.name for it in parameters[skipped:]]
+        return [parameter.name for parameter in parameters[skipped:]]
 
     def words(self, method: str) -> str:
         """A method, in words."""

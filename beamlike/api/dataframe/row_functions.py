@@ -75,13 +75,13 @@ class _PlainRows(StatefulFn):
     def _called(
         self,
         method: str,
-        given: UserStates,
+        user_states: UserStates,
         timestamp: int,
         base: Windowed,
         first: tuple[Any, ...],
         tag: str = "",
     ) -> Outputs:
-        key = self._rows.key(given.key)
-        answers = self._fn.call(method, given, key, timestamp, first, tag, self._unit)
+        key = self._rows.key(user_states.key)
+        answers = self._fn.call(method, user_states, key, timestamp, first, tag, self._unit)
         found = (("", attrs.evolve(base, value=answer)) for answer in answers)
-        return self._rows.results(found, given)
+        return self._rows.results(found, user_states)

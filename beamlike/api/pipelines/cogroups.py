@@ -89,7 +89,8 @@ class CoGroupByKey(PTransform[Any, Any]):
         named = isinstance(given, Mapping)
         collections = dict(given) if named else dict(enumerate(given))
         tagged = tuple(
-            each | f"Tag({name!r})" >> Map(_Tagger(name)) for name, each in collections.items()
+            collection | f"Tag({name!r})" >> Map(_Tagger(name))
+            for name, collection in collections.items()
         )
         together = tagged | "Flatten" >> Flatten()
         panes = together | "GroupByKey" >> GroupByKey()

@@ -230,7 +230,7 @@ def combine_fn(
 def _has_life(given: Any) -> bool:
     """Whether a function has a ``setup`` or a ``teardown`` of its own."""
     methods = (getattr(type(given), name, None) for name in ("setup", "teardown"))
-    return any(it not in (None, CombineFn.setup, CombineFn.teardown) for it in methods)
+    return any(method not in (None, CombineFn.setup, CombineFn.teardown) for method in methods)
 
 
 class _WithLife:
@@ -276,6 +276,6 @@ class _WithLife:
         return self._ready().extract_output(accumulator, *args, **kwargs)
 
 
-def _is_plain(given: type) -> bool:
+def _is_plain(cls: type) -> bool:
     """Whether a class is called as a function, such as `set`."""
-    return not in_steps(given) and not issubclass(given, model.CombineFn)
+    return not in_steps(cls) and not issubclass(cls, model.CombineFn)

@@ -75,8 +75,8 @@ class Timestamped(Generic[T]):
         raise NotImplementedError
 
 
-def _instant(at: InstantLike) -> int:
-    return event_time_ms(at, "timestamp")
+def _instant(instant: InstantLike) -> int:
+    return event_time_ms(instant, "timestamp")
 
 
 @attrs.frozen
@@ -272,7 +272,7 @@ def _plain_output(kind: Any) -> Any:
     origin, parts = parts_of(kind)
     if origin in (Union, UnionType):
         # What is for other outputs says nothing of the main one.
-        main = [it for it in parts if not _is_of(it, TaggedOutput)]
+        main = [part for part in parts if not _is_of(part, TaggedOutput)]
         return Any if not main or any(_is_of(it, WRAPPERS) for it in main) else _either(main)
     around = [it for it in (kind, *parts) if _is_of(it, WRAPPERS)]
     return Any if around else kind

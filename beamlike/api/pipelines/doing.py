@@ -276,14 +276,14 @@ class Doing(Do):
         if all(issubclass(kind, Timestamped) for kind in set(map(type, answers))):
             of_each = bundle.at(places, [answer.value for answer in answers])
             moved = [answer.millis for answer in answers]
-            if all(map(ge, moved, [at - self.skew for at in of_each.timestamps])):
+            if all(map(ge, moved, [timestamp - self.skew for timestamp in of_each.timestamps])):
                 return [(MAIN, Bundle(of_each.values, moved, of_each.windows, of_each.panes))]
         found: dict[str, Bundle] = {}
-        for at, answer in zip(places, answers, strict=True):
+        for place, answer in zip(places, answers, strict=True):
             try:
-                tag, output = self._output(answer, bundle[at])
+                tag, output = self._output(answer, bundle[place])
             except USER_RAISED as cause:
-                raise RaisedFor(bundle[at]) from cause
+                raise RaisedFor(bundle[place]) from cause
             found.setdefault(tag, Bundle()).append(output)
         return found.items()
 
@@ -381,8 +381,8 @@ def read(param: Param, element: Windowed) -> Any:
 
 
 def _column(param: Param, bundle: Bundle) -> Iterable[Any]:
-    given = _COLUMN[param.name](bundle)
-    return given if param.shown is None else map(param.shown, given)
+    column = _COLUMN[param.name](bundle)
+    return column if param.shown is None else map(param.shown, column)
 
 
 def _named(

@@ -78,8 +78,8 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         arrive = Arrive(cast("tuple[tuple[Hashable, Element], ...]", elements))
         script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
         node = ReadNode(f"{given.label}/Read" if placed else given.label, (), script, bounded=True)
-        made: PCollection[T] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
-        return made | "Place" >> Map(_itself) if placed else made
+        pcoll: PCollection[T] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
+        return pcoll | "Place" >> Map(_itself) if placed else pcoll
 
 
 def _plain_value(value: Any) -> Any:

@@ -74,24 +74,24 @@ def grouped(
     return pipeline.add(node, after, given.is_bounded)
 
 
-def _check(given: PCollection[Any], windowing: WindowingStrategy, may_wait: bool) -> None:
+def _check(pcoll: PCollection[Any], windowing: WindowingStrategy, may_wait: bool) -> None:
     """Refuse what Beam refuses, or warn of it.
 
     Raises:
         WindowingError: It waits for the end of a stream, or can lose data.
     """
-    unbounded = not given.is_bounded
-    allowed = given.pipeline.options.view_as(TypeOptions).allow_unsafe_triggers
+    unbounded = not pcoll.is_bounded
+    allowed = pcoll.pipeline.options.view_as(TypeOptions).allow_unsafe_triggers
     try:
         windowing.check_groupable(unbounded=unbounded)
     except UnsafeTriggerError as error:
         if not allowed:
             raise
-        warn_user(f"{given.pipeline.label!r}: {error}", UnwiseStrategyWarning)
+        warn_user(f"{pcoll.pipeline.label!r}: {error}", UnwiseStrategyWarning)
     except WindowingError as error:
         if not (allowed or may_wait):
             raise
-        warn_user(f"{given.pipeline.label!r}: {error}", UnwiseStrategyWarning)
+        warn_user(f"{pcoll.pipeline.label!r}: {error}", UnwiseStrategyWarning)
         windowing.check_groupable()
 
 

@@ -193,7 +193,7 @@ class Partition(PTransform[Any, Any]):
         return f"Partition({function_label(self.fn)})"
 
     def expand(self, given: PCollection[T]) -> tuple[PCollection[T], ...]:
-        tags = [str(at) for at in range(self.number)]
+        tags = [str(index) for index in range(self.number)]
         part = _Part(self.called, self.number, given.pipeline.label)
         pardo = ParDo[Any, Any](part, *self.args, **self.kwargs)
         outputs = given | "Part" >> pardo.with_outputs(*tags)

@@ -100,10 +100,10 @@ def asked_by(called: Callable[..., Any]) -> dict[str, Param]:
     """What a function asks for by the defaults of its parameters, but its element."""
     parameters = _parameters(called)
     asked = {
-        name: it.default
-        for name, it in parameters.items()
+        name: parameter.default
+        for name, parameter in parameters.items()
         # A side input is given as an argument, whatever its default says.
-        if isinstance(it.default, Param) and it.default != Param("SideInputParam")
+        if isinstance(parameter.default, Param) and parameter.default != Param("SideInputParam")
     }
     first = next(iter(parameters), None)
     # The element is given as the first argument anyway.
@@ -127,12 +127,18 @@ def arguments_by_name(
         skipped: The parameters that are filled otherwise.
         takes_element: Whether the first one is the element.
     """
-    parameters = [it for it in _parameters(called).values() if it.kind is it.POSITIONAL_OR_KEYWORD]
+    parameters = [
+        parameter
+        for parameter in _parameters(called).values()
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
     if getattr(called, "opens", False):
-        parameters = [it for it in parameters if it.default is not it.empty]
+        parameters = [
+            parameter for parameter in parameters if parameter.default is not parameter.empty
+        ]
     elif takes_element:
         parameters = parameters[1:]
-    meant = [it.name for it in parameters[: len(args) + len(skipped)]]
+    meant = [parameter.name for parameter in parameters[: len(args) + len(skipped)]]
     if skipped.isdisjoint(meant[: len(args)]):
         return {}
     return dict(zip((name for name in meant if name not in skipped), args, strict=False))

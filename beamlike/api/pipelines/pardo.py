@@ -128,8 +128,8 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             PipelineError: There is no such argument, or two do not go together.
             UnsupportedError: It is an argument that only Beam's own SDK takes.
         """
-        made: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
-        return made
+        transform: PTransform[Any, Any] = ParDo.handled(self, main_tag, dead_letter_tag, how)
+        return transform
 
     def default_type_hints(self) -> IOTypeHints | None:
         return self.fn.get_type_hints()

@@ -362,8 +362,8 @@ class PCollection(Elements, Generic[T_co]):
 
 def rewindowed(collection: PCollection[T], windowing: WindowingStrategy) -> PCollection[T]:
     """The same elements, which a grouping treats in another way."""
-    kind: type[PCollection[T]] = type(collection)
-    return kind(collection.pipeline, collection.edge, windowing, collection.is_bounded)
+    cls: type[PCollection[T]] = type(collection)
+    return cls(collection.pipeline, collection.edge, windowing, collection.is_bounded)
 
 
 def as_class(collection: PCollection[Any], kind: type[C]) -> C:

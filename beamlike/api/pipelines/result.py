@@ -107,11 +107,11 @@ def with_own_types() -> Iterator[None]:
 
 
 @cache
-def _of_both(kind: type[BaseException]) -> type[TransformError] | None:
-    if issubclass(TransformError, kind) or not issubclass(kind, Exception):
+def _of_both(cls: type[BaseException]) -> type[TransformError] | None:
+    if issubclass(TransformError, cls) or not issubclass(cls, Exception):
         return None
     try:
-        made = type("TransformError", (TransformError, kind), {"__module__": __name__})
+        made = type("TransformError", (TransformError, cls), {"__module__": __name__})
         made("label", "problem", "place")
     except TypeError:  # Python has no class that is both
         return None

@@ -65,8 +65,8 @@ class StatefulDoing(StatefulFn):
         self.fn, self.label, self._instead = fn, label, instead
         self._doing = Doing(fn, args, kwargs, tags, label, remembers=True)
         states, timers = get_dofn_specs(fn)
-        self.states = {spec.name: spec for spec in sorted(states, key=lambda it: it.name)}
-        self.timers = {spec.name: spec for spec in sorted(timers, key=lambda it: it.name)}
+        self.states = {spec.name: spec for spec in sorted(states, key=lambda state: state.name)}
+        self.timers = {spec.name: spec for spec in sorted(timers, key=lambda timer: timer.name)}
         self.sorts = is_sorted(fn)
         # A timer holds the watermark, so that by default it is not set back behind its element.
         self.skew = 0 if fn.allowed_timestamp_skew is None else self._doing.skew

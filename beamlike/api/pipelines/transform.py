@@ -179,7 +179,7 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
         """
         if isinstance(given, Mapping | tuple | list) and not self.takes_several:
             return  # what it needs is one collection, which `expand` says
-        kinds = [it.element_type for it in collections_in(given)]
+        kinds = [collection.element_type for collection in collections_in(given)]
         check_elements(self.label, self.get_type_hints().taken, kinds)
 
     def output_type(self, given: Any) -> Any:

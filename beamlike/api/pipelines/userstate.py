@@ -166,7 +166,7 @@ def get_dofn_specs(dofn: DoFn[Any, Any]) -> tuple[set[StateSpec], set[TimerSpec]
     states: set[StateSpec] = set()
     timers: set[TimerSpec] = set()
     for name, method in methods_of(dofn):
-        asked = [it for it in _defaults(method) if isinstance(it, Param)]
+        asked = [default for default in _defaults(method) if isinstance(default, Param)]
         ids = [(it.name, getattr(getattr(it, "spec", None), "name", None)) for it in asked]
         twice = sorted({_shown(it) for it in ids if ids.count(it) > 1})
         if twice:
@@ -180,7 +180,7 @@ def get_dofn_specs(dofn: DoFn[Any, Any]) -> tuple[set[StateSpec], set[TimerSpec]
 
 
 def _defaults(method: Callable[..., Any]) -> list[Any]:
-    return [it.default for it in inspect.signature(method).parameters.values()]
+    return [parameter.default for parameter in inspect.signature(method).parameters.values()]
 
 
 def _shown(asked: tuple[str, str | None]) -> str:
@@ -211,7 +211,7 @@ def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
                 f"DoFn {dofn!r} has multiple {what} with the same name: {', '.join(twice)}. Give "
                 "each a name of its own"
             )
-    for spec in sorted(timers, key=lambda it: it.name):
+    for spec in sorted(timers, key=lambda timer: timer.name):
         callback = spec.callback
         if callback is None:
             raise PipelineError(

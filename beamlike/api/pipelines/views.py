@@ -96,7 +96,7 @@ def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str
         parts = given.values() if isinstance(given, dict) else given
         if not isinstance(given, dict | list | tuple):
             continue
-        hidden = [it for it in parts if isinstance(it, AsSideInput | PCollection)]
+        hidden = [part for part in parts if isinstance(part, AsSideInput | PCollection)]
         if hidden:
             raise PipelineError(
                 f"{label!r} was given a {type(hidden[0]).__name__} inside a "
@@ -198,10 +198,10 @@ class AsMultiMap(_OfPairs[T]):
     """
 
     def seen(self, items: list[Any], label: str) -> dict[Any, list[Any]]:
-        found = _Lists()
+        lists = _Lists()
         for key, value in self._pairs(items, label):
-            found.setdefault(key, []).append(value)
-        return found
+            lists.setdefault(key, []).append(value)
+        return lists
 
 
 class View:

@@ -43,8 +43,8 @@ class WaitOn(PTransform[Any, Any]):
         # unless the trigger of the collection waits for elements, or for processing time.
         ending = WindowInto(trigger=DefaultTrigger(), accumulation_mode="discarding")
         done = (
-            it | f"Done{at}" >> FlatMap(_none) | f"Ending{at}" >> ending
-            for at, it in enumerate(self.to_be_waited_on)
+            it | f"Done{index}" >> FlatMap(_none) | f"Ending{index}" >> ending
+            for index, it in enumerate(self.to_be_waited_on)
         )
         waited: PCollection[T] = given | "Wait" >> Map(_first, *map(IsThere, done))
         return waited

@@ -209,16 +209,18 @@ class Flatten(PTransform[Any, Any]):
             windowing = check_flatten(_named(collections), BEAM_SPELLING)
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        node = FlattenNode(label, tuple(it.edge for it in collections))
-        return pipeline.add(node, windowing, all(it.is_bounded for it in collections))
+        node = FlattenNode(label, tuple(collection.edge for collection in collections))
+        return pipeline.add(
+            node, windowing, all(collection.is_bounded for collection in collections)
+        )
 
 
 def _named(collections: list[PCollection[Any]]) -> dict[str, WindowingStrategy]:
     """The windowing of each. A new trigger makes another collection of the same output."""
     named: dict[str, WindowingStrategy] = {}
-    for number, it in enumerate(collections):
-        name = repr(it)
-        named[f"{name}, input {number}," if name in named else name] = it.windowing
+    for number, collection in enumerate(collections):
+        name = repr(collection)
+        named[f"{name}, input {number}," if name in named else name] = collection.windowing
     return named
 
 
@@ -248,5 +250,7 @@ class FlattenWith(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         pipeline = given.pipeline
-        others = [pipeline | it if isinstance(it, PTransform) else it for it in self.others]
+        others = [
+            pipeline | other if isinstance(other, PTransform) else other for other in self.others
+        ]
         return (given, *others) | "Flatten" >> Flatten()

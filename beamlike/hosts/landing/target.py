@@ -119,12 +119,12 @@ def problems_of(
     Returns:
         What is wrong with a row, by its index.
     """
-    found: dict[int, str] = {}
+    problems: dict[int, str] = {}
     for field in filter(lambda field: is_concerned(field.type), rows.schema):
         for index, value in enumerate(rows.column(field.name).to_pylist()):
             if is_problem(value, field.type):
-                found.setdefault(index, f"column {field.name!r} {problem}")
-    return found
+                problems.setdefault(index, f"column {field.name!r} {problem}")
+    return problems
 
 
 def is_next(batch: "Batch", last: int | None, table: str) -> bool:

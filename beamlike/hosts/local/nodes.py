@@ -132,8 +132,8 @@ class _OnlyShard(_Only, Recorded):
         self._clock, self._moved = to, True
         return ()
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        keyed, wire = self._worker.keyed(given), self._wire
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        keyed, wire = self._worker.keyed(bundles), self._wire
         blobs = key_blobs(keyed.keys, wire.coders)
         self._seen.add(blobs, keyed.keys, wire.coders)
         self._arrived += (table for _, table in shard_tables(keyed, blobs, wire, 1, _BUCKETS))
@@ -183,8 +183,8 @@ class _OnlySideShard(_Only):
         self._stage = SideInputStage(worker, self._wire, 1, clocks)
         self._known: Sequence[int] = ()
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        self._arrived += (table for _, table in dealt_out(given, self._wire, 1))
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        self._arrived += (table for _, table in dealt_out(bundles, self._wire, 1))
         return ()
 
     def reached(self, watermarks: Sequence[int]) -> Tagged:

@@ -179,7 +179,10 @@ def _marks(known: Mapping[str, "Column"], wall_clock: bool) -> "Column":
     """The hidden column with these fields, all others null."""
     fields = from_arrow_schema(pa.schema(list(time_types(wall_clock).marks)))
     return F.struct(
-        *(known.get(it.name, F.lit(None)).cast(it.dataType).alias(it.name) for it in fields)
+        *(
+            known.get(field.name, F.lit(None)).cast(field.dataType).alias(field.name)
+            for field in fields
+        )
     )
 
 
@@ -235,8 +238,8 @@ def packer_columns(
         }
     )
     # Numbered, because not every name can be the name of a column on the way to Python.
-    keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
-    values = [it.alias(f"value_{index}") for index, it in enumerate(expressions)]
+    keys = [_clean_key(df, name).alias(f"key_{index}") for index, name in enumerate(plan.keys)]
+    values = [expression.alias(f"value_{index}") for index, expression in enumerate(expressions)]
     hashed = F.xxhash64(*(_clean_key(df, name) for name in plan.keys)) if plan.keys else F.lit(0)
     return df.select(
         *keys,

@@ -55,67 +55,67 @@ def value_expression(df: "DataFrame", needed: Input) -> "Column":
     return readable(source, df.schema[needed.source].dataType)
 
 
-def readable(value: "Column", kind: T.DataType) -> "Column":
+def readable(value: "Column", dtype: T.DataType) -> "Column":
     """Null in place of the dates and times that Python has no value for.
 
     And in place of a struct, an array or a map in which there is one.
     """
-    if isinstance(kind, T.TimestampType):
+    if isinstance(dtype, T.TimestampType):
         return F.when(F.unix_micros(value).between(READABLE[0], READABLE[-1]), value)
-    if isinstance(kind, T.DateType | T.TimestampNTZType):
+    if isinstance(dtype, T.DateType | T.TimestampNTZType):
         return F.when(F.year(value).between(1, 9999), value)
-    if isinstance(kind, T.StructType):
-        return _readable_struct(value, kind)
-    if isinstance(kind, T.ArrayType) and _has_times(kind):
-        return F.when(~_has_unreadable(value, kind.elementType), value)
-    if isinstance(kind, T.MapType) and _has_times(kind):
-        keys = _has_unreadable(F.map_keys(value), kind.keyType)
-        return F.when(~(keys | _has_unreadable(F.map_values(value), kind.valueType)), value)
+    if isinstance(dtype, T.StructType):
+        return _readable_struct(value, dtype)
+    if isinstance(dtype, T.ArrayType) and _has_times(dtype):
+        return F.when(~_has_unreadable(value, dtype.elementType), value)
+    if isinstance(dtype, T.MapType) and _has_times(dtype):
+        keys = _has_unreadable(F.map_keys(value), dtype.keyType)
+        return F.when(~(keys | _has_unreadable(F.map_values(value), dtype.valueType)), value)
     return value
 
 
-def _has_times(kind: T.DataType) -> bool:
+def _has_times(dtype: T.DataType) -> bool:
     """Whether a date or a time may be in values of a type. Most arrays need no look inside."""
-    match kind:
+    match dtype:
         case T.ArrayType():
-            return _has_times(kind.elementType)
+            return _has_times(dtype.elementType)
         case T.MapType():
-            return _has_times(kind.keyType) or _has_times(kind.valueType)
+            return _has_times(dtype.keyType) or _has_times(dtype.valueType)
         case T.StructType():
-            return any(_has_times(field.dataType) for field in kind.fields)
-    return isinstance(kind, T.DateType | T.TimestampType | T.TimestampNTZType)
+            return any(_has_times(field.dataType) for field in dtype.fields)
+    return isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType)
 
 
-def _has_unreadable(values: "Column", kind: T.DataType) -> "Column":
+def _has_unreadable(values: "Column", dtype: T.DataType) -> "Column":
     """Whether anything in an array cannot be read; null if there is no array."""
-    if not _has_times(kind):
+    if not _has_times(dtype):
         return F.lit(False)
-    return F.exists(values, lambda it: it.isNotNull() & readable(it, kind).isNull())
+    return F.exists(values, lambda it: it.isNotNull() & readable(it, dtype).isNull())
 
 
-def _readable_struct(value: "Column", kind: T.StructType) -> "Column":
+def _readable_struct(value: "Column", struct: T.StructType) -> "Column":
     """Null in place of a struct in which anything cannot be read."""
     unreadable = F.lit(False)
-    for item, dtype in _items_of(value, kind):
+    for item, dtype in _items_of(value, struct):
         if _has_times(dtype):
             unreadable |= item.isNotNull() & readable(item, dtype).isNull()
     return F.when(~unreadable, value)
 
 
-def _items_of(value: "Column", kind: T.StructType) -> list[tuple["Column", T.DataType]]:
+def _items_of(value: "Column", struct: T.StructType) -> list[tuple["Column", T.DataType]]:
     """The fields of a struct, and their types.
 
     Spark knows no field of two that differ in upper and lower case alone: these are numbered first.
     """
-    names = kind.fieldNames()
+    names = struct.fieldNames()
     if len({name.lower() for name in names}) < len(names):
         names = [f"f{index}" for index in range(len(names))]
-        numbered = zip(names, kind.fields, strict=True)
+        numbered = zip(names, struct.fields, strict=True)
         fields = [T.StructField(name, field.dataType, field.nullable) for name, field in numbered]
         value = value.cast(T.StructType(fields))
     return [
         (value.getField(name), field.dataType)
-        for name, field in zip(names, kind.fields, strict=True)
+        for name, field in zip(names, struct.fields, strict=True)
     ]
 
 

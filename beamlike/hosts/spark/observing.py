@@ -67,18 +67,18 @@ def observing_columns(rows: "DataFrame", name: str) -> "DataFrame":
 def _of_map(node: Observed) -> list["Column"]:
     """The tally of a node, as `_metrics` takes it."""
     own = F.try_element_at(F.col(TALLIES), F.lit(node.number))
-    numbers = (F.get(own.getField("counts"), F.lit(at)) for at in range(len(METRICS)))
+    numbers = (F.get(own.getField("counts"), F.lit(index)) for index in range(len(METRICS)))
     return [*numbers, own.getField("example"), own.getField("jump")]
 
 
 def _metrics(tally: Sequence["Column"], *, keeps_windows: bool) -> Iterator["Column"]:
     """What is made of all rows' tallies, whose columns come in the order of `TALLY_TYPE`."""
-    for at, name in enumerate(METRICS if keeps_windows else METRICS[: len(COUNTED) + 1]):
-        if at - len(COUNTED) >= SUMS:
-            yield F.min(tally[at]).alias(name)
+    for index, name in enumerate(METRICS if keeps_windows else METRICS[: len(COUNTED) + 1]):
+        if index - len(COUNTED) >= SUMS:
+            yield F.min(tally[index]).alias(name)
         elif name == "windows_open":  # null where no shard was stepped
-            yield F.sum(tally[at]).alias(name)
+            yield F.sum(tally[index]).alias(name)
         else:
-            yield F.coalesce(F.sum(tally[at]), F.lit(0)).alias(name)
-    for at, name in enumerate(EXAMPLES if keeps_windows else EXAMPLES[:1], len(METRICS)):
-        yield F.max(tally[at]).alias(name)
+            yield F.coalesce(F.sum(tally[index]), F.lit(0)).alias(name)
+    for index, name in enumerate(EXAMPLES if keeps_windows else EXAMPLES[:1], len(METRICS)):
+        yield F.max(tally[index]).alias(name)

@@ -163,7 +163,7 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
         return pa.table(
             {
                 name: pa.chunked_array(
-                    [pa.array([_blob(it)], kinds[name]) for it in values], kinds[name]
+                    [pa.array([_blob(value)], kinds[name]) for value in values], kinds[name]
                 )
                 for name, values in made.items()
             }

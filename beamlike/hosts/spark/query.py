@@ -48,8 +48,8 @@ class Packed:
 
 def _pack(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     packed = [
-        given.rows.mapInArrow(reported(packer(plan, at, given.assign)), PACKED)
-        for at, given in enumerate(inputs)
+        given.rows.mapInArrow(reported(packer(plan, index, given.assign)), PACKED)
+        for index, given in enumerate(inputs)
     ]
     return reduce(DataFrame.unionByName, packed)
 

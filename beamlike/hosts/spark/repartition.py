@@ -108,7 +108,7 @@ def _note(log: Path, number: int, interval: int) -> None:
     if (number + 1) % interval:
         (log / str(number)).write_text("v1", encoding="utf-8")
         return
-    compact = [int(it.stem) for it in log.glob(f"*{_COMPACT}") if it.stem.isdecimal()]
+    compact = [int(path.stem) for path in log.glob(f"*{_COMPACT}") if path.stem.isdecimal()]
     begun = max(compact, default=-1)
     names = [*([f"{begun}{_COMPACT}"] if compact else []), *map(str, range(begun + 1, number))]
     lines = ["v1"]

@@ -62,7 +62,9 @@ def _full_columns(table: pa.Table) -> pa.Table:
     names = [field.name for field in marks.type]
     of_marks = zip(names, marks.flatten(), strict=True)
     columns |= {f"{MARKS}.{name}": column for name, column in of_marks}
-    return pa.table({k: it for k, it in columns.items() if it.null_count < table.num_rows})
+    return pa.table(
+        {k: column for k, column in columns.items() if column.null_count < table.num_rows}
+    )
 
 
 def unpacked_schema(schema: pa.Schema) -> pa.Schema:
@@ -103,11 +105,11 @@ def _in_full(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     known = dict(zip(rows.schema.names, rows.columns, strict=True))
     count = rows.num_rows
 
-    def column(name: str, kind: pa.DataType) -> pa.Array:
-        return known[name] if name in known else pa.nulls(count, kind)
+    def column(name: str, dtype: pa.DataType) -> pa.Array:
+        return known[name] if name in known else pa.nulls(count, dtype)
 
     of_marks = list(schema.field(MARKS).type.value_type)
-    fields = [(f"{MARKS}.{it.name}", it.type) for it in of_marks]
+    fields = [(f"{MARKS}.{of_mark.name}", of_mark.type) for of_mark in of_marks]
     if any(name in known for name, _ in fields):
         children = [column(*field) for field in fields]
         marks = pa.StructArray.from_arrays(children, fields=of_marks)
@@ -120,5 +122,5 @@ def _in_batches(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     each = rows.num_rows
     if rows.nbytes > AT_ONCE:
         each = max(rows.num_rows * AT_ONCE // rows.nbytes, 1)
-    for at in range(0, rows.num_rows, max(each, 1)):
-        yield rows.slice(at, each)
+    for index in range(0, rows.num_rows, max(each, 1)):
+        yield rows.slice(index, each)

@@ -165,7 +165,7 @@ class SparkFrames(Frames):
         def of(other: str, kind: T.StructType) -> "Column":
             if other != name:
                 return F.lit(None).cast(kind).alias(other)
-            return F.struct(*(column(it.name) for it in kind.fields)).cast(kind).alias(other)
+            return F.struct(*(column(field.name) for field in kind.fields)).cast(kind).alias(other)
 
         renamed = [column(own).alias(shown) for shown, own in shared.items()]
         return rows.select(*renamed, *(of(*each) for each in structs.items()), MARKS)
@@ -195,7 +195,7 @@ class SparkFrames(Frames):
         self, rows: DataFrame, renamed: Mapping[str, str], names: Sequence[str], as_: str
     ) -> DataFrame:
         key = [column(own).alias(shown) for shown, own in renamed.items()]
-        return rows.select(*key, F.struct(*(column(it) for it in names)).alias(as_), MARKS)
+        return rows.select(*key, F.struct(*(column(name) for name in names)).alias(as_), MARKS)
 
     def as_side(
         self,
@@ -220,8 +220,8 @@ class SparkFrames(Frames):
             more[pane_before] = column("pane")
         return rows.withColumns(more)
 
-    def with_its_pane(self, found: DataFrame, pane_before: str) -> DataFrame:
-        return found.withColumn("pane", F.col(pane_before)).drop(pane_before)
+    def with_its_pane(self, df: DataFrame, pane_before: str) -> DataFrame:
+        return df.withColumn("pane", F.col(pane_before)).drop(pane_before)
 
 
 _column = column

@@ -174,13 +174,13 @@ def _raised(text: str) -> BeamlikeError | None:
     return None
 
 
-def _restored(kind: type[BeamlikeError], lines: list[str]) -> BeamlikeError:
-    frames = [at for at, line in enumerate(lines) if _FRAME.match(line)]
-    has_cause = bool(frames) or issubclass(kind, UserFunctionError | TransformError)
+def _restored(cls: type[BeamlikeError], lines: list[str]) -> BeamlikeError:
+    frames = [index for index, line in enumerate(lines) if _FRAME.match(line)]
+    has_cause = bool(frames) or issubclass(cls, UserFunctionError | TransformError)
     if not has_cause or len(lines) < 2:
-        return _error(kind, "\n".join(lines))
+        return _error(cls, "\n".join(lines))
     end = frames[0] if frames else len(lines) - 1
-    error = _error(kind, "\n".join(line for line in lines[:end] if line.strip()))
+    error = _error(cls, "\n".join(line for line in lines[:end] if line.strip()))
     return because_of(error, cause_of(lines[end:]))
 
 
@@ -193,18 +193,18 @@ def cause_of(lines: Sequence[str]) -> BaseException | None:
     return cause
 
 
-def _error(kind: type[BeamlikeError], text: str) -> BeamlikeError:
-    if issubclass(kind, TransformError):
+def _error(cls: type[BeamlikeError], text: str) -> BeamlikeError:
+    if issubclass(cls, TransformError):
         label, _, rest = text.partition(" raised ")
         problem, _, place = rest.rpartition(" for ")
-        return kind(label.strip("'"), problem, place)
-    if issubclass(kind, UserFunctionError) and (found := _FUNCTION.match(text)):
+        return cls(label.strip("'"), problem, place)
+    if issubclass(cls, UserFunctionError) and (found := _FUNCTION.match(text)):
         place, comma, key = found[3].rpartition(", key ")
-        return kind(found[1], found[2], place, key) if comma else kind(found[1], found[2], key)
+        return cls(found[1], found[2], place, key) if comma else cls(found[1], found[2], key)
     try:
-        return _with_text(kind(text), text)
+        return _with_text(cls(text), text)
     except TypeError:  # it needs more than a text
-        return _with_text(kind.__new__(kind, text), text)
+        return _with_text(cls.__new__(cls, text), text)
 
 
 def _cause(line: str) -> BaseException:

@@ -115,7 +115,7 @@ class History:
     def _run(self, query: str, run: str, name: str | None, at: int) -> _Run:
         self._version += 1
         if run not in self._runs:
-            over = [it for it in self._runs.values() if it.ended is not None]
+            over = [run for run in self._runs.values() if run.ended is not None]
             over.sort(key=attrgetter("ended"))
             for oldest in over[: max(len(self._runs) + 1 - self._queries, 0)]:
                 del self._runs[oldest.run]

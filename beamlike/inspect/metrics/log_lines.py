@@ -18,22 +18,22 @@ def line_of(name: str, progress: Progress) -> str:
     return "; ".join(parts)
 
 
-def _words(it: Counts) -> str:
-    panes = ", ".join(f"{count} {timing}" for timing, count in it.panes.items() if count)
-    words = [how_many(it.elements, "element"), f"panes {panes}" if panes else "no pane"]
-    if it.retractions:
-        words.append(f"{it.retractions} withdrawing")
-    if any(it.dropped.values()):
-        words.append(f"dropped {_dropped(it)}")
-    if it.merges:
-        words.append(how_many(it.merges, "merge"))
-    if it.windows_open is not None:
-        words.append(f"{it.windows_open} open")
+def _words(counts: Counts) -> str:
+    panes = ", ".join(f"{count} {timing}" for timing, count in counts.panes.items() if count)
+    words = [how_many(counts.elements, "element"), f"panes {panes}" if panes else "no pane"]
+    if counts.retractions:
+        words.append(f"{counts.retractions} withdrawing")
+    if any(counts.dropped.values()):
+        words.append(f"dropped {_dropped(counts)}")
+    if counts.merges:
+        words.append(how_many(counts.merges, "merge"))
+    if counts.windows_open is not None:
+        words.append(f"{counts.windows_open} open")
     return ", ".join(words)
 
 
-def _dropped(it: Counts) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in it.dropped.items() if count)
+def _dropped(counts: Counts) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in counts.dropped.items() if count)
 
 
 def _called(name: str) -> str:
@@ -61,7 +61,11 @@ def log_batch(name: str, progress: Progress) -> None:
     for each grouping whose watermark jumps."""
     if LOGGER.isEnabledFor(logging.DEBUG):
         LOGGER.debug("%s", line_of(name, progress))
-    lossy = {at: it for at, it in progress.groupings.items() if any(it.dropped.values())}
+    lossy = {
+        at: grouping
+        for at, grouping in progress.groupings.items()
+        if any(grouping.dropped.values())
+    }
     if lossy:
         losses = "; ".join(
             f"{grouping} dropped {_dropped(it)}"

@@ -268,4 +268,6 @@ class Problem:
                         break
                     message.append(line)
                 return cls(match[1].rpartition(".")[2], "\n".join(message).strip()[:_LONG])
-        return cls("error", next((it.strip() for it in lines if it.strip()), "no words")[:_LONG])
+        return cls(
+            "error", next((line.strip() for line in lines if line.strip()), "no words")[:_LONG]
+        )

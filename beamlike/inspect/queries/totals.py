@@ -109,7 +109,7 @@ class Totals:
                 return  # another run of it has begun
             known.running, known.failed = False, failed
             self._queries[query] = self._queries.pop(query)  # the last that ended
-            over = [of for of, it in self._queries.items() if not it.running]
+            over = [of for of, query in self._queries.items() if not query.running]
             for of in over[: max(len(self._queries) - QUERIES, 0)]:
                 del self._queries[of]
 

@@ -125,8 +125,8 @@ def windows_of(
         places: As `choose` gives them.
         unpickle: Whether pickles are opened, which runs code that is in them.
     """
-    for at in range(0, len(places), _AT_ONCE):
-        part = places.slice(at, _AT_ONCE).to_numpy()
+    for index in range(0, len(places), _AT_ONCE):
+        part = places.slice(index, _AT_ONCE).to_numpy()
         made: dict[int, SavedWindow] = {}
         for stage, first in _offsets(state):
             own = part[(part >= first) & (part < first + stage.windows.num_rows)]
@@ -150,8 +150,8 @@ def _rows(stage: SavedStage, places: Any, unpickle: bool) -> Iterator[SavedWindo
     keys = {name: table[f"key_{name}"] for name in stage.key_columns}
     key_values = keys_as_values(keys, table.num_rows, in_bytes=stage.in_pipeline)
     if stage.functions is not None:
-        for facts, key, at in zip(common.to_pylist(), key_values, places, strict=True):
-            yield SavedWindow(stage, facts, key, {}, stage.functions[at])
+        for facts, key, place in zip(common.to_pylist(), key_values, places, strict=True):
+            yield SavedWindow(stage, facts, key, {}, stage.functions[place])
         return
     accumulated = rows_of({name: table[name] for name in kinds})
     if not kinds:

@@ -111,8 +111,8 @@ def _name(column: str) -> str:
     return column or "value"
 
 
-def _value(value: Any, column: str, kind: pa.DataType, *, unpickle: bool) -> Any:
-    if not (pa.types.is_binary(kind) and column.endswith(PICKLED)) or value is None:
+def _value(value: Any, column: str, dtype: pa.DataType, *, unpickle: bool) -> Any:
+    if not (pa.types.is_binary(dtype) and column.endswith(PICKLED)) or value is None:
         return value
     if not unpickle:
         return f"pickled, {len(value):,} bytes"

@@ -46,12 +46,12 @@ def _sizes(array: pa.Array) -> Ints:
     return np.full(count, (width + 7) // 8, np.int64)
 
 
-def _has_length(kind: pa.DataType) -> bool:
+def _has_length(dtype: pa.DataType) -> bool:
     return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_binary(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_large_binary(kind)
+        pa.types.is_string(dtype)
+        or pa.types.is_binary(dtype)
+        or pa.types.is_large_string(dtype)
+        or pa.types.is_large_binary(dtype)
     )
 
 
@@ -101,7 +101,7 @@ def python_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
     try:
         return column.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError):
-        return [_python_value(column.slice(at, 1)) for at in range(len(column))]
+        return [_python_value(column.slice(index, 1)) for index in range(len(column))]
 
 
 def _python_value(one: pa.ChunkedArray | pa.Array) -> Any:
@@ -136,7 +136,7 @@ def count_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> int:
     if not columns:
         return min(rows, 1)
     parts = [_texts(column) if pa.types.is_nested(column.type) else column for column in columns]
-    names = [str(at) for at in range(len(parts))]
+    names = [str(index) for index in range(len(parts))]
     return pa.table(parts, names).group_by(names).aggregate([]).num_rows  # type: ignore[no-any-return]
 
 
@@ -193,17 +193,17 @@ def _with_value(value: Any, column: pa.ChunkedArray) -> pa.Array:
     return pc.and_not(pc.equal(_texts(column), text), empty)
 
 
-def _typed(value: Any, kind: pa.DataType) -> pa.Array:
+def _typed(value: Any, dtype: pa.DataType) -> pa.Array:
     """A value of JSON as one of a column's type: JSON has texts for dates and times, say."""
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    is_flag = pa.types.is_boolean(kind)
+    is_number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype)
+    is_flag = pa.types.is_boolean(dtype)
     if isinstance(value, str):
         if is_number or is_flag:
             raise TypeError
-        return pa.array([value]).cast(kind)
+        return pa.array([value]).cast(dtype)
     if isinstance(value, bool) and not is_flag:
         raise TypeError
-    return pa.array([value], kind)
+    return pa.array([value], dtype)
 
 
 def _as_key(given: Any) -> Any:

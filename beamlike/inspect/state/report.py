@@ -249,7 +249,7 @@ class SavedState:
 
 def _shard_rows(stage: SavedStage) -> Sequence[dict[str, int | str | None]]:
     windows = stage.windows
-    found = []
+    shard_rows = []
     for shard, number in zip(stage.shards, stage.numbers, strict=True):
         own = windows.filter(pc.equal(windows["shard"], number))
         next_event = None if shard.next_event is None else shard.next_event + 1
@@ -268,8 +268,8 @@ def _shard_rows(stage: SavedStage) -> Sequence[dict[str, int | str | None]]:
             "next_event": known_instant(next_event),
             "next_clock": shard.next_clock,
         }
-        found.append(row | _holder(own, shard.at.watermark))
-    return found
+        shard_rows.append(row | _holder(own, shard.at.watermark))
+    return shard_rows
 
 
 def known_instant(at: int | None) -> int | None:

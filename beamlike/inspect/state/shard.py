@@ -29,9 +29,9 @@ from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
 _INSTANTS = ("start", "output_watermark", "element_hold")
 
 
-def clock_in_ms(at: Clock, unit: Resolution) -> Clock:
+def clock_in_ms(clock: Clock, unit: Resolution) -> Clock:
     """The clocks of a shard, which count so, in milliseconds."""
-    return at if unit.per_ms == 1 else at.in_coarser_ticks(unit.per_ms)
+    return clock if unit.per_ms == 1 else clock.in_coarser_ticks(unit.per_ms)
 
 
 def in_ms(instant: int | None, unit: Resolution) -> int | None:
@@ -322,7 +322,7 @@ def clocks_of_keys(shards: Iterable[SavedShard], *, in_bytes: bool) -> Sequence[
     """The watermarks of the keys of some shards; none if there is one for all keys."""
     tables = [shard.of_keys for shard in shards if shard.of_keys is not None]
     try:
-        return [it for table in tables for it in _clocks_in(table, in_bytes=in_bytes)]
+        return [clock for table in tables for clock in _clocks_in(table, in_bytes=in_bytes)]
     except UNREADABLE as error:
         raise StateError(f"the watermarks of keys are none: {error}") from error
 

@@ -259,9 +259,9 @@ def _each(change: Callable[..., Any], *columns: Any) -> Any:
 
 
 @cache
-def _fields_of(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
+def _fields_of(cls: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
     """From a record of this kind to the columns in it."""
-    names = [field.name for field in attrs.fields(kind)]
+    names = [field.name for field in attrs.fields(cls)]
     return attrgetter(*names) if len(names) > 1 else lambda record: (getattr(record, names[0]),)
 
 

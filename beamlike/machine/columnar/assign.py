@@ -68,18 +68,18 @@ _OWN = frozenset(
 )
 
 
-def assign(window_fn: WindowFn, at: Ints, is_end: Bools | None = None) -> Assigned:
+def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -> Assigned:
     """The windows of elements, element by element; see `check_assignable`.
 
     Args:
         window_fn: The window function.
-        at: Their event times.
+        timestamps: Their event times.
         is_end: Which of them end their session; None: none can.
 
     Raises:
         UnsupportedError: Some may end their session, and it is not said which.
     """
-    assigned = _assigned(window_fn, at)
+    assigned = _assigned(window_fn, timestamps)
     if not isinstance(window_fn, Sessions) or window_fn.ends_with is None:
         return assigned
     if is_end is None:
@@ -89,14 +89,14 @@ def assign(window_fn: WindowFn, at: Ints, is_end: Bools | None = None) -> Assign
 
 
 @singledispatch
-def _assigned(window_fn: WindowFn, at: Ints) -> Assigned:
+def _assigned(window_fn: WindowFn, timestamps: Ints) -> Assigned:
     """Each of beamlike's window functions has its own here."""
     raise NotImplementedError(window_fn)
 
 
-def _within_time(at: Ints, unit: Resolution) -> Ints:
+def _within_time(timestamps: Ints, unit: Resolution) -> Ints:
     # Elements of the last day of time belong to the instant before it.
-    return np.minimum(at, unit.end_of_global_window)
+    return np.minimum(timestamps, unit.end_of_global_window)
 
 
 def _rows(at: Ints) -> Ints:
@@ -109,57 +109,59 @@ def _cut(start: Ints, size: int, unit: Resolution) -> Ints:
     return np.minimum(start, unit.end_of_global_window + 1 - size) + size
 
 
-def _since_start(at: Ints, offset: int, length: int) -> Ints:
+def _since_start(timestamps: Ints, offset: int, length: int) -> Ints:
     """How long ago the last multiple of a length was, counted from an offset."""
-    return (at % length - offset) % length
+    return (timestamps % length - offset) % length
 
 
 @_assigned.register
-def _(window_fn: FixedWindows, at: Ints) -> Assigned:
-    at = _within_time(at, window_fn.resolution)
-    start = at - _since_start(at, window_fn.offset, window_fn.size)
-    return Assigned(_rows(at), start, _cut(start, window_fn.size, window_fn.resolution))
+def _(window_fn: FixedWindows, timestamps: Ints) -> Assigned:
+    timestamps = _within_time(timestamps, window_fn.resolution)
+    start = timestamps - _since_start(timestamps, window_fn.offset, window_fn.size)
+    return Assigned(_rows(timestamps), start, _cut(start, window_fn.size, window_fn.resolution))
 
 
 @_assigned.register
-def _(window_fn: SlidingWindows, at: Ints) -> Assigned:
-    at = _within_time(at, window_fn.resolution)
-    last = at - _since_start(at, window_fn.offset, window_fn.period)
+def _(window_fn: SlidingWindows, timestamps: Ints) -> Assigned:
+    timestamps = _within_time(timestamps, window_fn.resolution)
+    last = timestamps - _since_start(timestamps, window_fn.offset, window_fn.period)
     # How many windows back there is still one that holds the element.
-    back = (last - at + window_fn.size - 1) // window_fn.period
+    back = (last - timestamps + window_fn.size - 1) // window_fn.period
     counts = np.maximum(back + 1, 0)
-    row = np.repeat(_rows(at), counts)
+    row = np.repeat(_rows(timestamps), counts)
     start = last[row] - within(counts) * window_fn.period
     return Assigned(row, start, _cut(start, window_fn.size, window_fn.resolution))
 
 
 @_assigned.register
-def _(window_fn: Sessions, at: Ints) -> Assigned:
+def _(window_fn: Sessions, timestamps: Ints) -> Assigned:
     assert isinstance(window_fn.gap, int), "see `check_assignable`"
-    at = _within_time(at, window_fn.resolution)
-    return Assigned(_rows(at), at, _cut(at, window_fn.gap, window_fn.resolution))
+    timestamps = _within_time(timestamps, window_fn.resolution)
+    return Assigned(
+        _rows(timestamps), timestamps, _cut(timestamps, window_fn.gap, window_fn.resolution)
+    )
 
 
 @_assigned.register
-def _(window_fn: GlobalWindows, at: Ints) -> Assigned:
+def _(window_fn: GlobalWindows, timestamps: Ints) -> Assigned:
     window = GLOBAL_WINDOWS[window_fn.resolution]
-    start = np.full(len(at), window.start, np.int64)
-    return Assigned(_rows(at), start, np.full(len(at), window.end, np.int64))
+    start = np.full(len(timestamps), window.start, np.int64)
+    return Assigned(_rows(timestamps), start, np.full(len(timestamps), window.end, np.int64))
 
 
 @_assigned.register
-def _(window_fn: CalendarWindows, at: Ints) -> Assigned:
+def _(window_fn: CalendarWindows, timestamps: Ints) -> Assigned:
     # Few windows for many elements: each is worked out once and found again by search.
-    order = np.argsort(at, kind="stable")
-    at = at[order]
-    start, end = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
+    order = np.argsort(timestamps, kind="stable")
+    timestamps = timestamps[order]
+    start, end = np.empty(len(timestamps), np.int64), np.empty(len(timestamps), np.int64)
     place = 0
-    while place < len(at):
-        (window,) = window_fn.assign(int(at[place]))
-        beyond = max(place + 1, int(np.searchsorted(at, window.end)))
+    while place < len(timestamps):
+        (window,) = window_fn.assign(int(timestamps[place]))
+        beyond = max(place + 1, int(np.searchsorted(timestamps, window.end)))
         start[order[place:beyond]], end[order[place:beyond]] = window.start, window.end
         place = beyond
-    return Assigned(_rows(at), start, end)
+    return Assigned(_rows(timestamps), start, end)
 
 
 @attrs.frozen(eq=False)
@@ -232,7 +234,7 @@ class PlainBundle:
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
     ) -> tuple[Accumulators, ...]:
         counts, at = lengths_of(first, len(row)), self.arrivals.at[row]
-        values = (None if one is None else take(one, row) for one in self.arrivals.values)
+        values = (None if value is None else take(value, row) for value in self.arrivals.values)
         return tuple(
             fold.add(before, column, at, first, counts)
             for fold, before, column in zip(folds, held, values, strict=True)

@@ -301,5 +301,5 @@ def merges_of(merges: Merges) -> Iterator[tuple[int, Merged]]:
     """Each merge with the number of its key."""
     parts = map(IntervalWindow, merges.part_start.tolist(), merges.part_end.tolist())
     columns = (merges.key, merges.start, merges.end, merges.lengths)
-    for key, start, end, length in zip(*(it.tolist() for it in columns), strict=True):
+    for key, start, end, length in zip(*(column.tolist() for column in columns), strict=True):
         yield key, Merged(tuple(islice(parts, length)), IntervalWindow(start, end))

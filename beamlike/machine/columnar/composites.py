@@ -60,9 +60,9 @@ class AfterWatermark(Trigger):
         finished = state.finished | passes_end if not late else state.finished
         return Nodes(finished, None, (choose(in_late_phase, early, past_end), *again))
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
         past_end = parts.sub(0).all_finished() & now.end_reached
-        merged = self._merge_child(0, own, parts, now)
+        merged = self._merge_child(0, nodes, parts, now)
         over = merged.restarted()
         early = choose(
             past_end,
@@ -71,11 +71,11 @@ class AfterWatermark(Trigger):
         )
         if len(self.subs) == 1:
             return Nodes(past_end, None, (early,))
-        late = choose(past_end, self._merge_child(1, own, parts, now), own.subs[1].restarted())
-        return Nodes(np.zeros(len(own), np.bool_), None, (early, late))
+        late = choose(past_end, self._merge_child(1, nodes, parts, now), nodes.subs[1].restarted())
+        return Nodes(np.zeros(len(nodes), np.bool_), None, (early, late))
 
-    def _merge_child(self, at: int, own: Nodes, parts: Parts, now: Now) -> Nodes:
-        merged = self.subs[at].on_merge(own.subs[at], parts.sub(at), now)
+    def _merge_child(self, at: int, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        merged = self.subs[at].on_merge(nodes.subs[at], parts.sub(at), now)
         # Early and late triggers repeat: one that is finished by the merge starts over.
         return choose(merged.finished, merged.restarted(), merged)
 
@@ -95,9 +95,9 @@ class Repeatedly(Trigger):
         sub = self.subs[0].fired(state.subs[0], now)
         return Nodes(state.finished, None, (choose(sub.finished, sub.restarted(), sub),))
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
-        sub = self.subs[0].on_merge(own.subs[0], parts.sub(0), now)
-        return Nodes(np.zeros(len(own), np.bool_), None, (sub,))
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        sub = self.subs[0].on_merge(nodes.subs[0], parts.sub(0), now)
+        return Nodes(np.zeros(len(nodes), np.bool_), None, (sub,))
 
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         return self.subs[0].needs_end_of_window_timer(state.subs[0])
@@ -112,16 +112,16 @@ class _Several(Trigger):
 
     def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
         subs = tuple(
-            sub.on_elements(sub_state, counts, on & self._is_notified(state, at), now)
-            for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
+            sub.on_elements(sub_state, counts, on & self._is_notified(state, index), now)
+            for index, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
         )
         return Nodes(state.finished, state.value, subs)
 
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         return _any(
             [
-                self._is_notified(state, at) & sub.needs_end_of_window_timer(state.subs[at])
-                for at, sub in enumerate(self.subs)
+                self._is_notified(state, index) & sub.needs_end_of_window_timer(state.subs[index])
+                for index, sub in enumerate(self.subs)
             ]
         )
 
@@ -134,9 +134,10 @@ class _Several(Trigger):
         ready = self._ready(state, now)
         return [sub.finished | one for sub, one in zip(state.subs, ready, strict=True)]
 
-    def _merge_children(self, own: Nodes, parts: Parts, now: Now) -> tuple[Nodes, ...]:
+    def _merge_children(self, nodes: Nodes, parts: Parts, now: Now) -> tuple[Nodes, ...]:
         return tuple(
-            sub.on_merge(own.subs[at], parts.sub(at), now) for at, sub in enumerate(self.subs)
+            sub.on_merge(nodes.subs[index], parts.sub(index), now)
+            for index, sub in enumerate(self.subs)
         )
 
 
@@ -154,8 +155,8 @@ class AfterFirst(_Several):
         )
         return Nodes(np.ones(len(state), np.bool_), None, subs)
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
-        subs = self._merge_children(own, parts, now)
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        subs = self._merge_children(nodes, parts, now)
         return Nodes(_any([sub.finished for sub in subs]), None, subs)
 
 
@@ -172,8 +173,8 @@ class AfterAll(_Several):
         )
         return Nodes(np.ones(len(state), np.bool_), None, subs)
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
-        subs = self._merge_children(own, parts, now)
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        subs = self._merge_children(nodes, parts, now)
         return Nodes(_all([sub.finished for sub in subs]), None, subs)
 
 
@@ -193,27 +194,29 @@ class AfterEach(_Several):
     def ready(self, state: Nodes, now: Now) -> Bools:
         return _any(
             [
-                self._is_current(state, at) & ready
-                for at, ready in enumerate(self._ready(state, now))
+                self._is_current(state, index) & ready
+                for index, ready in enumerate(self._ready(state, now))
             ]
         )
 
     def fired(self, state: Nodes, now: Now) -> Nodes:
         subs = tuple(
-            choose(self._is_current(state, at), sub.fired(state.subs[at], now), state.subs[at])
-            for at, sub in enumerate(self.subs)
+            choose(
+                self._is_current(state, index), sub.fired(state.subs[index], now), state.subs[index]
+            )
+            for index, sub in enumerate(self.subs)
         )
         if self.merging:
             # The others got elements too; what they waited for was emitted with this pane.
             subs = tuple(sub.cleared() for sub in subs)
         return Nodes(_all([sub.finished for sub in subs]), None, subs)
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
         subs: list[Nodes] = []
-        before = np.ones(len(own), np.bool_)
-        for at, sub in enumerate(self.subs):
-            merged = sub.on_merge(own.subs[at], parts.sub(at), now)
-            subs.append(choose(before, merged, own.subs[at].cleared()))
+        before = np.ones(len(nodes), np.bool_)
+        for index, sub in enumerate(self.subs):
+            merged = sub.on_merge(nodes.subs[index], parts.sub(index), now)
+            subs.append(choose(before, merged, nodes.subs[index].cleared()))
             before = before & subs[-1].finished
         return Nodes(before, None, tuple(subs))
 
@@ -232,8 +235,8 @@ class OrFinally(_Several):
         )
         return Nodes(subs[0].finished | subs[1].finished, None, subs)
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
-        subs = self._merge_children(own, parts, now)
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        subs = self._merge_children(nodes, parts, now)
         return Nodes(subs[0].finished | subs[1].finished, None, subs)
 
 

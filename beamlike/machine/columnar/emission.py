@@ -205,13 +205,13 @@ def _withdrawing(
     record = UnretractedPanes(
         **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
     )
-    stands = Lists(stays.astype(np.int64), Picked.all_of(keep(record, stays)))
-    emitted = unretracted_panes.followed_by(stands)
+    lists = Lists(stays.astype(np.int64), Picked.all_of(keep(record, stays)))
+    emitted = unretracted_panes.followed_by(lists)
     out: UnretractedPanes = emitted.items.read()
     retraction = np.ones(len(out), np.bool_)
     retraction[(emitted.first + emitted.lengths - 1)[stays]] = False
     fields = {field.name: getattr(out, field.name) for field in attrs.fields(UnretractedPanes)}
-    return Panes(key=panes.key[emitted.owner], retraction=retraction, **fields), stands
+    return Panes(key=panes.key[emitted.owner], retraction=retraction, **fields), lists
 
 
 def _stands(rules: Rules, rows: Table, wanted: Bools) -> Bools:

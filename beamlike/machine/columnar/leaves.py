@@ -118,8 +118,8 @@ class Trigger(ABC):
         """The state of each window, had its pane been emitted."""
 
     @abstractmethod
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
-        """The state in the merged windows; ``own`` is what they had before, fresh if nothing."""
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        """The state in the merged windows; ``nodes`` is what they had before, fresh if nothing."""
 
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         """Where an element that comes now makes it wait for the end of the window."""
@@ -145,8 +145,8 @@ class Default(_AtEnd):
     def fired(self, state: Nodes, now: Now) -> Nodes:
         return state
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
-        return own
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        return nodes
 
 
 class AfterEndOfWindow(_AtEnd):
@@ -155,9 +155,9 @@ class AfterEndOfWindow(_AtEnd):
     def fired(self, state: Nodes, now: Now) -> Nodes:
         return state.finish()
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
         # A part that has not fired has data that was in no on-time pane yet.
-        return own.with_finished(parts.all_finished() & now.end_reached, ())
+        return nodes.with_finished(parts.all_finished() & now.end_reached, ())
 
 
 class AfterTime(Trigger):
@@ -231,8 +231,8 @@ class Constant(Trigger):
     def fired(self, state: Nodes, now: Now) -> Nodes:
         return state
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
-        return own
+    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        return nodes
 
 
 def _value(state: Nodes) -> Ints:

@@ -114,7 +114,9 @@ def _check_durations(strategy: WindowingStrategy) -> None:
     """
     parts: list[Any] = [strategy.window_fn, *strategy.trigger.walk()]
     parts = [part for part in parts if attrs.has(type(part))]
-    fields = ((part, getattr(part, it.name)) for part in parts for it in attrs.fields(type(part)))
+    fields = (
+        (part, getattr(part, field.name)) for part in parts for field in attrs.fields(type(part))
+    )
     durations = [(part, it) for part, it in fields if isinstance(it, int)]
     for whose, duration in (("allowed_lateness", strategy.allowed_lateness), *durations):
         if abs(duration) >= 2**62:

@@ -24,16 +24,16 @@ class FiringOrder:
     others: Table
 
 
-def sessions_of(rules: Rules, turns: FiringOrder, at: Ints) -> tuple[Ints, Ints]:
+def sessions_of(rules: Rules, turns: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
     """Start and end of the names of the sessions whose panes come now.
 
     Args:
-        at: The rows among those that had their turn that emit a pane.
+        places: The rows among those that had their turn that emit a pane.
     """
     rows = turns.rows
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn have a session"
-    start, end = rows.start[at], rows.end[at]
-    kept = rows.unretracted_panes.take(at)
+    start, end = rows.start[places], rows.end[places]
+    kept = rows.unretracted_panes.take(places)
     named = np.nonzero(kept.lengths)[0]
     if len(named):
         earliest = kept.first[named]
@@ -47,8 +47,8 @@ def sessions_of(rules: Rules, turns: FiringOrder, at: Ints) -> tuple[Ints, Ints]
         start[named], end[named] = panes.columns("session_start", "session_end")
     unnamed = np.nonzero(kept.lengths == 0)[0]
     if len(unnamed) and _may_be_taken(rules, turns):
-        for key in _keys_with_taken_names(turns, at[unnamed]):
-            for place, name in _in_turn(turns, at, int(key)).items():
+        for key in _keys_with_taken_names(turns, places[unnamed]):
+            for place, name in _in_turn(turns, places, int(key)).items():
                 start[place], end[place] = name
     return start, end
 
@@ -71,16 +71,16 @@ def _names(table: Table) -> tuple[Ints, Ints, Ints]:
     return table.key[table.unretracted_panes.owner], start, end
 
 
-def _keys_with_taken_names(turns: FiringOrder, at: Ints) -> Ints:
+def _keys_with_taken_names(turns: FiringOrder, places: Ints) -> Ints:
     """The keys of which one of these windows is the name of a session that stands."""
     pairs = zip(_names(turns.rows), _names(turns.others), strict=True)
     taken = tuple(np.concatenate(pair) for pair in pairs)
-    key, start, end = turns.rows.key[at], turns.rows.start[at], turns.rows.end[at]
+    key, start, end = turns.rows.key[places], turns.rows.start[places], turns.rows.end[places]
     return np.unique(key[among(key, start, end, *taken) >= 0])
 
 
-def _in_turn(turns: FiringOrder, at: Ints, key: int) -> dict[int, _Name]:
-    """The names of one key's panes, given one after the other, by their place in ``at``.
+def _in_turn(turns: FiringOrder, places: Ints, key: int) -> dict[int, _Name]:
+    """The names of one key's panes, given one after the other, by their place in ``places``.
 
     This happens where bounded sessions overlap, or a new one begins exactly like a closed one.
     """
@@ -88,7 +88,7 @@ def _in_turn(turns: FiringOrder, at: Ints, key: int) -> dict[int, _Name]:
     names = {row: _names_of(rows, row) for row in np.nonzero(rows.key == key)[0].tolist()}
     others = np.nonzero(turns.others.key == key)[0].tolist()
     fixed = {name for row in others for name in _names_of(turns.others, row)}
-    place_of = {row: place for place, row in enumerate(at.tolist()) if row in names}
+    place_of = {row: place for place, row in enumerate(places.tolist()) if row in names}
     given: dict[int, _Name] = {}
     for row in sorted(names, key=lambda row: int(turns.when[row])):
         if row in place_of:

@@ -22,7 +22,7 @@ class AfterWatermark(Running):
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         # Windows that merge may fall back into the early phase, so both children get elements.
-        notified = [self.merging or at == self._phase(state) for at in range(len(self.subs))]
+        notified = [self.merging or index == self._phase(state) for index in range(len(self.subs))]
         return TriggerState(
             state.finished,
             state.value,
@@ -62,26 +62,28 @@ class AfterWatermark(Running):
         """The late trigger, if there is one, as it begins anew."""
         return [self.subs[1].restarted(state, now) for state in states]
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
         past_end = all(part.subs[0].finished for part in parts) and now.end_reached
-        early = self._merge_child(0, own, parts, now)
+        early = self._merge_child(0, state, parts, now)
         if past_end:
             early = attrs.evolve(self.subs[0].ended(early), finished=True)
-            late = [self._merge_child(1, own, parts, now)] if len(self.subs) > 1 else []
+            late = [self._merge_child(1, state, parts, now)] if len(self.subs) > 1 else []
         else:
             early = attrs.evolve(early, finished=False)
             late = [
-                self._merge_child(1, own, parts, now)
+                self._merge_child(1, state, parts, now)
                 if self.subs[1].observes_all
                 else sub.forgotten()
-                for sub in own.subs[1:]
+                for sub in state.subs[1:]
             ]
         return TriggerState(past_end and not late, None, (early, *late))
 
     def _merge_child(
-        self, at: int, own: TriggerState, parts: Sequence[TriggerState], now: Now
+        self, at: int, state: TriggerState, parts: Sequence[TriggerState], now: Now
     ) -> TriggerState:
-        merged = self.subs[at].on_merge(own.subs[at], [part.subs[at] for part in parts], now)
+        merged = self.subs[at].on_merge(state.subs[at], [part.subs[at] for part in parts], now)
         # Early and late triggers repeat: one that is finished by the merge starts over.
         return self.subs[at].restarted(merged, now) if merged.finished else merged
 
@@ -121,8 +123,10 @@ class Repeatedly(Running):
         sub = self.subs[0].fired(state.subs[0], now)
         return TriggerState(subs=(self.subs[0].restarted(sub, now) if sub.finished else sub,))
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        sub = self.subs[0].on_merge(own.subs[0], [part.subs[0] for part in parts], now)
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        sub = self.subs[0].on_merge(state.subs[0], [part.subs[0] for part in parts], now)
         return TriggerState(subs=(sub,))
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
@@ -148,16 +152,16 @@ class _Several(Running):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         subs = tuple(
             sub.on_elements(sub_state, count, now)
-            if self._is_notified(state, at)
+            if self._is_notified(state, index)
             else sub.on_skipped_elements(sub_state, count, now)
-            for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
+            for index, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
         )
         return attrs.evolve(state, subs=subs)
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return any(
-            self._is_notified(state, at) and sub.needs_end_of_window_timer(state.subs[at])
-            for at, sub in enumerate(self.subs)
+            self._is_notified(state, index) and sub.needs_end_of_window_timer(state.subs[index])
+            for index, sub in enumerate(self.subs)
         )
 
     def _ready_or_finished(self, state: TriggerState, now: Now) -> list[bool]:
@@ -167,11 +171,11 @@ class _Several(Running):
         ]
 
     def _merge_children(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
     ) -> tuple[TriggerState, ...]:
         return tuple(
-            sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now)
-            for at, sub in enumerate(self.subs)
+            sub.on_merge(state.subs[index], [part.subs[index] for part in parts], now)
+            for index, sub in enumerate(self.subs)
         )
 
     def _fire_ready_clear_rest(self, state: TriggerState, now: Now) -> tuple[TriggerState, ...]:
@@ -208,8 +212,10 @@ class AfterFirst(_Several):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return TriggerState(True, None, self._fire_ready_clear_rest(state, now))
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        subs = self._merge_children(own, parts, now)
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        subs = self._merge_children(state, parts, now)
         return TriggerState(any(sub.finished for sub in subs), None, subs)
 
 
@@ -224,8 +230,10 @@ class AfterAll(_Several):
         subs = zip(self.subs, state.subs, strict=True)
         return TriggerState(True, None, tuple(sub.fired(sub_state, now) for sub, sub_state in subs))
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        subs = self._merge_children(own, parts, now)
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        subs = self._merge_children(state, parts, now)
         return TriggerState(all(sub.finished for sub in subs), None, subs)
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
@@ -235,7 +243,7 @@ class AfterAll(_Several):
 
 class AfterEach(_Several):
     def _current(self, state: TriggerState) -> int:
-        return next((at for at, sub in enumerate(state.subs) if not sub.finished), 0)
+        return next((index for index, sub in enumerate(state.subs) if not sub.finished), 0)
 
     def _is_notified(self, state: TriggerState, at: int) -> bool:
         # Windows that merge may go back to an earlier child, so all of them get elements.
@@ -254,16 +262,20 @@ class AfterEach(_Several):
             subs = [sub.cleared(state, now) for sub, state in zip(self.subs, subs, strict=True)]
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
         subs: list[TriggerState] = []
-        for at, sub in enumerate(self.subs):
+        for index, sub in enumerate(self.subs):
             if all(before.finished for before in subs):
-                subs.append(sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now))
+                subs.append(
+                    sub.on_merge(state.subs[index], [part.subs[index] for part in parts], now)
+                )
             elif sub.observes_all:
-                merged = sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now)
+                merged = sub.on_merge(state.subs[index], [part.subs[index] for part in parts], now)
                 subs.append(sub.cleared(merged, now))
             else:
-                subs.append(own.subs[at].cleared())
+                subs.append(state.subs[index].cleared())
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
 
     def because(self, state: TriggerState, now: Now) -> str:
@@ -293,8 +305,10 @@ class OrFinally(_Several):
             subs = (self.subs[0].fired(main, now), until)
         return TriggerState(any(sub.finished for sub in subs), None, subs)
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        subs = self._merge_children(own, parts, now)
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        subs = self._merge_children(state, parts, now)
         return TriggerState(any(sub.finished for sub in subs), None, subs)
 
     def because(self, state: TriggerState, now: Now) -> str:

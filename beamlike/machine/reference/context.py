@@ -173,7 +173,7 @@ class StepContext:
         """The processing-time timers of a window after a bundle or a firing."""
         if not self.needs_clock:
             return ()
-        targets = {at for at in self.trigger.targets(trigger) if at >= self.clock}
+        targets = {target for target in self.trigger.targets(trigger) if target >= self.clock}
         return tuple(sorted(targets.union(pending) if self.keeps_processing_timers else targets))
 
     def hold(self, window: Window, held: int | None, arrived: Iterable[Item]) -> int | None:

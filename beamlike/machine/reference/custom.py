@@ -151,12 +151,14 @@ class Custom(Running):
     def ended(self, state: TriggerState) -> TriggerState:
         return self.saved(self._ask(self.trigger.on_end, self.kept(state)))
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
         now = self._seen(now)
         merged = self._ask(self.trigger.merge, [self.kept(part) for part in parts], now)
         if self.trigger.may_finish:
             finished = [part.finished for part in parts]
-            if self._ask(self.trigger.merges_finished, own.finished, finished):
+            if self._ask(self.trigger.merges_finished, state.finished, finished):
                 return self.saved(self._ask(self.trigger.on_fire, merged, now), finished=True)
         return self.saved(merged)
 

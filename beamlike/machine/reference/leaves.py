@@ -42,8 +42,10 @@ class Default(_AtEnd):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return state
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        return own
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        return state
 
 
 class AfterEndOfWindow(_AtEnd):
@@ -52,7 +54,9 @@ class AfterEndOfWindow(_AtEnd):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return FINISHED
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
         # A part that has not fired has data that was in no on-time pane yet.
         done = all(part.finished for part in parts) and now.end_reached
         return TriggerState(finished=done)
@@ -73,10 +77,14 @@ class PastClock(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return FINISHED
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        if own.finished:
-            return own.cleared()
-        return TriggerState(value=self.merged(it.value for it in parts if it.value is not None))
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        if state.finished:
+            return state.cleared()
+        return TriggerState(
+            value=self.merged(part.value for part in parts if part.value is not None)
+        )
 
     def targets(self, state: TriggerState) -> Iterator[int]:
         if state.value is not None:
@@ -125,7 +133,9 @@ class AfterCount(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return FINISHED
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
         if any(part.finished for part in parts):
             return FINISHED
         return TriggerState(value=sum(part.value or 0 for part in parts))
@@ -152,5 +162,7 @@ class Constant(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return state
 
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        return own
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        return state

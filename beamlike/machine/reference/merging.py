@@ -62,14 +62,16 @@ def _plan(
         # Live windows have merged already, so an arriving one causes the failure. Each is tried
         # with them; if none fails alone, they fail together.
         alone = {window: _alone(work, window_fn, window, arrivals) for window, _ in arrivals}
-        blamed = [(one, alone[one[0]] or cause) for one in arrivals if alone[one[0]]]
+        blamed = [
+            (arrival, alone[arrival[0]] or cause) for arrival in arrivals if alone[arrival[0]]
+        ]
         if blamed:
             failures = [
                 (one, Failure.of(window_fn, "merge", why, (one[1],), one[0])) for one, why in blamed
             ]
         else:
             together = Failure.of(window_fn, "merge", cause, [item for _, item in arrivals])
-            failures = [(one, together) for one in arrivals]
+            failures = [(arrival, together) for arrival in arrivals]
         raise Failed(failures) from cause
 
 
@@ -99,7 +101,7 @@ def _alone(
     work: StepContext, window_fn: MergingWindowFn, window: Window, arrivals: list[Arrival]
 ) -> UserRaised | None:
     try:
-        _merges(work, window_fn, [one for one in arrivals if one[0] == window])
+        _merges(work, window_fn, [arrival for arrival in arrivals if arrival[0] == window])
     except USER_RAISED as cause:
         return cause
     return None
@@ -116,7 +118,7 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
     merged = list(parts.values())
     accumulator = None
     own = parts.get(into)
-    callers = [one for one in arrivals if one[0] in merge.sources]
+    callers = [arrival for arrival in arrivals if arrival[0] in merge.sources]
     try:
         if merged:
             accumulator = merged[0].accumulator
@@ -138,7 +140,7 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
             failure = Failure(cause.function, cause.cause, items, into)
         else:
             failure = Failure.of(work.combine, "merge", cause, items, into)
-        raise Failed([(one, failure) for one in callers or arrivals]) from cause
+        raise Failed([(caller, failure) for caller in callers or arrivals]) from cause
     if work.tracing:
         work.trace_event(Merged(merge.sources, into))
     if not parts:

@@ -127,10 +127,12 @@ class Running(ABC):
         """The pane was emitted."""
 
     @abstractmethod
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+    def on_merge(
+        self, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
         """The state in the merged window.
 
-        ``parts`` are the live windows that merged, at least one; ``own`` is the state that
+        ``parts`` are the live windows that merged, at least one; ``state`` is the state that
         the result had before, if it was one of them, else a fresh one.
         """
 
@@ -152,11 +154,11 @@ class Running(ABC):
     def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
         """Whether it emits a pane also if nothing is new. Called if it is ready."""
         return any(
-            self._is_active(state, at)
-            and not state.subs[at].finished
-            and sub.ready(state.subs[at], now)
-            and sub.fires_when_empty(state.subs[at], now)
-            for at, sub in enumerate(self.subs)
+            self._is_active(state, index)
+            and not state.subs[index].finished
+            and sub.ready(state.subs[index], now)
+            and sub.fires_when_empty(state.subs[index], now)
+            for index, sub in enumerate(self.subs)
         )
 
     def cleared(self, state: TriggerState, now: Now) -> TriggerState:
@@ -236,12 +238,12 @@ class Running(ABC):
             waits_for = f"the expiry of its window: {failed}"
         subs = tuple(
             sub._view(
-                state.subs[at],
+                state.subs[index],
                 now,
-                f"{path}.{self._role(at)}",
+                f"{path}.{self._role(index)}",
                 is_root=False,
-                is_active=is_active and self._is_active(state, at),
+                is_active=is_active and self._is_active(state, index),
             )
-            for at, sub in enumerate(self.subs)
+            for index, sub in enumerate(self.subs)
         )
         return TriggerView(path, self.name, state.finished, ready, waits_for, subs, self.reason())

@@ -230,7 +230,8 @@ def _passes_event_time_timer(work: StepContext, state: WindowState, before: int)
     if not work.needs_event_time_timers or state.closed:
         return False
     return any(
-        before <= at < work.watermark for at in work.trigger.event_time_timers(state.trigger)
+        before <= event_time_timer < work.watermark
+        for event_time_timer in work.trigger.event_time_timers(state.trigger)
     )
 
 
@@ -241,9 +242,13 @@ def _advance_clock(work: StepContext, move: AdvanceClock) -> None:
     work.clock = move.to
     for window in sorted(work.windows, key=bounds):
         state = work.windows[window]
-        if not any(at < move.to for at in state.processing_timers):
+        if not any(processing_timer < move.to for processing_timer in state.processing_timers):
             continue
-        future = tuple(at for at in state.processing_timers if at >= move.to)
+        future = tuple(
+            processing_timer
+            for processing_timer in state.processing_timers
+            if processing_timer >= move.to
+        )
         work.windows[window] = attrs.evolve(state, processing_timers=future)
         with work.unless_trigger_fails(window):
             _fire_if_ready(work, window)

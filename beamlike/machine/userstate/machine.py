@@ -136,5 +136,9 @@ class StatefulParDo:
             next_event(self.fn, of_state(it), window, lateness, unit)
             for window, it in state.windows.items()
         )
-        processing_timers = (at for it in state.windows.values() for at in it.processing_timers)
+        processing_timers = (
+            processing_timer
+            for window in state.windows.values()
+            for processing_timer in window.processing_timers
+        )
         return NextTimers(min(events, default=None), min(processing_timers, default=None))

@@ -176,7 +176,7 @@ class Running:
             saved = of_state(resting)
             first = next_event(self._fn, saved, window, self._lateness, self._unit)
             if first >= self._watermark and not any(
-                at < self._clock for at in resting.processing_timers
+                processing_timer < self._clock for processing_timer in resting.processing_timers
             ):
                 return
             live = self._window(window)

@@ -216,8 +216,8 @@ class Kept(CombineFn):
         self, accumulator: _Stands, values: Sequence[Any], timestamps: Sequence[int]
     ) -> _Stands:
         new = (
-            (*value[:-1], at if self.timed else None, -1 if value[-1] else 1)
-            for value, at in zip(values, timestamps, strict=True)
+            (*value[:-1], timestamp if self.timed else None, -1 if value[-1] else 1)
+            for value, timestamp in zip(values, timestamps, strict=True)
             if self.nulls or self.width > 1 or value[0] is not None
         )
         return _together(accumulator, new)

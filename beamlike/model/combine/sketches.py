@@ -34,7 +34,7 @@ def _fractions(given: Any) -> tuple[float, ...]:
     if isinstance(given, int) and not isinstance(given, bool):
         argument = "ApproxQuantiles fractions, as a number of quantiles,"
         number = _whole_number(given, 2, _MOST, argument)
-        return tuple(at / (number - 1) for at in range(number))
+        return tuple(index / (number - 1) for index in range(number))
     if not isinstance(given, Iterable) or isinstance(given, str | bytes):
         given = (given,)
         fits = False

@@ -61,7 +61,7 @@ def to_data_frame(
     main = main_program_of(options)
     translation = Translation(proto, transforms_of(pcoll.pipeline), on_spark=True, main=main)
     origins = [node.origin for node in translation.nodes if isinstance(node, ReadNode)]
-    reads_stream = any(isinstance(it, Frame) and it.rows.isStreaming for it in origins)
+    reads_stream = any(isinstance(origin, Frame) and origin.rows.isStreaming for origin in origins)
     if translation.streams and not translation.has_script and not reads_stream:
         raise UnsupportedError(
             "to_data_frame: a splittable function without an end runs only in a pipeline with a "

@@ -71,8 +71,8 @@ def _steps(stream: Any, tag: str, *, has_clock: bool) -> list[ScriptStep]:
                 step = AdvanceClock(clock)
             case ElementEvent() if str(event.tag) == tag:
                 elements = (
-                    (None, Element(it.value, ticks_of(it.timestamp)))
-                    for it in event.timestamped_values
+                    (None, Element(timestamped_value.value, ticks_of(timestamped_value.timestamp)))
+                    for timestamped_value in event.timestamped_values
                 )
                 step = Arrive(tuple(elements))
             case WatermarkEvent() if str(event.tag) == tag:

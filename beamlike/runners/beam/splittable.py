@@ -123,23 +123,23 @@ class SplittableFn(BeamFn):
         with self._sampler:
             self._opened = opened([step], step.source, outs, self._sampler, outputs=outs)
 
-    def process(self, given: UserStates, element: Windowed) -> list[tuple[str, Windowed]]:
+    def process(self, user_states: UserStates, element: Windowed) -> list[tuple[str, Windowed]]:
         value: Rest = element.value
-        return self._go_on(given, value, None, element.timestamp)
+        return self._go_on(user_states, value, None, element.timestamp)
 
-    def fire(self, given: UserStates, timer: DueTimer) -> list[tuple[str, Windowed]]:
-        rests: dict[str, Rest] = given.state(self._rests).read() or {}
-        return self._go_on(given, rests[timer.tag], timer.tag, timer.output_timestamp)
+    def fire(self, user_states: UserStates, timer: DueTimer) -> list[tuple[str, Windowed]]:
+        rests: dict[str, Rest] = user_states.state(self._rests).read() or {}
+        return self._go_on(user_states, rests[timer.tag], timer.tag, timer.output_timestamp)
 
     def _go_on(
-        self, given: UserStates, rest: Rest, tag: str | None, hold: int
+        self, user_states: UserStates, rest: Rest, tag: str | None, hold: int
     ) -> list[tuple[str, Windowed]]:
         """Call the function for what is left, and save what is left then."""
-        cell = given.state(self._rests)
+        cell = user_states.state(self._rests)
         rests: dict[str, Rest] = cell.read() or {}
         if tag is not None:
             del rests[tag]
-        control = given.timer(self._resume)
+        control = user_states.timer(self._resume)
         residuals = self._called(rest)
         for residual in residuals:
             name = str(max(map(int, rests), default=-1) + 1)
@@ -148,7 +148,9 @@ class SplittableFn(BeamFn):
             if watermark is not None:
                 hold = max(hold, ticks_of(watermark))
             control.set(
-                control.now + UNIT.from_ms(delay_ms(residual)), name, min(hold, _latest(given))
+                control.now + UNIT.from_ms(delay_ms(residual)),
+                name,
+                min(hold, _latest(user_states)),
             )
         if rests:
             cell.write(rests)
@@ -182,6 +184,6 @@ class SplittableFn(BeamFn):
                 self._split = [*residuals]
 
 
-def _latest(given: UserStates) -> int:
+def _latest(user_states: UserStates) -> int:
     """The last instant where the output watermark can wait."""
-    return given.window.max_timestamp
+    return user_states.window.max_timestamp

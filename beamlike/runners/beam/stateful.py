@@ -227,8 +227,8 @@ class BeamStatefulFn(BeamFn):
         with self._sampler:
             self._opened = opened(steps, source, wanted, self._sampler, self._user_state)
 
-    def process(self, given: UserStates, element: Windowed) -> list[tuple[str, Windowed]]:
-        self._user_state.states = given
+    def process(self, user_states: UserStates, element: Windowed) -> list[tuple[str, Windowed]]:
+        self._user_state.states = user_states
         value, contents = self._seen(element.value)
         for side, items in zip(self._open.sides, contents, strict=True):
             side.items = items
@@ -238,9 +238,9 @@ class BeamStatefulFn(BeamFn):
                 self._open.first.process(windowed)
         return self._taken()
 
-    def fire(self, given: UserStates, timer: DueTimer) -> list[tuple[str, Windowed]]:
-        self._user_state.states = given
-        key, windows, span = given.key, self._takes.windows, bounds(given.window)
+    def fire(self, user_states: UserStates, timer: DueTimer) -> list[tuple[str, Windowed]]:
+        self._user_state.states = user_states
+        key, windows, span = user_states.key, self._takes.windows, bounds(user_states.window)
         window: Any
         if isinstance(windows, ObjectWindows):
             encoded, key = key

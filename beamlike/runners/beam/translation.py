@@ -91,11 +91,13 @@ class Translation(Collections):
     def _has_streams(self) -> bool:
         """Whether a source has no end of its own: a splittable function, or rows of a stream."""
         unbounded = proto.IsBounded.UNBOUNDED
-        return any(it.is_bounded == unbounded for it in self._components.pcollections.values())
+        return any(
+            pcoll.is_bounded == unbounded for pcoll in self._components.pcollections.values()
+        )
 
     def _plays_script(self) -> bool:
         transforms = self._components.transforms.values()
-        return any(it.spec.urn == Urn.TEST_STREAM for it in transforms)
+        return any(transform.spec.urn == Urn.TEST_STREAM for transform in transforms)
 
     @property
     def _redistributes(self) -> bool:
@@ -237,13 +239,13 @@ class Translation(Collections):
         Raises:
             UnsupportedError: The pipeline comes as a proto alone.
         """
-        found = self._transforms.get(transform.unique_name)
-        if found is None:
+        ours = self._transforms.get(transform.unique_name)
+        if ours is None:
             raise UnsupportedError(
                 f"{transform.unique_name!r}, {transform.spec.urn}, runs where its pipeline was "
                 "built; run it with beam.Pipeline(runner=BeamlikeRunner())"
             )
-        return found
+        return ours
 
     def _from_data_frame(self, transform: Any) -> None:
         (collection,), label = transform.outputs.values(), transform.unique_name

@@ -144,14 +144,14 @@ class Between:
                     self.pending[to].extend(bundle)
             if self.layers.read_until[edge] > self.layer:
                 bundles[edge] = parcel
-        for at in self.workers:
-            self._take(at, left)
+        for worker in self.workers:
+            self._take(worker, left)
         return left
 
     def _readers_here(self, edge: int) -> list[tuple[int, int]]:
         """The nodes of this stage that read an edge, each with as which of its sources."""
         readers = self.layers.readers.get(self.layers.edges[edge], ())
-        return [(it.node, it.source) for it in readers if it.node in self.workers]
+        return [(reader.node, reader.source) for reader in readers if reader.node in self.workers]
 
     def _take(self, at: int, left: Mail) -> None:
         """Let a node take what it is given, and those that it paces what comes of each of it."""
@@ -173,16 +173,16 @@ class Between:
         sent += (Sent(0, blob) for blob in mail.deliveries(part))
         sent += (Sent(it.order[1], it.blob) for it in mail.passing)
         mail.passing = []
-        for at, node in enumerate(layers.nodes):
-            if not isinstance(node, StatefulNode) or layers.layer[at] <= self.layer:
+        for index, node in enumerate(layers.nodes):
+            if not isinstance(node, StatefulNode) or layers.layer[index] <= self.layer:
                 continue
-            given = [self._formed_here(mail, at, source) for source in range(len(node.sources))]
+            given = [self._formed_here(mail, index, source) for source in range(len(node.sources))]
             if any(given):
-                combined = early.combined(at, given, mail, part)
+                combined = early.combined(index, given, mail, part)
                 for shard, table in combined.to_shards:
-                    sent.append(Sent(shard, _elements(at, table, part, shard)))
+                    sent.append(Sent(shard, _elements(index, table, part, shard)))
                 for position, table in combined.to_fanout:
-                    sent.append(Sent(position, _elements(at, table, part), spread=True))
+                    sent.append(Sent(position, _elements(index, table, part), spread=True))
         for edge in [*mail.bundles]:
             if layers.sent_until[edge] <= self.layer:
                 del mail.bundles[edge]

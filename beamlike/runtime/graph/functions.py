@@ -35,8 +35,8 @@ class FunctionWorker(Worker):
     def teardown(self) -> None:
         self._guard(self._do.teardown, "teardown")
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        (bundle,) = given
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        (bundle,) = bundles
         parts = bundle.parts()
         if self.shares_elements and self._do.changes_elements:
             parts = [part.with_values(own_copies(part.values)) for part in parts]

@@ -218,14 +218,14 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
     return (head, *(plain(getattr(key, name)) for name in names))
 
 
-def _restores_itself(kind: type) -> bool:
+def _restores_itself(cls: type) -> bool:
     """Whether a class says what its objects are made of, in both directions."""
-    own: object = kind.__getstate__
+    own: object = cls.__getstate__
     return (
         own is not object.__getstate__
-        and hasattr(kind, "__setstate__")
-        and not attrs.has(kind)
-        and not is_dataclass(kind)
+        and hasattr(cls, "__setstate__")
+        and not attrs.has(cls)
+        and not is_dataclass(cls)
     )
 
 
@@ -243,27 +243,27 @@ def _fields_of(kind: Any) -> Mapping[str, str] | None:
     return None
 
 
-def _name(kind: type, coders: Coders) -> str:
+def _name(cls: type, coders: Coders) -> str:
     """The name by which any process finds the class, or this one if keys stay in it.
 
     Raises:
         UnfitKeyError: None does.
     """
-    name = f"{kind.__module__}:{kind.__qualname__}"
-    if kind.__module__ == "__main__" or "<" in name:
+    name = f"{cls.__module__}:{cls.__qualname__}"
+    if cls.__module__ == "__main__" or "<" in name:
         if coders.local_classes is not None:
-            return _local_name(name, kind, coders.local_classes)
+            return _local_name(name, cls, coders.local_classes)
         raise UnfitKeyError(
-            f"a key is a {kind.__qualname__}, and another process cannot import that class from "
-            f"{kind.__module__}; define it at the top of a module, declare a deterministic coder "
+            f"a key is a {cls.__qualname__}, and another process cannot import that class from "
+            f"{cls.__module__}; define it at the top of a module, declare a deterministic coder "
             "for it, or use a tuple as key"
         )
     return name
 
 
-def _local_name(name: str, kind: type, classes: dict[str, type]) -> str:
+def _local_name(name: str, cls: type, classes: dict[str, type]) -> str:
     number, known = 1, name
-    while classes.setdefault(known, kind) is not kind:  # two classes of a function called twice
+    while classes.setdefault(known, cls) is not cls:  # two classes of a function called twice
         number += 1
         known = f"{name}#{number}"
     return known

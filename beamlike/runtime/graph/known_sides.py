@@ -117,8 +117,8 @@ class KnownSideInputWorker(SideInputWorker):
     def takes_parts(self) -> bool:
         return True
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        (bundle,) = given
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        (bundle,) = bundles
         parts = bundle.parts()
         if self.shares_elements and self.node.do.changes_elements:
             parts = [part.with_values(own_copies(part.values)) for part in parts]

@@ -139,7 +139,7 @@ class Layer:
     def _side_clocks(self, node: Node, origins: Sequence[int]) -> list[SideClocks]:
         """The clocks of each machine of a node with side inputs."""
         main, *sides = map(self.layers.origins_of, node.sources)
-        found = []
+        side_clocks = []
         for number, side in enumerate(sides):
             # What the first machine lets out comes to the next one within the shard.
             before: Sequence[InputClock] = [StageClock(1)] if number else []
@@ -149,8 +149,8 @@ class Layer:
                 (*before, *map(self._clock, inputs)), frozenset(places[origin] for origin in side)
             )
             positions = {origins.index(origin): place for origin, place in places.items()}
-            found.append(SideClocks(clocks, positions))
-        return found
+            side_clocks.append(SideClocks(clocks, positions))
+        return side_clocks
 
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.shards))

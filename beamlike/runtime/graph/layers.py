@@ -72,7 +72,9 @@ class Layers:
             PipelineError: A function in it cannot go to another process.
         """
         nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
-        clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, ReadNode)}
+        clocks = {
+            index: clock_of(node) for index, node in enumerate(nodes) if isinstance(node, ReadNode)
+        }
         layers = cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
         # Raise here what is wrong with a function: Spark hides it in an error of its own.
         _ = layers.packed
@@ -96,7 +98,7 @@ class Layers:
 
     @cached_property
     def edge_number(self) -> Mapping[Edge, int]:
-        return {edge: at for at, edge in enumerate(self.edges)}
+        return {edge: index for index, edge in enumerate(self.edges)}
 
     @cached_property
     def read_until(self) -> Sequence[int]:
@@ -126,14 +128,14 @@ class Layers:
 
     @cached_property
     def number(self) -> Mapping[Node, int]:
-        return {node: at for at, node in enumerate(self.nodes)}
+        return {node: index for index, node in enumerate(self.nodes)}
 
     @cached_property
     def layer(self) -> Sequence[int]:
         """The layer of each node."""
         found: list[int] = []
         for node in self.nodes:
-            deepest = max((found[self.number[it.node]] for it in node.sources), default=0)
+            deepest = max((found[self.number[source.node]] for source in node.sources), default=0)
             found.append(deepest + isinstance(node, StatefulNode))
         return found
 
@@ -145,9 +147,9 @@ class Layers:
     @cached_property
     def readers(self) -> Mapping[Edge, Sequence[Reader]]:
         found: dict[Edge, list[Reader]] = defaultdict(list)
-        for at, node in enumerate(self.nodes):
+        for index, node in enumerate(self.nodes):
             for source, edge in enumerate(node.sources):
-                found[edge].append(Reader(at, source))
+                found[edge].append(Reader(index, source))
         return found
 
     @cached_property
@@ -158,17 +160,17 @@ class Layers:
     def staged(self, layer: int) -> list[int]:
         """The nodes of a layer that keep state."""
         return [
-            at
-            for at, node in enumerate(self.nodes)
-            if isinstance(node, StatefulNode) and self.layer[at] == layer
+            index
+            for index, node in enumerate(self.nodes)
+            if isinstance(node, StatefulNode) and self.layer[index] == layer
         ]
 
     def between(self, layer: int) -> list[int]:
         """The nodes after a layer, and before the next, that keep none; in order."""
         return [
-            at
-            for at, node in enumerate(self.nodes)
-            if not isinstance(node, StatefulNode | ReadNode) and self.layer[at] == layer
+            index
+            for index, node in enumerate(self.nodes)
+            if not isinstance(node, StatefulNode | ReadNode) and self.layer[index] == layer
         ]
 
     @cached_property
@@ -194,10 +196,10 @@ class Layers:
     def roots(self) -> Sequence[frozenset[int]]:
         """Of each node the sources that it depends on."""
         found: list[frozenset[int]] = []
-        for at, node in enumerate(self.nodes):
-            own = {at} if isinstance(node, ReadNode) else set()
+        for index, node in enumerate(self.nodes):
+            own = {index} if isinstance(node, ReadNode) else set()
             found.append(
-                frozenset(own.union(*(found[self.number[it.node]] for it in node.sources)))
+                frozenset(own.union(*(found[self.number[source.node]] for source in node.sources)))
             )
         return found
 

@@ -50,8 +50,8 @@ class MachineWorker(StagedWorker):
         if isinstance(self.machine, UsersMachine):
             self.machine.teardown()
 
-    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        bundle, windows = given[0].one_window_each()
+    def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+        bundle, windows = bundles[0].one_window_each()
         columns = (bundle.values, bundle.timestamps, windows.windows())
         for (key, value), at, window in zip(*columns, strict=True):
             yield key, Element(value, at, None if isinstance(window, GlobalWindow) else window)

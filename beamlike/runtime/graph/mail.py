@@ -253,7 +253,7 @@ def _columns(bundle: Bundle) -> _Columns:
     if isinstance(windows, Spans):
         spans: Any = np.array([windows.starts, windows.ends], np.int64).T
     else:
-        spans = [tuple(map(bounds, each)) for each in windows]
+        spans = [tuple(map(bounds, window)) for window in windows]
     return Listed(bundle.values), np.array(bundle.timestamps, np.int64), spans, numbers, panes
 
 

@@ -53,7 +53,7 @@ def spans_at(window_fn: WindowFn, timestamps: Sequence[int]) -> Spans | None:
     if grid is None:
         return None
     size, period, offset = grid
-    starts = [at - (at - offset) % period for at in timestamps]
+    starts = [timestamp - (timestamp - offset) % period for timestamp in timestamps]
     return Spans(starts, [start + size for start in starts])
 
 
@@ -103,7 +103,7 @@ class _Source(Worker):
         super().count_in(resolution)
         self._window = GLOBAL_WINDOWS[resolution]
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
         raise AssertionError("a source reads nothing")
 
     def happen(self, events: Sequence[ScriptStep]) -> Tagged:
@@ -126,8 +126,8 @@ class _Assigning(Worker):
         super().__init__(node.label)
         self._node = node
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        return ((MAIN, self._assigned(part)) for part in given[0].parts())
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        return ((MAIN, self._assigned(part)) for part in bundles[0].parts())
 
     def _assigned(self, part: Bundle) -> Bundle:
         if isinstance(part, ColumnBundle):
@@ -154,8 +154,8 @@ class _Assigning(Worker):
 class _Joining(Worker):
     """Makes one collection of several."""
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        for bundle in given:
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        for bundle in bundles:
             yield MAIN, bundle
 
 

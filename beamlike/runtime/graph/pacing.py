@@ -33,17 +33,17 @@ def paced_by(node: Node, nodes: Iterable[Node]) -> list[Node]:
 
 
 def taken(
-    worker: Worker, given: Sequence[Bundle], metrics: Recorder, step: str
+    worker: Worker, bundles: Sequence[Bundle], metrics: Recorder, step: str
 ) -> Iterator[Tagged]:
     """What a worker makes of bundles: everything, or one output after the other if it paces.
 
     Args:
         worker: The worker.
-        given: A bundle from each source.
+        bundles: A bundle from each source.
         metrics: What its functions count.
         step: Its name there.
     """
-    outputs = _from(worker, given)
+    outputs = _from(worker, bundles)
     while True:
         with metrics.step(step), worker.blamed():
             found = list(islice(outputs, 1 if worker.paces else None))
@@ -52,5 +52,5 @@ def taken(
         yield found
 
 
-def _from(worker: Worker, given: Sequence[Bundle]) -> Tagged:
-    yield from worker.take(given)
+def _from(worker: Worker, bundles: Sequence[Bundle]) -> Tagged:
+    yield from worker.take(bundles)

@@ -78,7 +78,9 @@ class ScriptedGraph:
         _check(script)
         bundles = (step.elements for step in script if isinstance(step, Arrive))
         elements = [*chain.from_iterable(bundles)]
-        names = {key: at for at, key in enumerate(dict.fromkeys(key for key, _ in elements), first)}
+        names = {
+            key: index for index, key in enumerate(dict.fromkeys(key for key, _ in elements), first)
+        }
         source = ReadNode("", (), tuple(_numbered(step, names) for step in script), bounded=False)
         values = [element.value for _, element in elements]
         node = _node(stage, combine, (Edge(source),), values, on_error)

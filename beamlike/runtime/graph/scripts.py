@@ -50,10 +50,10 @@ def _turns(scripts: Mapping[ReadNode, Script]) -> Iterator[tuple[ReadNode, Scrip
         if source.bounded:
             yield source, script
     unbounded = [(source, script) for source, script in scripts.items() if not source.bounded]
-    for at in range(max((len(script) for _, script in unbounded), default=0)):
+    for index in range(max((len(script) for _, script in unbounded), default=0)):
         for source, script in unbounded:
-            if at < len(script):
-                yield source, script[at : at + 1]
+            if index < len(script):
+                yield source, script[index : index + 1]
 
 
 def _script_of(source: ReadNode) -> Script:

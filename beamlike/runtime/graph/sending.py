@@ -140,16 +140,19 @@ def _held(function: FunctionType) -> Iterator[tuple[str, Any]]:
         if variable in function.__globals__:
             yield f"the global {variable!r} in {name}", function.__globals__[variable]
     defaults: tuple[Any, ...] = function.__defaults__ or ()
-    yield from ((f"a default of {name}", it) for it in defaults)
-    yield from ((f"a default of {name}", it) for it in (function.__kwdefaults__ or {}).values())
+    yield from ((f"a default of {name}", default) for default in defaults)
+    yield from (
+        (f"a default of {name}", kwdefault)
+        for kwdefault in (function.__kwdefaults__ or {}).values()
+    )
 
 
 def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
-    kind: type = type(thing)
-    named: Callable[[str], str] = f"the attribute {{!r}} of {kind.__name__}".format
+    cls: type = type(thing)
+    named: Callable[[str], str] = f"the attribute {{!r}} of {cls.__name__}".format
     own = dict(getattr(thing, "__dict__", {}))
-    if attrs.has(kind):
-        own |= {it.name: getattr(thing, it.name) for it in attrs.fields(kind)}
+    if attrs.has(cls):
+        own |= {field.name: getattr(thing, field.name) for field in attrs.fields(cls)}
     for name, value in own.items():
         # What it reads has been looked at already.
         if not (isinstance(thing, Node) and name == "sources"):

@@ -199,8 +199,8 @@ class SideInputWorker(Worker):
             self._is_set_up = False
             self._function.teardown()
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        main, *sides = given
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        main, *sides = bundles
         main = main.with_values(self._wire.all_through(own_copies(main.values)))
         waiting = [*batches(main)]
         for number, side in enumerate(sides):

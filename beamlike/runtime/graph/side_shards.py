@@ -68,7 +68,7 @@ _KEY: Final = b"()"
 """The key of all that a machine takes: a shard has one view of each side input."""
 
 
-def dealt_out(given: Sequence[Bundle], wire: Wire, shards: int) -> Iterator[tuple[int, pa.Table]]:
+def dealt_out(bundles: Sequence[Bundle], wire: Wire, shards: int) -> Iterator[tuple[int, pa.Table]]:
     """A table for each shard that gets something, with the shard's position.
 
     An element goes where its value, its time and how often both came before send it: the same
@@ -76,14 +76,14 @@ def dealt_out(given: Sequence[Bundle], wire: Wire, shards: int) -> Iterator[tupl
     task once more, with its rows in another order, while shards have taken what it sent before.
 
     Args:
-        given: The elements of the main source, and the panes of each side input.
+        bundles: The elements of the main source, and the panes of each side input.
         wire: How values are bytes.
         shards: How many there are.
 
     Raises:
         CoderError: A value cannot be bytes.
     """
-    main, *sides = given
+    main, *sides = bundles
     panes = [
         (number, blob, digest_of(blob), 0, timestamp, *bounds(window))
         for number, side in enumerate(sides, 1)
@@ -278,8 +278,8 @@ def _machine_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 def _together(statuses: Sequence[ShardStatus]) -> ShardStatus:
     """The status of all machines of a shard."""
-    deadlines = [it.deadline for it in statuses if it.deadline is not None]
-    open_windows = sum(it.windows_open for it in statuses)
+    deadlines = [statuse.deadline for statuse in statuses if statuse.deadline is not None]
+    open_windows = sum(statuse.windows_open for statuse in statuses)
     return attrs.evolve(
         statuses[0], windows_open=open_windows, deadline=min(deadlines, default=None)
     )

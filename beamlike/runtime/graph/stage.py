@@ -107,8 +107,12 @@ class _Does(Operation):
             fields |= {"main": str(self.node.main), "side inputs": sides}
         elif isinstance(self.node, StatefulParDoNode):
             fn = self.node.fn
-            fields["states"] = ", ".join(sorted(it.words for it in fn.states.values())) or "none"
-            fields["timers"] = ", ".join(sorted(it.words for it in fn.timers.values())) or "none"
+            fields["states"] = (
+                ", ".join(sorted(state.words for state in fn.states.values())) or "none"
+            )
+            fields["timers"] = (
+                ", ".join(sorted(timer.words for timer in fn.timers.values())) or "none"
+            )
         elif isinstance(self.machine, UsersMachine):
             fields |= self.machine.words
         return fields
@@ -142,7 +146,7 @@ class _Named(AccumulatorColumns):
     columns: AccumulatorColumns
 
     def types(self) -> dict[str, pa.DataType]:
-        return {f"acc{suffix}": kind for suffix, kind in self.columns.types().items()}
+        return {f"acc{suffix}": dtype for suffix, dtype in self.columns.types().items()}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
         return self.columns.encode(accumulators)

@@ -132,8 +132,8 @@ class StagedWorker(Worker, Recorded):
         self.watermark = to
         return self._play(AdvanceWatermark(to))
 
-    def take(self, given: Sequence[Bundle]) -> Tagged:
-        arriving = self.arriving(given)
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
+        arriving = self.arriving(bundles)
         if self._wire.coders:
             arriving = ((key, self._through(element)) for key, element in arriving)
         elements = tuple([(self._known(key), element) for key, element in arriving])
@@ -187,7 +187,7 @@ class StagedWorker(Worker, Recorded):
 
     def _play(self, step: ScriptStep) -> Tagged:
         self._stage.records = self.records
-        found = Bundle()
+        bundle = Bundle()
         try:
             outputs = self._stage.play(step)
         except UserFunctionError as error:
@@ -198,17 +198,17 @@ class StagedWorker(Worker, Recorded):
             if isinstance(output.effect, Drop):
                 self._drops.append((key, output.effect))
             else:
-                found.append(self.shown(key, output.effect))
-        found.extend(self.closing())
-        return [(MAIN, found.with_values(self._wire.all_through(found.values)))] if found else []
+                bundle.append(self.shown(key, output.effect))
+        bundle.extend(self.closing())
+        return [(MAIN, bundle.with_values(self._wire.all_through(bundle.values)))] if bundle else []
 
     @abstractmethod
-    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+    def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         """What the machine is given of the elements, by key."""
 
-    def keyed(self, given: Sequence[Bundle]) -> Keyed:
+    def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
         """The same in columns."""
-        arriving = list(self.arriving(given))
+        arriving = list(self.arriving(bundles))
         return Keyed(
             [key for key, _ in arriving],
             [element.value for _, element in arriving],
@@ -278,17 +278,17 @@ class GroupingWorker(StagedWorker):
         self._combine = node.combine
         self.folds = folds_parts(node)
 
-    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        bundle, windows = self._pairs(given)
+    def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+        bundle, windows = self._pairs(bundles)
         columns = (bundle.values, bundle.timestamps, windows.windows())
         for (key, value), at, window in zip(*columns, strict=True):
             is_assigned = not self._assigns or not isinstance(window, GlobalWindow)
             yield key, Element(value, at, window if is_assigned else None)
 
-    def keyed(self, given: Sequence[Bundle]) -> Keyed:
-        if not self._assigns and all(isinstance(it, ColumnBundle) for it in given[0].parts()):
-            return self._keyed_columns(given[0])
-        bundle, windows = self._pairs(given)
+    def keyed(self, bundles: Sequence[Bundle]) -> Keyed:
+        if not self._assigns and all(isinstance(part, ColumnBundle) for part in bundles[0].parts()):
+            return self._keyed_columns(bundles[0])
+        bundle, windows = self._pairs(bundles)
         keys = [key for key, _ in bundle.values]
         values = [value for _, value in bundle.values]
         unassigned = None
@@ -320,13 +320,13 @@ class GroupingWorker(StagedWorker):
     def teardown(self) -> None:
         self._combine.teardown()
 
-    def _pairs(self, given: Sequence[Bundle]) -> tuple[Bundle, Spans]:
+    def _pairs(self, bundles: Sequence[Bundle]) -> tuple[Bundle, Spans]:
         """The elements, each in one window, and their windows; all are pairs.
 
         Raises:
             PipelineError: One is not, or its value is not of the declared type.
         """
-        bundle, windows = given[0].one_window_each()
+        bundle, windows = bundles[0].one_window_each()
         self._check_pairs(bundle.values)
         return bundle, windows
 
@@ -386,9 +386,9 @@ class StatefulParDoWorker(StagedWorker):
     def outlasts_input(self) -> bool:
         return self._fn.outlasts_input
 
-    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+    def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         key_of = self._fn.key_of
-        for it in given[0]:
+        for it in bundles[0]:
             key = key_of(it.value)
             for window in it.windows:
                 yield key, Element((own_copy(it.value), it.pane), it.timestamp, window)
@@ -404,11 +404,11 @@ class StatefulParDoWorker(StagedWorker):
         except USER_RAISED as cause:
             error = TransformError(self.label, problem_of(cause), "finish_bundle")
             raise because_of(error, cause) from cause
-        found = Bundle()
+        bundle = Bundle()
         for tag, it in kept:
             value = (tag, it.value) if self._tagged else it.value
-            found.append(Windowed(value, it.timestamp, it.windows, it.pane))
-        return found
+            bundle.append(Windowed(value, it.timestamp, it.windows, it.pane))
+        return bundle
 
     def setup(self) -> None:
         self._fn.setup()

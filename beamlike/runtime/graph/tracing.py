@@ -158,7 +158,7 @@ class Inside(Recorded):
                 else step
                 for step in self._script
             ),
-            tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in self._outputs),
+            tuple(attrs.evolve(output, key=self._key_of(output.key)) for output in self._outputs),
             tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in trace),
             tuple(self._steps),
         )
@@ -166,12 +166,12 @@ class Inside(Recorded):
     def add(self, step: int, noted: Iterable[ShardTrace]) -> None:
         """The traces of its shards in one micro-batch, which was this step of the pipeline."""
         shards = sorted(noted, key=lambda it: it.shard)
-        clock = max(it.clock for it in shards)
-        watermark = min(it.watermark for it in shards)
+        clock = max(shard.clock for shard in shards)
+        watermark = min(shard.watermark for shard in shards)
         arrived: list[tuple[Any, Element]] = [
             (key, attrs.evolve(element, value=self._value_of(value)))
-            for it in shards
-            for key, value, element in it.arrived
+            for shard in shards
+            for key, value, element in shard.arrived
         ]
         happenings: tuple[tuple[ScriptStep, bool], ...] = (
             (AdvanceClock(clock), clock > self._clock),
@@ -179,8 +179,8 @@ class Inside(Recorded):
             (AdvanceWatermark(watermark), watermark > self._watermark),
         )
         for phase, (happening, happens) in enumerate(happenings):
-            outputs = [(k, out) for one in shards for at, k, out in one.outputs if at == phase]
-            trace = [(k, event) for one in shards for at, k, event in one.trace if at == phase]
+            outputs = [(k, out) for shard in shards for at, k, out in shard.outputs if at == phase]
+            trace = [(k, event) for shard in shards for at, k, event in shard.trace if at == phase]
             if not (happens or outputs or trace):
                 continue
             number = len(self._script)

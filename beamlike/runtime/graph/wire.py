@@ -293,19 +293,19 @@ def _remade(maker: Callable[..., Callable[[Any], Any]], given: Any, values: list
 
 
 @lru_cache(maxsize=1_000)
-def _maker_of(kind: type) -> tuple[Any, tuple[Any, ...]] | None:
+def _maker_of(cls: type) -> tuple[Any, tuple[Any, ...]] | None:
     """What says how objects of a class are made of tuples, and its arguments; None if none does."""
-    if not issubclass(kind, tuple) or kind.__iter__ is not tuple.__iter__:
+    if not issubclass(cls, tuple) or cls.__iter__ is not tuple.__iter__:
         return None
-    if MADE_BY in vars(kind):
-        return vars(kind)[MADE_BY]  # type: ignore[no-any-return]
-    if kind.__dictoffset__:  # there may be more in an object than its fields
+    if MADE_BY in vars(cls):
+        return vars(cls)[MADE_BY]  # type: ignore[no-any-return]
+    if cls.__dictoffset__:  # there may be more in an object than its fields
         return None
-    is_plain = kind.__reduce__ is object.__reduce__ and kind.__reduce_ex__ is object.__reduce_ex__
-    names = _fields_of(kind)
-    if names is None or not is_plain or kind in copyreg.dispatch_table:
+    is_plain = cls.__reduce__ is object.__reduce__ and cls.__reduce_ex__ is object.__reduce_ex__
+    names = _fields_of(cls)
+    if names is None or not is_plain or cls in copyreg.dispatch_table:
         return None
-    return _named_maker, (kind, names)
+    return _named_maker, (cls, names)
 
 
 def _named_maker(kind: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
@@ -372,33 +372,33 @@ class _Pickler(FunctionPickler):
 
 
 @lru_cache(maxsize=1_000)
-def _fields_of(kind: type) -> tuple[str, ...] | None:
+def _fields_of(cls: type) -> tuple[str, ...] | None:
     """The names of the fields of a class that has fields."""
-    if attrs.has(kind):
-        return tuple(field.name for field in attrs.fields(kind))
-    if is_dataclass(kind):
-        return tuple(field.name for field in fields(kind))
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return tuple(kind._fields)
+    if attrs.has(cls):
+        return tuple(field.name for field in attrs.fields(cls))
+    if is_dataclass(cls):
+        return tuple(field.name for field in fields(cls))
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return tuple(cls._fields)
     return None
 
 
-def _empty(kind: type, names: tuple[str, ...], *given: Any) -> Any:
+def _empty(cls: type, names: tuple[str, ...], *given: Any) -> Any:
     """An object of a class that has fields, before these are filled.
 
     Raises:
         StateError: Today it has other fields.
     """
-    _check_fields(kind, names)
-    return kind.__new__(kind, *given)
+    _check_fields(cls, names)
+    return cls.__new__(cls, *given)
 
 
-def _check_fields(kind: type, names: tuple[str, ...]) -> None:
-    now = _fields_of(kind)
+def _check_fields(cls: type, names: tuple[str, ...]) -> None:
+    now = _fields_of(cls)
     if now != names:
         raise StateError(
             _UNREADABLE.format(
-                what=f"a {type_name(kind)}",
+                what=f"a {type_name(cls)}",
                 problem=f"its fields were {', '.join(names)}, and are {', '.join(now or ())}",
                 help="bring them back, or write and declare a coder before fields change",
             )

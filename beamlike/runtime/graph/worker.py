@@ -83,7 +83,7 @@ class Worker(ABC):
         return None
 
     @abstractmethod
-    def take(self, given: Sequence[Bundle]) -> Tagged:
+    def take(self, bundles: Sequence[Bundle]) -> Tagged:
         """A bundle of elements from each source."""
 
     def reached(self, watermarks: Sequence[int]) -> Tagged:

@@ -244,8 +244,8 @@ def _no_memory(plan: Plan, shard: int | None, held: Sequence[pa.Table]) -> str:
 
 def _called(plan: Plan, column: str) -> str:
     """What a user calls a column of rows or of state."""
-    for at, part in enumerate(plan.parts):
-        if column.startswith(f"acc{at}_{part.name}") or column == part.name:
+    for index, part in enumerate(plan.parts):
+        if column.startswith(f"acc{index}_{part.name}") or column == part.name:
             return f"aggregate {part.name!r}"
     for start, kind in (("key_", "key column"), ("value_", "column")):
         if column.startswith(start):

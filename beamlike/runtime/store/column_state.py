@@ -46,11 +46,11 @@ class _Column:
     pairs: pa.Array | None
 
     def number(self, so_far: Ints, column: pa.Array) -> Ints:
-        found = _places(column, self.values)
+        places = _places(column, self.values)
         if self.pairs is None:
-            return found
-        known = (so_far != UNKNOWN) & (found != UNKNOWN)
-        pair = np.where(known, so_far * len(self.values) + found, UNKNOWN)
+            return places
+        known = (so_far != UNKNOWN) & (places != UNKNOWN)
+        pair = np.where(known, so_far * len(self.values) + places, UNKNOWN)
         return _places(pa.array(pair), self.pairs)
 
 
@@ -132,9 +132,9 @@ def _indices(encoded: pa.DictionaryArray) -> Ints:
     return indices
 
 
-def can_number(kind: pa.DataType) -> bool:
+def can_number(dtype: pa.DataType) -> bool:
     """Whether keys of this type can be numbered without looking at rows."""
-    none = pa.array([], kind)
+    none = pa.array([], dtype)
     try:
         pc.index_in(none, value_set=none.dictionary_encode().dictionary)
     except pa.ArrowNotImplementedError:

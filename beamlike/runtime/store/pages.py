@@ -275,8 +275,8 @@ def _pages(rows: pa.Table) -> Iterator[pa.Table]:
     """The rows in pages of equal length; a page of rows larger than most is cut once more."""
     count = max(-(-rows.nbytes // PAGE), 1)
     each = max(-(-rows.num_rows // count), 1)
-    for at in range(0, rows.num_rows, each):
-        page = rows.slice(at, each)
+    for index in range(0, rows.num_rows, each):
+        page = rows.slice(index, each)
         if page.nbytes > PAGE and page.num_rows > 1:
             yield from _pages(page)
         else:

@@ -74,12 +74,12 @@ class StateLayout:
             raise UnsupportedError(
                 f"the trigger has {len(nodes)} nodes; Spark state holds the bits of at most 62"
             )
-        self._slots = [at for at, node in enumerate(nodes) if node.keeps_value]
-        fields = [pa.field(f"key_{name}", kind) for name, kind in plan.keys.items()]
+        self._slots = [index for index, node in enumerate(nodes) if node.keeps_value]
+        fields = [pa.field(f"key_{name}", key) for name, key in plan.keys.items()]
         fields += [pa.field(name, pa.int64()) for name in ("start", "end", "output_watermark")]
         fields += [pa.field("finished", pa.int64())]
         fields += [pa.field(f"t{slot}", pa.int64()) for slot in range(len(self._slots))]
-        self._keepers = [at for at, node in enumerate(nodes) if node.keeps_element]
+        self._keepers = [index for index, node in enumerate(nodes) if node.keeps_element]
         self._kept_names = [f"d{slot}" for slot in range(len(self._keepers))]
         fields += [pa.field(name, pa.binary()) for name in self._kept_names]
         fields += [
@@ -115,7 +115,7 @@ class StateLayout:
         kept = [remembered for _, _, _, remembered in rows]
         panes = [w.last_pane for w in kept]
         columns: list[Any] = [
-            [key[at] for key, _, _, _ in rows] for at in range(len(self.plan.keys))
+            [key[index] for key, _, _, _ in rows] for index in range(len(self.plan.keys))
         ]
         columns += [[w.start for w in windows], [w.end for w in windows]]
         columns += [[output for _, output, _, _ in rows]]
@@ -245,11 +245,11 @@ class StateLayout:
 
     def _flatten(self, root: TriggerState) -> tuple[int, list[int | None], list[bytes | None]]:
         nodes = list(_preorder(root))
-        bits = sum(1 << at for at, node in enumerate(nodes) if node.finished)
-        elements = [nodes[at].kept for at in self._keepers]
+        bits = sum(1 << index for index, node in enumerate(nodes) if node.finished)
+        elements = [nodes[keeper].kept for keeper in self._keepers]
         return (
             bits,
-            [nodes[at].value for at in self._slots],
+            [nodes[slot].value for slot in self._slots],
             [cloudpickle.dumps(kept[0]) if kept else None for kept in elements],
         )
 
@@ -260,8 +260,8 @@ class StateLayout:
             return self._fresh_trigger
         by_node = dict(zip(self._slots, values, strict=True))
         kept = {
-            at: (cloudpickle.loads(element),)
-            for at, element in zip(self._keepers, elements, strict=True)
+            keeper: (cloudpickle.loads(element),)
+            for keeper, element in zip(self._keepers, elements, strict=True)
             if element is not None
         }
         counter = iter(range(64))

@@ -74,7 +74,9 @@ class ReadLog(beam.DoFn):
 
 def add_lines(folder: Path, partition: str, *records: tuple[int, str] | str) -> None:
     """Add records, or lines as they are, to a partition."""
-    lines = [it if isinstance(it, str) else f"{it[0]} {it[1]}" for it in records]
+    lines = [
+        record if isinstance(record, str) else f"{record[0]} {record[1]}" for record in records
+    ]
     with open(folder / f"{partition}.log", "a", encoding="utf-8") as file:
         file.write("".join(f"{line}\n" for line in lines))
 

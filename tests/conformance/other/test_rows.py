@@ -59,16 +59,16 @@ JAVA_DIFFERS = {
 
 
 def rows(name: str) -> list[Json]:
-    found: list[Json] = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    jsons: list[Json] = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    return jsons
 
 
 VALIDATION, FUNCTIONS = rows("beam_validation"), rows("beam_functions")
 CONTINUATIONS = rows("beam_continuation")
 
 
-def by_id(found: Iterable[Json]) -> list[Any]:
-    return [pytest.param(row, id=row["id"]) for row in found]
+def by_id(jsons: Iterable[Json]) -> list[Any]:
+    return [pytest.param(row, id=row["id"]) for row in jsons]
 
 
 # -- reading ---------------------------------------------------------------------------------

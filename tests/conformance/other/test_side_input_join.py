@@ -144,7 +144,7 @@ def test_the_same_comes_out_of_a_look_up_of_bounded_dataframes(row: Json, spark:
     from pyspark.sql import functions as F
 
     def frame(elements: list[Json], schema: str, *fields: str) -> Any:
-        rows = [(e["key"], e["ts_ms"], *(e["value"][it] for it in fields)) for e in elements]
+        rows = [(e["key"], e["ts_ms"], *(e["value"][field] for field in fields)) for e in elements]
         return spark.createDataFrame(rows, schema).withColumn("at", F.timestamp_millis("at"))
 
     main, side = row["main"], row["side"]

@@ -147,8 +147,15 @@ def test_the_page_of_a_running_query_shows_the_numbers_of_its_progress(
             for row in page.locator("#batches tr").all()
         ]
         assert [
-            (it["batch"], it["rows"], it["open windows"], it["early"], it["on time"], it["late"])
-            for it in reversed(batches)
+            (
+                batch["batch"],
+                batch["rows"],
+                batch["open windows"],
+                batch["early"],
+                batch["on time"],
+                batch["late"],
+            )
+            for batch in reversed(batches)
         ] == [
             tuple(map(str, (it.batchId, it.numInputRows, *_counts(it.observedMetrics["hours"]))))
             for it in progress
@@ -245,6 +252,6 @@ def test_a_query_of_another_session_is_refused(spark: Any, tmp_path: Path) -> No
         with pytest.raises(EnvironmentProblem, match="belongs to another session"):
             bl.live_view(source.query)
         with bl.live_view(other) as view:
-            assert [it["name"] for it in numbers(view)] == ["elsewhere"]
+            assert [number["name"] for number in numbers(view)] == ["elsewhere"]
     finally:
         source.query.stop()

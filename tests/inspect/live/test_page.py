@@ -142,7 +142,7 @@ def test_the_charts_say_in_words_what_they_draw(shown: Open) -> None:
     history = running({"hours": HOURS}, {"hours": HOURS | {"panes_early": 0, "windows_open": 6}})
     page = shown(history)
     pictures = page.locator("#charts svg[role=img]").all()
-    assert [it.get_attribute("aria-label") for it in pictures] == [
+    assert [picture.get_attribute("aria-label") for picture in pictures] == [
         "Watermark (UTC). A line over batches 0 to 1. "
         "Last 01-01 00:15, least 01-01 00:15, most 01-01 00:15.",
         "Open windows. A line over batches 0 to 1. Last 6, least 6, most 7.",
@@ -160,7 +160,7 @@ def test_the_charts_say_in_words_what_they_draw(shown: Open) -> None:
 
 
 def test_of_many_parts_the_largest_have_names_and_the_others_are_one(shown: Open) -> None:
-    parts = {f"part {at}": 100 - at for at in range(7)}
+    parts = {f"part {index}": 100 - index for index in range(7)}
     history = History()
     history.progressed(Progress.of(report(0, took=1_000, parts=parts)))
     page = shown(history)

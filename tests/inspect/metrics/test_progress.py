@@ -53,7 +53,7 @@ def test_a_query_with_clocks_of_its_own_has_the_watermark_of_its_last_grouping()
     metrics = {"one": {"watermark": 9_000}, "two": {"watermark": 7_000}, "three": {}}
     reported = Progress.of(report(0, watermark="1970-01-01T00:00:00.000Z", metrics=metrics))
     assert reported.watermark == 7_000
-    assert [it.watermark for it in reported.groupings.values()] == [9_000, 7_000, None]
+    assert [grouping.watermark for grouping in reported.groupings.values()] == [9_000, 7_000, None]
 
 
 def test_metrics_that_somebody_else_observes_are_none_of_beamlikes() -> None:

@@ -159,7 +159,7 @@ def test_a_refused_name_is_logged_once_with_the_argument_that_allows_it(
     for host in ["metrics.example.com:9400", "metrics.example.com:9400", "x" * 200]:
         assert served.ask(host)[0] == 421
     advice = "pass it in allowed_hosts= of metrics_listener if it is a name of this server"
-    assert [(it.name, it.levelno, it.getMessage()) for it in caplog.records] == [
+    assert [(record.name, record.levelno, record.getMessage()) for record in caplog.records] == [
         ("beamlike.metrics", logging.WARNING, f"a request for host {host!r} was refused; {advice}")
         for host in ["metrics.example.com:9400", "x" * 80]
     ]
@@ -298,7 +298,7 @@ def test_metrics_that_fail_are_an_answer_and_a_line_in_the_log(
 
     served = serve(text)
     assert served.ask(None) == (500, b"Internal Server Error\n")
-    assert [(it.name, it.levelno, it.getMessage()) for it in caplog.records] == [
+    assert [(record.name, record.levelno, record.getMessage()) for record in caplog.records] == [
         ("beamlike.metrics", logging.ERROR, "the metrics server cannot answer GET '/metrics'")
     ]
     assert served.ask(None) == (200, METRICS.encode())

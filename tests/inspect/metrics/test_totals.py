@@ -47,12 +47,12 @@ def numbers(shown: str, *names: str) -> dict[str, float]:
     """The samples of some metrics, or all, by name and labels that are not the query's."""
     found = {}
     for family in text_string_to_metric_families(shown):
-        for it in family.samples:
-            labels = {name: it.labels[name] for name in ("grouping",) if name in it.labels}
-            labels |= {at: to for at, to in it.labels.items() if at not in ("query", "id")}
-            if it.name in names or not names:
+        for sample in family.samples:
+            labels = {name: sample.labels[name] for name in ("grouping",) if name in sample.labels}
+            labels |= {at: to for at, to in sample.labels.items() if at not in ("query", "id")}
+            if sample.name in names or not names:
                 words = ",".join(f'{name}="{value}"' for name, value in labels.items())
-                found[f"{it.name}{{{words}}}"] = it.value
+                found[f"{sample.name}{{{words}}}"] = sample.value
     return found
 
 
@@ -197,7 +197,7 @@ def test_queries_that_ended_first_are_forgotten_first_and_those_that_run_never()
     totals.ended(ids[5], "run", failed=False)
     totals.ended(ids[3], "run", failed=False)
     totals.ended(ids[4], "run", failed=False)
-    kept = {it.labels["id"] for it in totals.collect()[0].samples}
+    kept = {sample.labels["id"] for sample in totals.collect()[0].samples}
     assert set(ids) - kept == {ids[5], ids[3]}
 
 
@@ -214,7 +214,7 @@ def test_a_listener_prints_a_line_for_each_batch_and_writes_the_file_anew(tmp_pa
         "sales batch 1: 10 rows, 800 ms; hours: 3 elements, no pane, 6 open",
     ]
     assert file.read_text() == listener.text()
-    assert [it.name for it in tmp_path.iterdir()] == ["beamlike.prom"]
+    assert [path.name for path in tmp_path.iterdir()] == ["beamlike.prom"]
 
 
 def test_a_file_that_cannot_be_written_does_not_stop_the_query(
@@ -273,7 +273,10 @@ def test_names_of_any_kind_are_one_label(name: str, label: str) -> None:
 
     shown = written(totals)
 
-    parsed = {it.name: it.samples for it in text_string_to_metric_families(shown)}
+    parsed = {
+        text_string_to_metric_family.name: text_string_to_metric_family.samples
+        for text_string_to_metric_family in text_string_to_metric_families(shown)
+    }
     assert [it.labels["grouping"] for it in parsed["beamlike_elements"]] == [name]
     sample = f'beamlike_elements_total{{grouping="{label}",id="the query",query="sales"}} 10.0'
     assert sample in shown.split("\n")
@@ -291,7 +294,7 @@ def test_the_log_tells_of_starts_drops_and_ends_at_their_levels(
         listener.ended("the query", "first", "it broke", 0)
         listener.started("the query", "second", "sales", 0)
         listener.ended("the query", "second", None, 0)
-    assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("INFO", "query sales (the query) has started"),
         (
             "WARNING",
@@ -308,7 +311,7 @@ def test_the_log_calls_a_query_without_a_name_by_its_id(caplog: pytest.LogCaptur
     listener = MetricsListener()
     with caplog.at_level(logging.INFO, "beamlike.metrics"):
         listener.started("3b80a744-9a82", "first", None, 0)
-    assert [it.getMessage() for it in caplog.records] == [
+    assert [record.getMessage() for record in caplog.records] == [
         "query 3b80a744 (3b80a744-9a82) has started"
     ]
 

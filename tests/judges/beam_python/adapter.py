@@ -356,7 +356,7 @@ def play(scenario: Mapping[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Play all scenarios of the files, and write the document."""
     target, *files = sys.argv[1:]
-    scenarios = [one for file in files for one in json.loads(Path(file).read_text("utf-8"))]
+    scenarios = [load for file in files for load in json.loads(Path(file).read_text("utf-8"))]
     document = {
         "engine": "Apache Beam Python",
         "version": beam.__version__,

@@ -98,7 +98,7 @@ def play(question: Mapping[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Play the questions of the files, and write the document."""
     target, *files = sys.argv[1:]
-    questions = [one for file in files for one in json.loads(Path(file).read_text("utf-8"))]
+    questions = [load for file in files for load in json.loads(Path(file).read_text("utf-8"))]
     document = {
         "engine": "Bytewax",
         "version": version("bytewax"),

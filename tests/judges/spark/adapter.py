@@ -80,7 +80,7 @@ def play(spark: SparkSession, question: Mapping[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Play the questions of the files, and write the document."""
     target, *files = sys.argv[1:]
-    questions = [one for file in files for one in json.loads(Path(file).read_text("utf-8"))]
+    questions = [load for file in files for load in json.loads(Path(file).read_text("utf-8"))]
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     for name in ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone"):
         builder = builder.config(name, "UTC" if "Zone" in name else "1")

@@ -48,7 +48,9 @@ def test_lists_are_taken_with_their_items(
 
     assert (taken.lengths.tolist(), taken.items.tolist()) == (lengths, items)
     assert taken.first.tolist() == (np.cumsum(lengths) - lengths).tolist()
-    assert taken.owner.tolist() == [row for row, each in enumerate(lengths) for _ in range(each)]
+    assert taken.owner.tolist() == [
+        row for row, length in enumerate(lengths) for _ in range(length)
+    ]
 
 
 def test_rows_that_are_picked_are_those_of_the_record() -> None:

@@ -174,9 +174,9 @@ HISTORIES = (
 )
 
 
-def value(kind: pa.DataType, number: int) -> Any:
+def value(dtype: pa.DataType, number: int) -> Any:
     """One of the type's values; about one of six is null."""
-    values = VALUES[kind]
+    values = VALUES[dtype]
     return None if number % 6 == 0 else values[number % len(values)]
 
 
@@ -185,7 +185,7 @@ def by_function(case: Case, history: History) -> list[list[Any]]:
     fn = case.fn
 
     def element(number: int) -> Any:
-        values = tuple(value(kind, number // 7**at) for at, kind in enumerate(case.kinds))
+        values = tuple(value(kind, number // 7**index) for index, kind in enumerate(case.kinds))
         return values[0] if len(values) == 1 else values
 
     def added(held: list[Any], bundle: list[Row]) -> list[Any]:
@@ -216,8 +216,8 @@ def by_fold(case: Case, fold: Fold, history: History) -> list[Accumulators]:
             [window for window, _, _ in bundle], return_index=True, return_counts=True
         )
         columns = [
-            part_of_more([value(kind, number // 7**at) for _, number, _ in bundle], kind)
-            for at, kind in enumerate(case.kinds)
+            part_of_more([value(kind, number // 7**index) for _, number, _ in bundle], kind)
+            for index, kind in enumerate(case.kinds)
         ]
         times = np.array([at for *_, at in bundle], np.int64)
         more = fold.add(take(held, windows), fold.values_of(columns), times, first, counts)
@@ -232,16 +232,16 @@ def by_fold(case: Case, fold: Fold, history: History) -> list[Accumulators]:
     return steps
 
 
-def part_of_more(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+def part_of_more(values: Sequence[Any], dtype: pa.DataType) -> pa.Array:
     """An array that does not begin where its memory does, with anything under its nulls."""
-    more = VALUES[kind][:3]
+    more = VALUES[dtype][:3]
     values = [*more, *values, *more]
-    array = pa.array(values, kind)
-    if array.null_count and not pa.types.is_nested(kind) and kind != pa.null():
+    array = pa.array(values, dtype)
+    if array.null_count and not pa.types.is_nested(dtype) and dtype != pa.null():
         there = np.packbits([value is not None for value in values], bitorder="little")
-        filled = pa.array([more[0] if value is None else value for value in values], kind)
+        filled = pa.array([more[0] if value is None else value for value in values], dtype)
         buffers = [pa.py_buffer(there), *filled.buffers()[1:]]
-        array = pa.Array.from_buffers(kind, len(values), buffers)
+        array = pa.Array.from_buffers(dtype, len(values), buffers)
     return array.slice(len(more), len(values) - 2 * len(more))
 
 
@@ -253,11 +253,11 @@ def shown(column: Callable[[], pa.Array]) -> str:
         return error.reason
 
 
-def shown_values(values: list[Any], kind: pa.DataType) -> str:
+def shown_values(values: list[Any], dtype: pa.DataType) -> str:
     try:
-        return repr(pa.array(values, kind).to_pylist())
+        return repr(pa.array(values, dtype).to_pylist())
     except (OverflowError, pa.ArrowInvalid) as error:
-        return f"aggregate 'it' outgrew its type {kind}: {error}"
+        return f"aggregate 'it' outgrew its type {dtype}: {error}"
 
 
 def differences(case: Case, fold: Fold, history: History) -> list[str]:

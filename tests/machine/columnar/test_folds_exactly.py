@@ -19,16 +19,16 @@ GREATEST, LEAST = 2**63 - 1, -(2**63)
 MONEY = pa.decimal128(38, 2)
 
 
-def windows_of(fold: Fold, kind: pa.DataType, *windows: Sequence[Any]) -> Accumulators:
+def windows_of(fold: Fold, dtype: pa.DataType, *windows: Sequence[Any]) -> Accumulators:
     """Accumulators of windows with these values."""
-    values = fold.values_of([pa.array([it for window in windows for it in window], kind)])
+    values = fold.values_of([pa.array([it for window in windows for it in window], dtype)])
     counts = np.array([len(window) for window in windows])
     first = np.cumsum(counts) - counts
     return fold.of(values, np.zeros(counts.sum(), np.int64), first, counts)
 
 
-def results(fold: Fold, accumulators: Accumulators, kind: pa.DataType) -> list[Any]:
-    found: list[Any] = values_array(fold.extract(accumulators), kind, "it").to_pylist()
+def results(fold: Fold, accumulators: Accumulators, dtype: pa.DataType) -> list[Any]:
+    found: list[Any] = values_array(fold.extract(accumulators), dtype, "it").to_pylist()
     return found
 
 
@@ -46,8 +46,8 @@ def test_a_sum_that_outgrows_its_type_on_the_way_is_right_if_it_comes_back():
 
 def test_a_sum_of_very_many_of_the_greatest_numbers_is_exact():
     fold = fold_of(Sum(), [pa.int64()])
-    found = windows_of(fold, pa.int64(), [GREATEST] * 1000, [LEAST] * 1000, [GREATEST, LEAST])
-    assert fold.extract(found).to_pylist() == [GREATEST * 1000, LEAST * 1000, -1]
+    windows = windows_of(fold, pa.int64(), [GREATEST] * 1000, [LEAST] * 1000, [GREATEST, LEAST])
+    assert fold.extract(windows).to_pylist() == [GREATEST * 1000, LEAST * 1000, -1]
 
 
 @pytest.mark.parametrize(
@@ -63,19 +63,19 @@ def test_a_sum_of_very_many_of_the_greatest_numbers_is_exact():
     ],
 )
 def test_a_sum_that_does_not_fit_is_refused_where_it_rests_and_where_it_comes_out(
-    kind: pa.DataType, most: Any, why: str
+    dtype: pa.DataType, most: Any, why: str
 ):
-    fold = fold_of(Sum(), [kind])
-    found = windows_of(fold, kind, [most], [most, most])
+    fold = fold_of(Sum(), [dtype])
+    windows = windows_of(fold, dtype, [most], [most, most])
 
     with pytest.raises(OutgrownError) as at_rest:
-        fold.save(found)
+        fold.save(windows)
     with pytest.raises(OutgrownError) as at_exit:
-        values_array(fold.extract(found), kind, "total")
+        values_array(fold.extract(windows), dtype, "total")
 
-    assert at_rest.value.reason == f"an aggregate outgrew its type {kind}: {why}"
-    assert at_exit.value.reason == f"aggregate 'total' outgrew its type {kind}: {why}"
-    assert fold.save(take(found, np.array([0])))[0].to_pylist() == [most]
+    assert at_rest.value.reason == f"an aggregate outgrew its type {dtype}: {why}"
+    assert at_exit.value.reason == f"aggregate 'total' outgrew its type {dtype}: {why}"
+    assert fold.save(take(windows, np.array([0])))[0].to_pylist() == [most]
 
 
 def test_a_sum_of_decimals_may_need_more_than_all_their_bits_on_the_way():
@@ -91,7 +91,7 @@ DIGITS = st.lists(st.tuples(EDGES, EDGES, st.integers(-9, 9)), min_size=1, max_s
 
 
 def number_of(digits: tuple[int, int, int]) -> int:
-    return sum(digit << 64 * at for at, digit in enumerate(digits))
+    return sum(digit << 64 * index for index, digit in enumerate(digits))
 
 
 @given(DIGITS)
@@ -140,10 +140,10 @@ def test_sums_of_floats_are_merged_one_after_the_other(fn: CombineFn):
 @pytest.mark.parametrize("fn", [Min(), Max()], ids=str)
 def test_of_equal_zeros_the_first_is_the_extreme(fn: CombineFn):
     fold = fold_of(fn, [pa.float64()])
-    found = windows_of(fold, pa.float64(), [0.0, -0.0], [-0.0, 0.0], [None, -0.0, 0.0])
+    windows = windows_of(fold, pa.float64(), [0.0, -0.0], [-0.0, 0.0], [None, -0.0, 0.0])
     flipped = windows_of(fold, pa.float64(), [-0.0], [0.0], [0.0])
-    assert repr(results(fold, found, pa.float64())) == "[0.0, -0.0, -0.0]"
-    assert repr(results(fold, fold.both(found, flipped), pa.float64())) == "[0.0, -0.0, -0.0]"
+    assert repr(results(fold, windows, pa.float64())) == "[0.0, -0.0, -0.0]"
+    assert repr(results(fold, fold.both(windows, flipped), pa.float64())) == "[0.0, -0.0, -0.0]"
 
 
 def test_nan_is_the_greatest_and_a_null_no_number():
@@ -157,10 +157,10 @@ def test_nan_is_the_greatest_and_a_null_no_number():
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.string(), pa.list_(pa.int8())], ids=str)
 @pytest.mark.parametrize("fn", [Sum(), Min(), Max(), First(), Latest(), Collect(), Top(1)], ids=str)
-def test_no_windows_are_no_values(fn: CombineFn, kind: pa.DataType):
-    fold = fold_of(fn, [kind])
+def test_no_windows_are_no_values(fn: CombineFn, dtype: pa.DataType):
+    fold = fold_of(fn, [dtype])
     none = np.zeros(0, np.int64)
-    found = fold.of(fold.values_of([pa.array([], kind)]), none, none, none)
+    found = fold.of(fold.values_of([pa.array([], dtype)]), none, none, none)
     both = fold.both(found, fold.create(0))
     merged = fold.merged(both, none)
     assert [len(fold.extract(it).to_pylist()) for it in (found, both, merged)] == [0, 0, 0]

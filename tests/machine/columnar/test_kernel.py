@@ -45,7 +45,7 @@ def _numbers_stay_in_range() -> Iterator[None]:
 
 
 def arrive(*times: int, key: str = "k") -> Arrive:
-    return Arrive(tuple((key, Element(at, at)) for at in times))
+    return Arrive(tuple((key, Element(time, time)) for time in times))
 
 
 def lifted(*times: int, window: tuple[int, int], judged: bool = True) -> tuple[str, Lifted]:

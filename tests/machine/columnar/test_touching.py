@@ -20,7 +20,7 @@ ALL = pytest.mark.parametrize("sessions", [FREE, LONG, FULL], ids=str)
 
 
 def arrive(*times: int) -> Arrive:
-    return Arrive(tuple(("k", Element(at, at)) for at in times))
+    return Arrive(tuple(("k", Element(time, time)) for time in times))
 
 
 def found(sessions: Sessions, *bundles: Arrive) -> list[tuple[int, int, list[int]]]:

@@ -273,7 +273,7 @@ def test_a_failure_elsewhere_leaves_no_part_of_a_file(
         p.run(host, spark=read_by(host, request))
     # The files were complete before it failed.
     assert set(files_in(tmp_path)) <= {"out-00000-of-00001"}
-    assert [it for it in tmp_path.iterdir() if it.is_dir()] == []
+    assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
 @pytest.mark.parametrize(
@@ -320,11 +320,11 @@ def test_a_file_that_is_gone_when_the_pipeline_runs(
     _ = p | ReadFromText(str(tmp_path / "in.gz")) | WriteToText(f"{tmp_path}/out")
     with pytest.raises(BeamlikeError, match="Not a gzipped file"):
         p.run(host, spark=read_by(host, request))
-    assert sorted(it.name for it in tmp_path.iterdir()) == ["in.gz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.gz"]
 
 
 def names_of(folder: Path) -> Sequence[str]:
-    return sorted(it.name for it in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_the_same_pipeline_writes_again(tmp_path: Path) -> None:

@@ -221,14 +221,14 @@ def calculate_stats_in_fixed_window(
 
 
 def encode_stats_record(stats: SCollection[TollBoothStats]) -> SCollection[StatsRecord]:
-    def record(it: TollBoothStats, timestamp: int) -> StatsRecord:
+    def record(toll_booth_stats: TollBoothStats, timestamp: int) -> StatsRecord:
         return StatsRecord(
             created_at=instant(timestamp),
-            id=it.id.id,
-            count=it.count,
-            total_toll=it.total_toll,
-            first_entry_time=it.first_entry_time,
-            last_entry_time=it.last_entry_time,
+            id=toll_booth_stats.id.id,
+            count=toll_booth_stats.count,
+            total_toll=toll_booth_stats.total_toll,
+            first_entry_time=toll_booth_stats.first_entry_time,
+            last_entry_time=toll_booth_stats.last_entry_time,
         )
 
     return map_with_timestamp(stats, record)

@@ -42,15 +42,15 @@ GLOBAL_WINDOW_OPTIONS = WindowOptions(
 )
 
 
-def union_in_global_window(first: SCollection[T], *others: SCollection[T]) -> SCollection[T]:
-    each, *rest = [it.with_global_window(GLOBAL_WINDOW_OPTIONS) for it in (first, *others)]
+def union_in_global_window(first: SCollection[T], *scollection: SCollection[T]) -> SCollection[T]:
+    each, *rest = [it.with_global_window(GLOBAL_WINDOW_OPTIONS) for it in (first, *scollection)]
     return each.union(*rest)
 
 
 def context_union_in_global_window(
-    sc: ScioContext, name: str, first: SCollection[T], *others: SCollection[T]
+    sc: ScioContext, name: str, first: SCollection[T], *scollection: SCollection[T]
 ) -> SCollection[T]:
-    each = [it.with_global_window(GLOBAL_WINDOW_OPTIONS) for it in (first, *others)]
+    each = [it.with_global_window(GLOBAL_WINDOW_OPTIONS) for it in (first, *scollection)]
     return each[0].with_name(name).union(*each[1:])
 
 

@@ -61,14 +61,14 @@ def calculate_times_in_session_window(
 
 
 def encode_times_record(times: SCollection[TotalVehicleTimes]) -> SCollection[TimesRecord]:
-    def record(it: TotalVehicleTimes, timestamp: int) -> TimesRecord:
+    def record(total_vehicle_times: TotalVehicleTimes, timestamp: int) -> TimesRecord:
         return TimesRecord(
             created_at=instant(timestamp),
-            license_plate=it.license_plate.number,
-            toll_booth_id=it.toll_booth_id.id,
-            entry_time=it.entry_time,
-            exit_time=it.exit_time,
-            duration_seconds=it.duration // timedelta(seconds=1),
+            license_plate=total_vehicle_times.license_plate.number,
+            toll_booth_id=total_vehicle_times.toll_booth_id.id,
+            entry_time=total_vehicle_times.entry_time,
+            exit_time=total_vehicle_times.exit_time,
+            duration_seconds=total_vehicle_times.duration // timedelta(seconds=1),
         )
 
     return map_with_timestamp(times, record)
@@ -147,14 +147,16 @@ def calculate_expired_with_temporal_join(
 def encode_expired_message(
     vehicles: SCollection[VehiclesWithExpiredRegistration],
 ) -> SCollection[Message[ExpiredPayload]]:
-    def message(it: VehiclesWithExpiredRegistration, timestamp: int) -> Message[ExpiredPayload]:
+    def message(
+        vehicles_with_expired_registration: VehiclesWithExpiredRegistration, timestamp: int
+    ) -> Message[ExpiredPayload]:
         created_at = written(instant(timestamp))
         payload = ExpiredPayload(
             created_at=created_at,
-            vehicle_registration_id=it.vehicle_registration_id.id,
-            toll_booth_id=it.toll_booth_id.id,
-            entry_time=written(it.entry_time),
-            license_plate=it.license_plate.number,
+            vehicle_registration_id=vehicles_with_expired_registration.vehicle_registration_id.id,
+            toll_booth_id=vehicles_with_expired_registration.toll_booth_id.id,
+            entry_time=written(vehicles_with_expired_registration.entry_time),
+            license_plate=vehicles_with_expired_registration.license_plate.number,
         )
         return Message(payload, {EXPIRED_TIMESTAMP: created_at})
 
@@ -164,13 +166,15 @@ def encode_expired_message(
 def encode_expired_record(
     vehicles: SCollection[VehiclesWithExpiredRegistration],
 ) -> SCollection[ExpiredRecord]:
-    def record(it: VehiclesWithExpiredRegistration, timestamp: int) -> ExpiredRecord:
+    def record(
+        vehicles_with_expired_registration: VehiclesWithExpiredRegistration, timestamp: int
+    ) -> ExpiredRecord:
         return ExpiredRecord(
             created_at=instant(timestamp),
-            vehicle_registration_id=it.vehicle_registration_id.id,
-            toll_booth_id=it.toll_booth_id.id,
-            entry_time=it.entry_time,
-            license_plate=it.license_plate.number,
+            vehicle_registration_id=vehicles_with_expired_registration.vehicle_registration_id.id,
+            toll_booth_id=vehicles_with_expired_registration.toll_booth_id.id,
+            entry_time=vehicles_with_expired_registration.entry_time,
+            license_plate=vehicles_with_expired_registration.license_plate.number,
         )
 
     return map_with_timestamp(vehicles, record)

@@ -25,15 +25,15 @@ def play_akka(case: DialectCase) -> Player:
     flow = akka.SessionWindow(window["gap_ms"], checked_every=window["checked_every_ms"], **bound)
     run = flow.run()
     player = Player(run)
-    for at, step in enumerate(case.steps):
+    for index, step in enumerate(case.steps):
         match step:
             case {"elements": elements}:
-                for it in elements:
-                    player.note(at, run.push(it["value"], it["key"]))
+                for element in elements:
+                    player.note(index, run.push(element["value"], element["key"]))
             case {"advance_processing_time_by_ms": by}:
-                player.note(at, run.advance(by))
+                player.note(index, run.advance(by))
             case {"end_of_input": True}:
-                player.note(at, run.complete())
+                player.note(index, run.complete())
             case _:
                 raise unknown(step)
     return player

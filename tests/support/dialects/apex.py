@@ -75,15 +75,20 @@ def play_apex(case: DialectCase) -> Player:
     """
     run = _operator(case).run(case.settings["batch_interval_ms"])
     player = Player(run)
-    for at, step in enumerate(case.steps):
+    for index, step in enumerate(case.steps):
         match step:
             case {"elements": elements}:
-                for it in elements:
-                    given = (it["value"], it["ts_ms"], it["key"], it.get("windows"))
+                for element in elements:
+                    given = (
+                        element["value"],
+                        element["ts_ms"],
+                        element["key"],
+                        element.get("windows"),
+                    )
                     process = run.process
-                    if it.get("stream") == 2 and isinstance(run, apex.MergeOperatorRun):
+                    if element.get("stream") == 2 and isinstance(run, apex.MergeOperatorRun):
                         process = run.process2
-                    player.note(at, process(*given))
+                    player.note(index, process(*given))
             case {"advance_watermark_to_ms": to, "stream": 2} if isinstance(
                 run, apex.MergeOperatorRun
             ):
@@ -92,7 +97,7 @@ def play_apex(case: DialectCase) -> Player:
                 run.process_watermark(to)
             case {"end_batches": batches}:
                 for _ in range(batches):
-                    player.note(at, run.end_batch())
+                    player.note(index, run.end_batch())
             case _:
                 raise unknown(step)
     return player

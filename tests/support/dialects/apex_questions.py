@@ -133,7 +133,7 @@ def recovered(case: DialectCase) -> Iterator[str]:
         None, Last(), keyed=case.keyed, storages=apex.Storages.all_of(apex.Storage.SPILLABLE)
     )
     run, checkpoints = operator.run(), dict[int, bytes]()
-    for at, step in enumerate(case.steps):
+    for index, step in enumerate(case.steps):
         match step:
             case {"put": values}:
                 for window, key, value in values:
@@ -144,7 +144,7 @@ def recovered(case: DialectCase) -> Iterator[str]:
             case {"crash_and_recover_to": batch}:
                 run = operator.recover(checkpoints[batch], unpickle=True)
             case {"read": values}:
-                yield from _read(at, values, run)
+                yield from _read(index, values, run)
             case _:
                 raise UnsupportedError(f"a step with {', '.join(step)}")
 

@@ -174,7 +174,9 @@ def _step(place: Place) -> Mapping[str, Any]:
 
 def _question(kind: str) -> Callable[[Place], Mapping[str, Any]]:
     def read(place: Place) -> Mapping[str, Any]:
-        return {name: it.value for name, it in place.fields((), _STEPS_OF.get(kind, ())).items()}
+        return {
+            name: field.value for name, field in place.fields((), _STEPS_OF.get(kind, ())).items()
+        }
 
     return read
 
@@ -217,7 +219,7 @@ def row_differences(
     rest = list(rows)
     missing = []
     for row in expected:
-        at = next((at for at, other in enumerate(rest) if row.matches(other)), None)
+        at = next((index for index, other in enumerate(rest) if row.matches(other)), None)
         if at is None:
             missing.append(f"missing: {row}")
         else:
@@ -229,6 +231,6 @@ def row_differences(
 
 
 def _misplaced(expected: Sequence[CaseRow], rows: Sequence[CaseRow]) -> Iterator[str]:
-    for at, (row, other) in enumerate(zip(expected, rows, strict=True)):
+    for index, (row, other) in enumerate(zip(expected, rows, strict=True)):
         if not row.matches(other):
-            yield f"at place {at}: {other}; expected there: {row}"
+            yield f"at place {index}: {other}; expected there: {row}"

@@ -108,20 +108,20 @@ def play_flink(case: DialectCase) -> Player:
     harness = windowed.apply(lambda values: sum(value for value, _ in values)).harness()
     player = Player(harness)
     clock = 0
-    for at, step in enumerate(case.steps):
+    for index, step in enumerate(case.steps):
         match step:
             case {"elements": elements}:
-                for it in elements:
-                    value = (it["value"], it.get("gap_ms"))
-                    rows = harness.process_element(it["key"], value, it["ts_ms"])
-                    player.note(at, map(_without_gap, rows))
+                for element in elements:
+                    value = (element["value"], element.get("gap_ms"))
+                    rows = harness.process_element(element["key"], value, element["ts_ms"])
+                    player.note(index, map(_without_gap, rows))
             case {"advance_watermark_to_ms": to}:
-                player.note(at, harness.process_watermark(to))
+                player.note(index, harness.process_watermark(to))
             case {"advance_watermark_to_infinity": True}:
-                player.note(at, harness.process_watermark_to_infinity())
+                player.note(index, harness.process_watermark_to_infinity())
             case {"advance_processing_time_by_ms": by}:
                 clock += by
-                player.note(at, harness.set_processing_time(clock))
+                player.note(index, harness.set_processing_time(clock))
             case {"snapshot_and_restore": True}:
                 harness = player.driver = copy.deepcopy(harness)
             case _:

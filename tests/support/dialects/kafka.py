@@ -147,14 +147,19 @@ def play_kafka(case: DialectCase) -> Player:
     cached = case.settings["emit"] == "cached_update"
     driver = table.caching_driver() if cached else table.driver()
     player = Player(driver)
-    for at, step in enumerate(case.steps):
+    for index, step in enumerate(case.steps):
         match step:
             case {"elements": elements}:
-                for it in elements:
-                    stream = it.get("stream", 1) - 1
-                    player.note(at, driver.pipe_input(it["key"], it["value"], it["ts_ms"], stream))
+                for element in elements:
+                    stream = element.get("stream", 1) - 1
+                    player.note(
+                        index,
+                        driver.pipe_input(
+                            element["key"], element["value"], element["ts_ms"], stream
+                        ),
+                    )
             case {"flush_cache": True} if isinstance(driver, kafka.CachingDriver):
-                player.note(at, driver.commit())
+                player.note(index, driver.commit())
             case _:
                 raise unknown(step)
     return player

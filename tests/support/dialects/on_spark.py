@@ -55,7 +55,11 @@ def _played(
         with journals_kept() as journals:
             play(case)
         kept.append(journals)
-    scripts = [(it.strategy, it.combine, tuple(it.script)) for journals in kept for it in journals]
+    scripts = [
+        (journal.strategy, journal.combine, tuple(journal.script))
+        for journals in kept
+        for journal in journals
+    ]
     runs = iter(run(scripts))
     rows = {}
     for case, journals in zip(cases, kept, strict=True):

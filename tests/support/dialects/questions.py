@@ -41,7 +41,7 @@ def wrong_answers(case: DialectCase) -> list[str]:
 
 def _store(case: DialectCase) -> Iterator[str]:
     store = kafka.SessionStore(case.settings["retention_ms"])
-    for at, step in enumerate(case.steps):
+    for index, step in enumerate(case.steps):
         found: Any
         match step:
             case {"put": it}:
@@ -65,11 +65,11 @@ def _store(case: DialectCase) -> Iterator[str]:
                 found = store.fetch_session(it["key"], *it["window"])
             case _:
                 raise UnsupportedError(f"a step with {', '.join(step)}")
-        yield from unless(f"step {at}", step["expect"], found)
+        yield from unless(f"step {index}", step["expect"], found)
 
 
 def _shown(sessions: Sequence[Session]) -> list[list[Any]]:
-    return [[it.key, list(it.window), it.value] for it in sessions]
+    return [[session.key, list(session.window), session.value] for session in sessions]
 
 
 def _validation(case: DialectCase) -> Iterator[str]:
@@ -107,16 +107,16 @@ def _merges(case: DialectCase) -> Iterator[str]:
 def _window_set(case: DialectCase) -> Iterator[str]:
     """The windows in flight of a key. What stores their contents is nobody's business here."""
     in_flight = set[IntervalWindow]()
-    for at, step in enumerate(case.steps):
+    for index, step in enumerate(case.steps):
         if "retire" in step:
             window = _window(step["retire"])
-            yield from unless(f"step {at} retires one in flight", True, window in in_flight)
+            yield from unless(f"step {index} retires one in flight", True, window in in_flight)
             in_flight.discard(window)
             continue
         window = _window(step["add"])
         plan = [it for it in _TOUCHING.merge({*in_flight, window}) if window in it.sources]
         result, parts = (plan[0].into, set(plan[0].sources)) if plan else (window, {window})
-        merged = sorted(list(bounds(it)) for it in (parts & in_flight) - {result})
+        merged = sorted(list(bounds(part)) for part in (parts & in_flight) - {result})
         in_flight = in_flight - parts | {result}
-        yield from unless(f"step {at} result", step["result"], list(bounds(result)))
-        yield from unless(f"step {at} merged", step.get("merged", []), merged)
+        yield from unless(f"step {index} result", step["result"], list(bounds(result)))
+        yield from unless(f"step {index} merged", step.get("merged", []), merged)

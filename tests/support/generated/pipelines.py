@@ -44,15 +44,15 @@ def any_pipeline(dice: Random, *, ends: bool = False) -> Pipeline:
         ends: Whether all sources come to an end by themselves; else one in four does.
     """
     pipeline = Pipeline()
-    made: list[Pairs] = []
-    for at in range(dice.randint(1, 3)):
+    pairses: list[Pairs] = []
+    for index in range(dice.randint(1, 3)):
         bounded = ends or dice.randrange(4) == 0
         script = _bounded(dice) if bounded else _script(dice)
-        made.append(pipeline | f"source {at}" >> From(script, bounded))
-    for at in range(dice.randint(1, 8)):
+        pairses.append(pipeline | f"source {index}" >> From(script, bounded))
+    for index in range(dice.randint(1, 8)):
         grow = dice.choice(_GROW)
         try:
-            made.append(grow(dice, made, f"{at} {grow.__name__.strip('_')}"))
+            pairses.append(grow(dice, pairses, f"{index} {grow.__name__.strip('_')}"))
         except PipelineError:
             continue  # what Beam refuses to build is not built
     return pipeline
@@ -65,9 +65,9 @@ class From(PTransform[Pipeline, Pairs]):
     script: Script
     ends: bool
 
-    def expand(self, given: Pipeline) -> Pairs:
-        node = ReadNode(given.label, (), self.script, self.ends)
-        return given.add(node, WindowingStrategy.unwindowed(), self.ends)
+    def expand(self, pipeline: Pipeline) -> Pairs:
+        node = ReadNode(pipeline.label, (), self.script, self.ends)
+        return pipeline.add(node, WindowingStrategy.unwindowed(), self.ends)
 
     def __rrshift__(self, label: str) -> Any:
         return _Named(label, self.expand)
@@ -114,22 +114,22 @@ def _script(dice: Random) -> Script:
     return *steps, AdvanceWatermark(MAX_TIMESTAMP)
 
 
-def _mapped(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
-    return dice.choice(made) | label >> Map(lambda pair: (pair[0], (pair[1] + 1) % 7))
+def _mapped(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
+    return dice.choice(pairses) | label >> Map(lambda pair: (pair[0], (pair[1] + 1) % 7))
 
 
-def _split(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+def _split(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
     def split(pair: tuple[str, int]) -> Any:
         yield pair
         if pair[1] % 2:
             yield TaggedOutput("odd", pair)
 
-    outputs = dice.choice(made) | label >> FlatMap(split).with_outputs("odd")
+    outputs = dice.choice(pairses) | label >> FlatMap(split).with_outputs("odd")
     return outputs["odd"]
 
 
-def _windowed(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
-    given = dice.choice(made)
+def _windowed(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
+    given = dice.choice(pairses)
     mode = dice.choice((AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING))
     strategy = any_strategy(dice, accumulation=mode)
 
@@ -140,39 +140,41 @@ def _windowed(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
     return given | _Named(label, expand)
 
 
-def _combined(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+def _combined(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
     fn = dice.choice((Sum(), Count(), Latest()))
-    combined = dice.choice(made) | _Named(label, lambda pairs: grouped(pairs, fn))
+    combined = dice.choice(pairses) | _Named(label, lambda pairs: grouped(pairs, fn))
     pairs: Pairs = combined | f"{label}, whole" >> Map(lambda pair: (pair[0], pair[1] or 0))
     return pairs
 
 
-def _listed(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
-    listed = dice.choice(made) | _Named(label, lambda pairs: grouped(pairs, Collect()))
+def _listed(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
+    listed = dice.choice(pairses) | _Named(label, lambda pairs: grouped(pairs, Collect()))
     pairs: Pairs = listed | f"{label}, summed" >> Map(lambda pair: (pair[0], sum(pair[1])))
     return pairs
 
 
-def _joined(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
-    joined: Pairs = (dice.choice(made), dice.choice(made)) | label >> Flatten()
+def _joined(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
+    joined: Pairs = (dice.choice(pairses), dice.choice(pairses)) | label >> Flatten()
     return joined
 
 
-def _together(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
-    both = {"left": dice.choice(made), "right": dice.choice(made)} | label >> CoGroupByKey()
+def _together(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
+    both = {"left": dice.choice(pairses), "right": dice.choice(pairses)} | label >> CoGroupByKey()
     pairs: Pairs = both | f"{label}, counted" >> Map(
         lambda pair: (pair[0], len(pair[1]["left"]) * 3 + len(pair[1]["right"]))
     )
     return pairs
 
 
-def _seen(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
-    side = AsList(dice.choice(made))
-    pairs: Pairs = dice.choice(made) | label >> Map(lambda pair, side: (pair[0], len(side)), side)
+def _seen(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
+    side = AsList(dice.choice(pairses))
+    pairs: Pairs = dice.choice(pairses) | label >> Map(
+        lambda pair, side: (pair[0], len(side)), side
+    )
     return pairs
 
 
-def _remembered(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+def _remembered(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
     def every_other(
         seen: int | None, pair: tuple[str, int], timestamp: int
     ) -> tuple[int, list[tuple[str, int]]]:
@@ -180,12 +182,12 @@ def _remembered(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
         number = (seen or 0) + 1
         return number, [(pair[0], number % 3)]
 
-    pairs: Pairs = dice.choice(made) | label >> ApplyPerKey(every_other)
+    pairs: Pairs = dice.choice(pairses) | label >> ApplyPerKey(every_other)
     return pairs
 
 
-def _overall(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
-    numbers = dice.choice(made) | f"{label}, numbers" >> Map(lambda pair: pair[1])
+def _overall(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
+    numbers = dice.choice(pairses) | f"{label}, numbers" >> Map(lambda pair: pair[1])
     total = numbers | label >> CombineGlobally(sum).without_defaults()
     pairs: Pairs = total | f"{label}, keyed" >> Map(lambda number: ("all", number))
     return pairs

@@ -47,13 +47,13 @@ def _smaller(scenario: RandomScenario) -> Iterator[RandomScenario]:
         yield attrs.evolve(scenario, script=_of_keys(script, keys))
     if _windows_come_in(script):
         yield attrs.evolve(scenario, script=_without_windows(script))
-    for at in reversed(range(len(script))):
-        yield attrs.evolve(scenario, script=script[:at] + script[at + 1 :])
-    for at, happens in enumerate(script):
+    for index in reversed(range(len(script))):
+        yield attrs.evolve(scenario, script=script[:index] + script[index + 1 :])
+    for index, happens in enumerate(script):
         elements = happens.elements if isinstance(happens, Arrive) else ()
         for one in range(len(elements) if len(elements) > 1 else 0):
             fewer = Arrive(elements[:one] + elements[one + 1 :])
-            yield attrs.evolve(scenario, script=(*script[:at], fewer, *script[at + 1 :]))
+            yield attrs.evolve(scenario, script=(*script[:index], fewer, *script[index + 1 :]))
     for trigger in _smaller_triggers(strategy.trigger):
         yield attrs.evolve(scenario, strategy=strategy.configured(trigger=trigger))
     plain = {
@@ -119,9 +119,9 @@ def _smaller_triggers(trigger: t.Trigger) -> Iterator[t.Trigger]:
     yield from trigger.children
     if trigger.children or trigger != t.AfterCount(1):
         yield t.AfterCount(1)
-    for at, child in enumerate(trigger.children):
+    for index, child in enumerate(trigger.children):
         for less in _smaller_triggers(child):
-            subs = [*trigger.children[:at], less, *trigger.children[at + 1 :]]
+            subs = [*trigger.children[:index], less, *trigger.children[index + 1 :]]
             match trigger:
                 case t.AfterWatermark(early=None):
                     yield t.AfterWatermark(late=less)

@@ -130,15 +130,15 @@ _ARGUMENTS: Final[Mapping[str, Callable[[Random], Any]]] = {
 }
 
 
-def _extra(random: Random, kind: type[CustomTrigger[Any]]) -> Trigger:
+def _extra(random: Random, cls: type[CustomTrigger[Any]]) -> Trigger:
     """A trigger that Beam does not have, drawn by the kinds of its arguments."""
-    make: Callable[..., Trigger] = kind
+    make: Callable[..., Trigger] = cls
     while True:
         given = {
-            name: _ARGUMENTS[what](random)
-            for name, what in kind.arguments.items()
-            if what in _ARGUMENTS
-            and (argument_defaults(kind)[name] is Parameter.empty or random.randrange(2))
+            name: _ARGUMENTS[argument](random)
+            for name, argument in cls.arguments.items()
+            if argument in _ARGUMENTS
+            and (argument_defaults(cls)[name] is Parameter.empty or random.randrange(2))
         }
         try:
             return make(**given)

@@ -87,13 +87,13 @@ def batch(*rows: Row) -> pa.Table:
 
 def _random_rows(number: int) -> Iterator[Row]:
     random = Random(number)
-    for each in range(random.randrange(1, 12)):
+    for index in range(random.randrange(1, 12)):
         user, began = random.choice("abcd"), random.choice([0, 10, 20])
         match random.randrange(4):
             case 0:
                 yield gone(user, began)
             case 1:
-                yield lost(f"{number} {each}")
+                yield lost(f"{number} {index}")
             case _:
                 yield put(user, began, began + random.randrange(5, 9), random.randrange(100))
 

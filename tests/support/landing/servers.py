@@ -21,7 +21,7 @@ def postgres_programs() -> Path | None:
     found = shutil.which("initdb")
     folders = [Path(found).resolve().parent] if found else []
     folders += [Path(it) for it in sorted(glob("/usr/lib/postgresql/*/bin"), reverse=True)]
-    return next((it for it in folders if (it / "initdb").exists()), None)
+    return next((folder for folder in folders if (folder / "initdb").exists()), None)
 
 
 @contextmanager

@@ -129,7 +129,7 @@ class _Host:
 
     def add(self, number: int, elements: Sequence[tuple[Hashable, Item]]) -> list[Output]:
         new = [key for key in dict.fromkeys(key for key, _ in elements) if key not in self._keys]
-        self._keys |= {key: len(self._keys) + at for at, key in enumerate(new)}
+        self._keys |= {key: len(self._keys) + index for index, key in enumerate(new)}
         unseen = np.full(len(new), self.state.watermark, np.int64)
         promised = np.concatenate([self.state.output_watermark, unseen])
         before = attrs.evolve(self.state, output_watermark=promised)
@@ -162,12 +162,12 @@ class _Host:
         windows: dict[int, dict[Window, WindowState]] = {}
         unretracted_panes = self._outstanding(state.table)
         processing_timers = self._alarms(state)
-        for at, key in enumerate(state.table.key.tolist()):
+        for index, key in enumerate(state.table.key.tolist()):
             of_key = windows.setdefault(key, {})
-            window = window_of(int(state.table.start[at]), int(state.table.end[at]))
+            window = window_of(int(state.table.start[index]), int(state.table.end[index]))
             assert window not in of_key, f"{window} is there twice"
             of_key[window] = _remembered(
-                state.table, at, processing_timers[at], unretracted_panes[at]
+                state.table, index, processing_timers[index], unretracted_panes[index]
             )
         return {
             name: KeyState(
@@ -229,7 +229,7 @@ class _Host:
             return [tuple(times) for times in Values(table.processing_timers).to_pylist()]
         waits = zip(*(column.tolist() for column in self.machine.targets(table)), strict=True)
         targets = list(waits) or [()] * len(table)
-        return [tuple(sorted({at for at in one if at >= state.clock})) for one in targets]
+        return [tuple(sorted({at for at in target if at >= state.clock})) for target in targets]
 
     def _outstanding(self, table: Table) -> list[tuple[Pane, ...]]:
         if table.unretracted_panes is None:
@@ -241,13 +241,13 @@ class _Host:
         sessions = zip(panes.session_start.tolist(), panes.session_end.tolist(), strict=True)
         known = [
             Pane(
-                window_of(starts[at], ends[at]),
-                values[at],
-                stamps[at],
-                _info(panes, at, lasts[at]),
+                window_of(starts[index], ends[index]),
+                values[index],
+                stamps[index],
+                _info(panes, index, lasts[index]),
                 session=window_of(*session),
             )
-            for at, session in enumerate(sessions)
+            for index, session in enumerate(sessions)
         ]
         stops = np.cumsum(table.unretracted_panes.lengths).tolist()
         first = table.unretracted_panes.first.tolist()

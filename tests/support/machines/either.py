@@ -187,7 +187,7 @@ def _unlike_memory(setting: Setting) -> list[str]:
         promised = next_output_watermark(promised, watermark, _earliest(plan, states))
         unlike = [
             *_unlike(_by_key(found), _by_key(expected)),
-            *_unlike(keys_at_rest(plan, store), {k: _shown(it) for k, it in states.items()}),
+            *_unlike(keys_at_rest(plan, store), {k: _shown(state) for k, state in states.items()}),
             *_unlike_index(plan, store, states, promised),
         ]
         if unlike:
@@ -260,8 +260,8 @@ def _unlike_index(
     for bucket in range(plan.buckets):
         own = {key: state for key, state in states.items() if bucket_of(plan, key[0]) == bucket}
         next_timers = [plan.machine.next_timers(state) for state in own.values()]
-        events = [one.event for one in next_timers if one.event is not None]
-        timers = [one.clock for one in next_timers if one.clock is not None]
+        events = [next_timer.event for next_timer in next_timers if next_timer.event is not None]
+        timers = [next_timer.clock for next_timer in next_timers if next_timer.clock is not None]
         for name, at, deadline in (
             ("event", index.event, min(events, default=NEVER)),
             ("timer", index.timer, min(timers, default=NEVER)),
@@ -343,5 +343,5 @@ def _exact(value: Any) -> Any:
     if kind is tuple or kind is list:
         return tuple(map(_exact, value))
     if attrs.has(kind):
-        return kind.__name__, *(_exact(getattr(value, it.name)) for it in attrs.fields(kind))
+        return kind.__name__, *(_exact(getattr(value, field.name)) for field in attrs.fields(kind))
     return value

@@ -79,10 +79,12 @@ def rows_of(plan: Plan, happens: Arrive) -> pa.Table:
     elements = happens.elements
     numbers = [element.value for _, element in elements]
     values = {
-        "whole": [None if it % 11 == 10 else (-1) ** it * it for it in numbers],
-        "real": [_REALS[it % len(_REALS)] for it in numbers],
-        "text": [_TEXTS[it % len(_TEXTS)] for it in numbers],
-        "money": [None if it % 5 == 4 else Decimal(it * 37 - 90) / 100 for it in numbers],
+        "whole": [None if number % 11 == 10 else (-1) ** number * number for number in numbers],
+        "real": [_REALS[number % len(_REALS)] for number in numbers],
+        "text": [_TEXTS[number % len(_TEXTS)] for number in numbers],
+        "money": [
+            None if number % 5 == 4 else Decimal(number * 37 - 90) / 100 for number in numbers
+        ],
     }
     columns = {
         "key_key": pa.array([key for key, _ in elements], _TEXT),

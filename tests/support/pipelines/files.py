@@ -31,5 +31,5 @@ def writing(host: str, request: pytest.FixtureRequest) -> Iterator[Pipeline]:
 
 def files_in(folder: Path) -> dict[str, str]:
     """All files below a folder, also hidden ones, with what is in them."""
-    found = sorted(it for it in folder.rglob("*") if it.is_file())
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
     return {it.relative_to(folder).as_posix(): it.read_text("utf-8") for it in found}

@@ -97,12 +97,12 @@ def run_side_by_side(
     answers = Answers(layers, pipelines)
     for mail in mails_of(layers, *answers.sources):
         letters = [layers.sent(mail)]
-        for at in range(layers.depth):
-            fused = fused_stage(_sent(layers), at, shards, buckets, notes=True)
+        for index in range(layers.depth):
+            fused = fused_stage(_sent(layers), index, shards, buckets, notes=True)
             sent = _through(fused, letters, dice)
-            if has_fanout(layers, at):
-                sent = _combined_further(fanout_stage(_sent(layers), at, shards, buckets), sent)
-            layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
+            if has_fanout(layers, index):
+                sent = _combined_further(fanout_stage(_sent(layers), index, shards, buckets), sent)
+            layer = _sent(Layer(layers, index + 1, shards, buckets, notes=True))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(output_stage(_sent(layers)), letters, dice)
         answers.add(Mail.opened(blob for _, blob, _ in left))
@@ -158,7 +158,7 @@ def _stepped(
     shards: int,
 ) -> Iterator[Sequence[bytes]]:
     for shard, group in enumerate(spread_shards(shards)):
-        own = {at: stores[layer.layer, shard, at] for at in layer.stages}
+        own = {stage: stores[layer.layer, shard, stage] for stage in layer.stages}
         yield layer.stepped(
             shard, (blob for to, blob, _ in sent if to == group), own, _SPARKS_CLOCK
         )

@@ -45,8 +45,10 @@ def events_inside(run: Run) -> list[str]:
             lines += sorted(f"{number} arrives {pair}" for pair in arrived)
         else:
             lines.append(f"{number} {step}")
-        outputs = (it for it in run.outputs if it.step == number)
-        lines += sorted(f"{number} comes {it.key!r} {_plain(it.effect)}" for it in outputs)
+        outputs = (output for output in run.outputs if output.step == number)
+        lines += sorted(
+            f"{number} comes {output.key!r} {_plain(output.effect)}" for output in outputs
+        )
     return lines
 
 

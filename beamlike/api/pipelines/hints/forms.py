@@ -83,7 +83,7 @@ def _generic(origin: Any, parts: tuple[Any, ...]) -> Any:
     if not parts:
         # ``tuple[()]`` is the empty tuple, and ``typing.Tuple`` any.
         return origin
-    return _GENERIC[origin][tuple(it if it is ... else normal(it) for it in parts)]
+    return _GENERIC[origin][tuple(part if part is ... else normal(part) for part in parts)]
 
 
 def checked(hint: Any, owner: str) -> Any:

@@ -97,7 +97,9 @@ class TestStream(PTransform[Pipeline, Any]):
         self._clock_ms = 0
         self._steps: list[tuple[str | None, ScriptStep]] = []
         events = list(events or ())
-        tags = {it.tag for it in events if isinstance(it, ElementEvent | WatermarkEvent)} - {None}
+        tags = {
+            event.tag for event in events if isinstance(event, ElementEvent | WatermarkEvent)
+        } - {None}
         _check(
             tags <= self.output_tags,
             f"{tags} is not a subset of {self.output_tags}; name all tags of events in output_tags",

@@ -134,8 +134,8 @@ class Weighed(CombineFn):
         self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
     ) -> tuple[Any, ...]:
         costs = [
-            (value, at, self.cost(own_copy(value)))
-            for value, at in zip(values, timestamps, strict=True)
+            (value, timestamp, self.cost(own_copy(value)))
+            for value, timestamp in zip(values, timestamps, strict=True)
         ]
         for value, _, cost in costs:
             if not cost >= 0:

@@ -71,11 +71,14 @@ class ScioResult(ABC):
     def counter(self, counter: Counter) -> MetricResult:
         """What was counted; 0 if nothing was."""
         counts = self.counter_at_steps(counter).values()
-        return _total(counter.name, sum(it.committed for it in counts))
+        return _total(counter.name, sum(count.committed for count in counts))
 
     def distribution(self, distribution: Distribution) -> MetricResult:
         """The numbers of a distribution; None if there are none."""
-        found = [it.committed for it in self.distribution_at_steps(distribution).values()]
+        found = [
+            distribution_at_step.committed
+            for distribution_at_step in self.distribution_at_steps(distribution).values()
+        ]
         return _total(distribution.name, reduce(DistributionData.merged, found) if found else None)
 
     def gauge(self, gauge: Gauge) -> MetricResult:

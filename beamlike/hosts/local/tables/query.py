@@ -65,11 +65,11 @@ def source_rows(
         believed, now = [], batch.clock * 1_000
         if wall_clock:
             now += FURTHEST_AHEAD
-        for at, time in enumerate(times):
+        for index, time in enumerate(times):
             if time is None:
                 continue
             if max_ahead is not None and is_far_ahead(time, now, max_ahead * 1_000):
-                problems[at] = RowProblem.FAR_FUTURE.value
+                problems[index] = RowProblem.FAR_FUTURE.value
             else:
                 believed.append(time if max_ahead is None else min(time, now))
         moves = [
@@ -141,7 +141,7 @@ def packer_table(
     for name, key in keys.items():
         _note(reasons, rows.column(name).is_null(), RowProblem.NULL_KEY.value)
         _note(reasons, key.is_null(), RowProblem.BAD_KEY.value)
-    reasons = [one or other for one, other in zip(reasons, problems, strict=True)]
+    reasons = [reason or other for reason, other in zip(reasons, problems, strict=True)]
     for needed, value in zip(inputs.values(), values, strict=True):
         lost = pc.and_(rows.column(needed.source).is_valid(), value.is_null())
         _note(reasons, lost, RowProblem.BAD_VALUE.value)
@@ -150,8 +150,8 @@ def packer_table(
         names.insert(len(plan.keys), str(timestamp))
     shown = [name for name in dict.fromkeys(names) if name not in hidden_columns]
     columns = {
-        **{f"key_{at}": key for at, key in enumerate(keys.values())},
-        **{f"value_{at}": value for at, value in enumerate(values)},
+        **{f"key_{index}": key for index, key in enumerate(keys.values())},
+        **{f"value_{index}": value for index, value in enumerate(values)},
         "hash": pa.array(_hashes(list(keys.values()), rows.num_rows), pa.int64()),
         "reason": pa.array(reasons, pa.string()),
         "element": pa.array(_elements(rows, shown, reasons), pa.string()),
@@ -196,11 +196,11 @@ def _elements(
     rows: pa.Table, shown: Sequence[str], reasons: Sequence[str | None]
 ) -> list[str | None]:
     """Rows that cannot be grouped, as JSON."""
-    found: list[str | None] = [None] * rows.num_rows
-    for at, reason in enumerate(reasons):
+    elements: list[str | None] = [None] * rows.num_rows
+    for index, reason in enumerate(reasons):
         if reason is not None:
-            found[at] = write_row({name: rows.column(name)[at] for name in shown})
-    return found
+            elements[index] = write_row({name: rows.column(name)[index] for name in shown})
+    return elements
 
 
 @attrs.frozen

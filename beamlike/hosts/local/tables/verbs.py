@@ -91,15 +91,17 @@ class TableFrames(Frames):
 
         def rejected(table: pa.Table) -> pa.Table:
             problems = pc.struct_field(table.column(MARKS), "problem").to_pylist()
-            for at, row in enumerate(table.to_pylist()):
-                if problems[at] is None and _is_data(row):
-                    problems[at] = next((why for why, holds in tests.items() if holds(row)), None)
+            for index, row in enumerate(table.to_pylist()):
+                if problems[index] is None and _is_data(row):
+                    problems[index] = next(
+                        (why for why, holds in tests.items() if holds(row)), None
+                    )
             return _with_marks(table, {"problem": pa.array(problems, pa.string())})
 
         return rows.changed(rejected)
 
     def select(self, rows: TableFrame, columns: Sequence[Any]) -> TableFrame:
-        if all(isinstance(each, str) for each in columns):
+        if all(isinstance(column, str) for column in columns):
             return rows.select(*columns, MARKS)
         what = "select of an expression of Spark"
         return rows.by_spark(what, lambda frames, df: frames.select(df, columns))
@@ -119,7 +121,7 @@ class TableFrames(Frames):
                 return [row | {as_: None}]
             return [row | {as_: item} for item in row[column]] or [row | {as_: None}]
 
-        others = [it for it in rows.fields if it.name not in (as_, MARKS)]
+        others = [field for field in rows.fields if field.name not in (as_, MARKS)]
         item = pa.field(as_, field.type.value_type)
         schema = pa.schema([*others, item, rows.fields.field(MARKS)])
         full = rows.changed(
@@ -138,12 +140,14 @@ class TableFrames(Frames):
         first = frames[0]
         if len(frames) == 1:
             return first
-        inputs = frozenset[str]().union(*(it.inputs for it in frames))
+        inputs = frozenset[str]().union(*(frame.inputs for frame in frames))
         return TableFrame(
             first.fields,
             inputs,
             first.query,
-            lambda batch: pa.concat_tables(it.table(batch).select(first.columns) for it in frames),
+            lambda batch: pa.concat_tables(
+                frame.table(batch).select(first.columns) for frame in frames
+            ),
         )
 
     def packed(
@@ -260,7 +264,9 @@ class TableFrames(Frames):
         side: str,
     ) -> TableFrame:
         columns_of_main = FrameColumns(main.fields)
-        nothing = [columns_of_main.field(it, "window_input") for it in columns if it not in key]
+        nothing = [
+            columns_of_main.field(column, "window_input") for column in columns if column not in key
+        ]
         known = [panes.fields.field(it) for it in key]
         marks = panes.fields.field(MARKS)
         schema = pa.schema([*known, *nothing, panes.fields.field(side), marks])
@@ -276,9 +282,11 @@ class TableFrames(Frames):
         schema = pa.schema([*own, *more, rows.fields.field(MARKS)])
         return rows.rewritten(schema, lambda row: [row | {str(pane_before): row.get("pane")}])
 
-    def with_its_pane(self, found: TableFrame, pane_before: str) -> TableFrame:
-        own = [it for it in found.columns if it != pane_before]
-        return found.with_fields([(it, (pane_before,) if it == "pane" else (it,)) for it in own])
+    def with_its_pane(self, table_frame: TableFrame, pane_before: str) -> TableFrame:
+        own = [column for column in table_frame.columns if column != pane_before]
+        return table_frame.with_fields(
+            [(it, (pane_before,) if it == "pane" else (it,)) for it in own]
+        )
 
 
 def _kind(table: pa.Table) -> pa.ChunkedArray:
@@ -309,5 +317,5 @@ def _with_marks(table: pa.Table, changed: Mapping[str, pa.Array]) -> pa.Table:
     at = table.column_names.index(MARKS)
     marks = table.column(MARKS).combine_chunks()
     fields = list(marks.type)
-    columns = [changed.get(it.name, pc.struct_field(marks, it.name)) for it in fields]
+    columns = [changed.get(field.name, pc.struct_field(marks, field.name)) for field in fields]
     return table.set_column(at, MARKS, pa.StructArray.from_arrays(columns, fields=fields))

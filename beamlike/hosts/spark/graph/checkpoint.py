@@ -61,8 +61,8 @@ def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
         for at, placed in Layer(layers, layer, shards, BUCKETS).stages.items()
     }
     return [
-        Known(at, unnumbered(node.label), isinstance(node, StatefulNode), words.get(at, {}))
-        for at, node in enumerate(layers.nodes)
+        Known(index, unnumbered(node.label), isinstance(node, StatefulNode), words.get(index, {}))
+        for index, node in enumerate(layers.nodes)
     ]
 
 
@@ -76,7 +76,7 @@ def nodes_in(lines: Iterable[str], path: str) -> list[Known]:
     Raises:
         StateError: A line has none; names it.
     """
-    found = []
+    nodes = []
     for number, line in enumerate(lines, 1):
         try:
             node = Known(**json.loads(line))
@@ -88,8 +88,8 @@ def nodes_in(lines: Iterable[str], path: str) -> list[Known]:
         }:
             expected = "a number, a label, true or false, and words were expected"
             raise _no_node(line, number, path, expected)
-        found.append(node)
-    return found
+        nodes.append(node)
+    return nodes
 
 
 def _no_node(line: str, number: int, path: str, why: str) -> StateError:
@@ -159,12 +159,12 @@ def _both_words(
 
 
 def _keeping(nodes: Iterable[Known]) -> dict[str, int]:
-    return {it.label: it.number for it in nodes if it.state}
+    return {node.label: node.number for node in nodes if node.state}
 
 
-def _others(what: str, here: Iterable[Known], there: Iterable[Known]) -> list[str]:
+def _others(what: str, knowns: Iterable[Known], there: Iterable[Known]) -> list[str]:
     known = {it.label for it in there}
-    return [f"{what}: {it.label!r}" for it in here if not it.state and it.label not in known]
+    return [f"{what}: {it.label!r}" for it in knowns if not it.state and it.label not in known]
 
 
 @attrs.frozen
@@ -214,7 +214,9 @@ class Checkpoint:
             check_nodes(nodes_in(before, self.path), now, self.path)
         lines = [json.dumps(attrs.asdict(node)) for node in now]
         if before is None or sorted(before) != sorted(lines):
-            frame = self.spark.createDataFrame([(it,) for it in lines], "value string").coalesce(1)
+            frame = self.spark.createDataFrame(
+                [(line,) for line in lines], "value string"
+            ).coalesce(1)
             frame.write.mode("overwrite").text(self._nodes)
 
     def send(

@@ -54,10 +54,10 @@ def answers_of_job(
     sent = [(step, blob) for step, mail in enumerate(mails) for blob in layers.sent(mail)]
     rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)
     ids = spread_shards(shards)
-    for at in range(layers.depth):
-        walk = _by_step(_to_shards(layers, at, shards, buckets, notes=notes))
+    for index in range(layers.depth):
+        walk = _by_step(_to_shards(layers, index, shards, buckets, notes=notes))
         groups = rows.mapInArrow(reported(walk), f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
-        work = LayerWork(Layer(layers, at + 1, shards, buckets, notes=notes), ids)
+        work = LayerWork(Layer(layers, index + 1, shards, buckets, notes=notes), ids)
         rows = groups.applyInArrow(reported_group(_steps_of_shard(work)), _STEPPED)
     left = rows.mapInArrow(reported(_by_step(output_stage(layers))), f"{_STEP}, {LEFT}")
     found: dict[int, list[bytes]] = defaultdict(list)

@@ -96,10 +96,10 @@ def stepped_through(
         bounded: Whether everything happens in one step.
     """
     ids = spread_shards(shards)
-    for at in range(layers.depth):
-        walk = partial(fused_stage, layers, at, shards, buckets, notes=notes, bounded=bounded)
-        sent = _sent(entries, walk, layers, at, shards, buckets).groupBy("shard")
-        work = LayerWork(Layer(layers, at + 1, shards, buckets, notes), ids)
+    for index in range(layers.depth):
+        walk = partial(fused_stage, layers, index, shards, buckets, notes=notes, bounded=bounded)
+        sent = _sent(entries, walk, layers, index, shards, buckets).groupBy("shard")
+        work = LayerWork(Layer(layers, index + 1, shards, buckets, notes), ids)
         if bounded:
             stepped = sent.applyInArrow(reported_group(at_once(work, ["blob"])), MESSAGE)
         else:
@@ -219,19 +219,21 @@ class Answers:
         self._layers, self._steps = layers, 0
         self._kept = [pipeline.kept for pipeline in pipelines]
         nodes = [in_order(pipeline.ends) for pipeline in pipelines]
-        self.sources = [[it for it in own if isinstance(it, ReadNode)] for own in nodes]
+        self.sources = [[it for it in node if isinstance(it, ReadNode)] for node in nodes]
         self._graphs = [frozenset(graph) for graph in nodes]
-        self._owner = {layers.number[node]: at for at, own in enumerate(nodes) for node in own}
+        self._owner = {
+            layers.number[node]: index for index, own in enumerate(nodes) for node in own
+        }
         self._came: list[dict[Edge, EdgeOutput]] = [defaultdict(EdgeOutput) for _ in pipelines]
         self._lost = [LostElements() for _ in pipelines]
         self._metrics = [Recorder() for _ in pipelines]
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
-        for at, node in enumerate(layers.nodes):
-            if isinstance(node, NOTED) and pipelines[self._owner[at]].notes:
+        for index, node in enumerate(layers.nodes):
+            if isinstance(node, NOTED) and pipelines[self._owner[index]].notes:
                 worker = worker_of(node)
                 assert isinstance(worker, StagedWorker), "a node that is noted has a machine"
                 inside = Inside(self._key_of, self._value_of, worker.machine)
-                self._inside[self._owner[at]][node] = inside
+                self._inside[self._owner[index]][node] = inside
 
     def add(self, answer: Mail) -> None:
         """What one step brought out."""

@@ -80,7 +80,9 @@ class Reader:
         lost = list[Drop]()
         if not pc.all(known, min_count=0).as_py():
             places = np.nonzero(~known.to_numpy(zero_copy_only=False))[0].tolist()
-            lost = [self._untimely(rows.named(it), is_ahead=ahead[it].as_py()) for it in places]
+            lost = [
+                self._untimely(rows.named(place), is_ahead=ahead[place].as_py()) for place in places
+            ]
             rows, times = RowColumns(rows.batch.filter(known)), at.filter(known).to_numpy()
         if self.streaming:
             mail.reached += self._reached(rows, times)

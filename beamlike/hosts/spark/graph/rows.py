@@ -74,7 +74,7 @@ class Columns:
         if set(map(type, elements)) != {tuple} or set(map(len, elements)) != {len(names)}:
             rows = [self._parts(element, names) for element in elements]
         columns = zip(*rows, strict=True) if rows else [()] * len(names)
-        arrays = [self._column(at, column, elements) for at, column in enumerate(columns)]
+        arrays = [self._column(index, column, elements) for index, column in enumerate(columns)]
         return pa.Table.from_arrays(arrays, names=names)
 
     def _parts(self, element: Any, names: Sequence[str]) -> Sequence[Any]:
@@ -157,13 +157,13 @@ def _read_schema(words: Any, owner: str) -> T.StructType:
     return kind
 
 
-def _fitting(kind: T.DataType, given: set[type]) -> Callable[[Any], Any] | None:
+def _fitting(dtype: T.DataType, classes: set[type]) -> Callable[[Any], Any] | None:
     """What makes values of these types fit a column; None if they go in as they are."""
-    if isinstance(kind, _NESTED):
-        return lambda value: _fit(value, kind)
-    if given <= _AS_THEY_ARE.get(type(kind), _NONE):
+    if isinstance(dtype, _NESTED):
+        return lambda value: _fit(value, dtype)
+    if classes <= _AS_THEY_ARE.get(type(dtype), _NONE):
         return None
-    return lambda value: _fit(value, kind)
+    return lambda value: _fit(value, dtype)
 
 
 _NONE: Final[frozenset[type]] = frozenset({type(None)})
@@ -177,7 +177,7 @@ _AS_THEY_ARE: Final[Mapping[type[T.DataType], frozenset[type]]] = {
 }
 
 
-def _fit(value: Any, kind: T.DataType) -> Any:
+def _fit(value: Any, dtype: T.DataType) -> Any:
     """A value as it goes into a column.
 
     Raises:
@@ -185,28 +185,29 @@ def _fit(value: Any, kind: T.DataType) -> Any:
     """
     if value is None:
         return None
-    match kind:
+    match dtype:
         case T.ArrayType() if isinstance(value, list | tuple | set | frozenset):
-            return [_fit(each, kind.elementType) for each in value]
+            return [_fit(each, dtype.elementType) for each in value]
         case T.MapType() if isinstance(value, Mapping):
             return [
-                (_fit(key, kind.keyType), _fit(each, kind.valueType)) for key, each in value.items()
+                (_fit(key, dtype.keyType), _fit(each, dtype.valueType))
+                for key, each in value.items()
             ]
         case T.StructType():
-            return _fit_struct(value, kind)
+            return _fit_struct(value, dtype)
     if _is_of(value, bool, "numpy.bool"):
-        if isinstance(kind, T.BooleanType):
+        if isinstance(dtype, T.BooleanType):
             return value
         raise _Unfit("declare boolean, or write int(...)")
-    if isinstance(kind, (*_INSTANTS, T.DateType, T.DayTimeIntervalType)):
-        return _fit_time(value, kind)
-    if _is_float(value) and isinstance(kind, _WHOLE):
+    if isinstance(dtype, (*_INSTANTS, T.DateType, T.DayTimeIntervalType)):
+        return _fit_time(value, dtype)
+    if _is_float(value) and isinstance(dtype, _WHOLE):
         raise _Unfit("declare double, or write round(...)")
-    if _is_float(value) and isinstance(kind, T.FloatType):
+    if _is_float(value) and isinstance(dtype, T.FloatType):
         return _fit_float(value)
-    if isinstance(kind, T.BinaryType) and isinstance(value, str):
+    if isinstance(dtype, T.BinaryType) and isinstance(value, str):
         raise _Unfit("declare string, or write encode()")
-    if isinstance(kind, T.StringType) and not isinstance(value, str):
+    if isinstance(dtype, T.StringType) and not isinstance(value, str):
         raise _Unfit("write str(...), or declare the type that it has")
     return value
 
@@ -227,19 +228,19 @@ def _opened(value: Any) -> Any:
     return value
 
 
-def _fit_struct(value: Any, kind: T.StructType) -> Any:
+def _fit_struct(value: Any, struct: T.StructType) -> Any:
     value = _opened(value)
-    if isinstance(value, tuple) and len(value) == len(kind.fields):
-        value = dict(zip(kind.fieldNames(), value, strict=True))
+    if isinstance(value, tuple) and len(value) == len(struct.fields):
+        value = dict(zip(struct.fieldNames(), value, strict=True))
     if not isinstance(value, Mapping):
-        raise _Unfit(f"a struct is a mapping or a tuple of {', '.join(kind.fieldNames())}")
-    missing = [name for name in kind.fieldNames() if name not in value]
+        raise _Unfit(f"a struct is a mapping or a tuple of {', '.join(struct.fieldNames())}")
+    missing = [name for name in struct.fieldNames() if name not in value]
     if missing:
         raise _Unfit(f"it has no {missing[0]!r}")
-    return {field.name: _fit(value[field.name], field.dataType) for field in kind.fields}
+    return {field.name: _fit(value[field.name], field.dataType) for field in struct.fields}
 
 
-def _fit_time(value: Any, kind: T.DataType) -> Any:
+def _fit_time(value: Any, dtype: T.DataType) -> Any:
     """An instant, a day or a length of time."""
     if _is_float(value) or hasattr(value, "__index__"):
         raise _Unfit(
@@ -247,11 +248,11 @@ def _fit_time(value: Any, kind: T.DataType) -> Any:
             "beamlike.beam for seconds, Timestamp.of_millis(...) for milliseconds, or declare long"
         )
     if isinstance(value, datetime):
-        if isinstance(kind, T.DateType):
+        if isinstance(dtype, T.DateType):
             raise _Unfit("declare timestamp, or write date()")
-        if isinstance(kind, T.TimestampNTZType) and value.tzinfo is not None:
+        if isinstance(dtype, T.TimestampNTZType) and value.tzinfo is not None:
             raise _Unfit("declare timestamp, or write replace(tzinfo=None)")
-    if isinstance(kind, T.DayTimeIntervalType):
+    if isinstance(dtype, T.DayTimeIntervalType):
         return value.micros if hasattr(value, "duration_ms") else value
     if not hasattr(value, "instant_ms"):
         return value
@@ -260,7 +261,7 @@ def _fit_time(value: Any, kind: T.DataType) -> Any:
             f"that is {show_instant(value.instant_ms)}, in no year from 1 to 9999; give None "
             "there, or declare long and give the milliseconds"
         )
-    return value.instant_ms // _DAY_MS if isinstance(kind, T.DateType) else value.micros
+    return value.instant_ms // _DAY_MS if isinstance(dtype, T.DateType) else value.micros
 
 
 def _fit_float(value: Any) -> Any:

@@ -178,29 +178,29 @@ def start(
         wake_every_ms=wake_every_ms,
         others=own,
     )
-    found = RunReport()
+    run_report = RunReport()
 
     def write(batch: "DataFrame", number: int) -> None:
-        _write(batch, number, layers, shown, found)
+        _write(batch, number, layers, shown, run_report)
 
     writer = left.writeStream.foreachBatch(write).trigger(**trigger)
     query = writer.option("checkpointLocation", folder.query).start()
-    return Running(query, found, layers, folder, waits_for_clock(layers, shards))
+    return Running(query, run_report, layers, folder, waits_for_clock(layers, shards))
 
 
 def run_bounded(
     spark: "SparkSession", layers: Layers, sinks: Sequence[Sink], *, shards: int
 ) -> RunReport:
     """Run a pipeline whose sources all come to an end."""
-    found = RunReport()
+    run_report = RunReport()
     rest, new, jobs = with_known_side_inputs(spark, layers, shards)
     for first, mail in jobs:
-        found.add(first, mail)
-    sinks = [attrs.evolve(it, edge=Edge(new[it.edge.node], it.edge.tag)) for it in sinks]
+        run_report.add(first, mail)
+    sinks = [attrs.evolve(sink, edge=Edge(new[sink.edge.node], sink.edge.tag)) for sink in sinks]
     shown = _shown(sinks)
     left = bounded_messages(spark, rest, shards, _shows(rest, shown))
-    _write(left, 0, rest, shown, found)
-    return found
+    _write(left, 0, rest, shown, run_report)
+    return run_report
 
 
 Rows = Sequence[tuple[Sink, Shown]]
@@ -215,16 +215,18 @@ def _shows(layers: Layers, rows: Rows) -> Shows:
     return [(layers.edge_number[sink.edge], shown.table) for sink, shown in rows]
 
 
-def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: RunReport) -> None:
+def _write(
+    left: "DataFrame", number: int, layers: Layers, rows: Rows, run_report: RunReport
+) -> None:
     """Give each sink its rows. They are made once, for all of them."""
     kept = left.persist()
     try:
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
         mail = Mail.opened(bytes(blob) for (blob,) in blobs)
-        found.add(layers, mail)
-        for at, (sink, shown) in enumerate(rows):
-            sink.write(shown.rows_in(kept, at), number)
+        run_report.add(layers, mail)
+        for index, (sink, shown) in enumerate(rows):
+            sink.write(shown.rows_in(kept, index), number)
         # Last: who waits for the end stops the query, and the rows have to be written by then.
-        found.ended |= {(it.node, it.shard) for it in mail.reached}
+        run_report.ended |= {(it.node, it.shard) for it in mail.reached}
     finally:
         kept.unpersist()

@@ -92,7 +92,9 @@ class Fold(ABC):
         """So many accumulators without elements."""
 
     @abstractmethod
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         """The accumulators of elements that lie window by window, in order of arrival.
 
         Args:
@@ -102,10 +104,10 @@ class Fold(ABC):
         """
 
     def add(
-        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
     ) -> Accumulators:
         """The accumulators of windows with elements added, which came later; see `of`."""
-        return self.both(held, self.of(values, at, first, counts))
+        return self.both(held, self.of(values, timestamps, first, counts))
 
     @abstractmethod
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
@@ -203,37 +205,39 @@ def array_of(data: Array, present: Bools | None, kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, count, [bits, pa.py_buffer(np.ascontiguousarray(data))])
 
 
-def from_objects(values: Sequence[Any], kind: pa.DataType, whose: str = "an aggregate") -> pa.Array:
+def from_objects(
+    values: Sequence[Any], dtype: pa.DataType, whose: str = "an aggregate"
+) -> pa.Array:
     """Python's values as an array.
 
     Raises:
         OutgrownError: One does not fit the type.
     """
     try:
-        return pa.array(values, kind)
+        return pa.array(values, dtype)
     except (OverflowError, pa.ArrowInvalid) as error:
-        raise OutgrownError(whose, str(kind), str(error)) from error
+        raise OutgrownError(whose, str(dtype), str(error)) from error
 
 
-def fitted(array: pa.Array, kind: pa.DataType, whose: str = "an aggregate") -> pa.Array:
+def fitted(array: pa.Array, dtype: pa.DataType, whose: str = "an aggregate") -> pa.Array:
     """The same values as another type.
 
     Raises:
         OutgrownError: One does not fit the type.
     """
-    if array.type == kind:
+    if array.type == dtype:
         return array
     try:
-        return array.cast(kind)
+        return array.cast(dtype)
     except pa.ArrowInvalid:
-        return from_objects(array.to_pylist(), kind, whose)  # which says what is wrong
+        return from_objects(array.to_pylist(), dtype, whose)  # which says what is wrong
 
 
-def list_array(lists: Lists, kind: pa.DataType) -> pa.Array:
+def list_array(lists: Lists, dtype: pa.DataType) -> pa.Array:
     """Lists of Arrow's values as an array of lists."""
     offsets = np.zeros(len(lists) + 1, np.int64)
     np.cumsum(lists.lengths, out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), lists.items, type=kind)
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), lists.items, type=dtype)
 
 
 def values_array(values: Values, kind: pa.DataType, name: str) -> pa.Array:

@@ -39,39 +39,39 @@ def fold_of(
     return Objects(fn, saved_form) if chosen is None else chosen
 
 
-def _sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
-    if pt.is_decimal128(kind):
-        return DecimalSum(kind)
-    if pt.is_int64(kind) or pt.is_duration(kind):
-        return WholeSum(kind)
-    return FloatSum() if pt.is_float64(kind) else None
+def _sum(fn: combine.CombineFn, dtype: pa.DataType) -> Fold | None:
+    if pt.is_decimal128(dtype):
+        return DecimalSum(dtype)
+    if pt.is_int64(dtype) or pt.is_duration(dtype):
+        return WholeSum(dtype)
+    return FloatSum() if pt.is_float64(dtype) else None
 
 
-def _sql_sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
-    fold = _sum(fn, kind)
+def _sql_sum(fn: combine.CombineFn, dtype: pa.DataType) -> Fold | None:
+    fold = _sum(fn, dtype)
     return None if fold is None else NullOfNothing(fold)
 
 
-def _decimal_mean(fn: sql.DecimalMean, kind: pa.DataType) -> Fold | None:
-    return DecimalMean(kind, fn.scale) if pt.is_decimal128(kind) else None
+def _decimal_mean(fn: sql.DecimalMean, dtype: pa.DataType) -> Fold | None:
+    return DecimalMean(dtype, fn.scale) if pt.is_decimal128(dtype) else None
 
 
-def _mean(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
+def _mean(fn: combine.CombineFn, dtype: pa.DataType) -> Fold | None:
     # Python's mean of whole numbers is exact, that of their floats is not.
-    return Mean() if pt.is_float64(kind) else None
+    return Mean() if pt.is_float64(dtype) else None
 
 
-def _extreme(kind: pa.DataType, least: bool) -> Fold | None:
-    if numpy_type(kind) is not None:
-        return Extreme(kind, least)
-    if pt.is_decimal128(kind):
-        return ExtremeDecimal(kind, least)
-    return ExtremeText(kind, least) if pt.is_string(kind) or pt.is_binary(kind) else None
+def _extreme(dtype: pa.DataType, least: bool) -> Fold | None:
+    if numpy_type(dtype) is not None:
+        return Extreme(dtype, least)
+    if pt.is_decimal128(dtype):
+        return ExtremeDecimal(dtype, least)
+    return ExtremeText(dtype, least) if pt.is_string(dtype) or pt.is_binary(dtype) else None
 
 
-def _distinct(kind: pa.DataType, fold: type[CollectSet]) -> Fold | None:
-    has_order = numpy_type(kind) is not None or pt.is_decimal128(kind)
-    return fold(kind) if has_order or pt.is_string(kind) or pt.is_binary(kind) else None
+def _distinct(dtype: pa.DataType, fold: type[CollectSet]) -> Fold | None:
+    has_order = numpy_type(dtype) is not None or pt.is_decimal128(dtype)
+    return fold(dtype) if has_order or pt.is_string(dtype) or pt.is_binary(dtype) else None
 
 
 _CHOICES: dict[type, Callable[..., Fold | None]] = {

@@ -33,7 +33,9 @@ def shown(folds: Sequence[F]) -> Sequence[F]:
 class NetCount(Count):
     """How many rows stand."""
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "which rows are withdrawn decides"
         return (np.add.reduceat(values.data, first),)
 
@@ -57,15 +59,17 @@ class NetWholeSum(CountedSum):
     def __init__(self) -> None:
         super().__init__(WholeSum())
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "a sum has something to add up"
         *digits, signs = values.data
         return *self.sums.of_digits(tuple(digits), first), np.add.reduceat(signs, first)
 
     def add(
-        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
     ) -> Accumulators:
-        return self.both(held, self.of(values, at, first, counts))
+        return self.both(held, self.of(values, timestamps, first, counts))
 
     def extract(self, accumulators: Accumulators) -> Values:
         low, high, count = accumulators

@@ -15,8 +15,10 @@ class CollectSet(Collect):
     def __init__(self, kind: pa.DataType) -> None:
         super().__init__(kind, keep_nulls=False)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
-        return _each_once(*super().of(values, at, first, counts))
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
+        return _each_once(*super().of(values, timestamps, first, counts))
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         return _each_once(*super().both(one, other))

@@ -44,7 +44,9 @@ class Extreme(Fold):
     def create(self, count: int) -> Accumulators:
         return np.full(count, self.neutral, self.number), np.zeros(count, np.bool_)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "an extreme is one of its values"
         if values.present is None:
             return self._picked(values.data, first), np.ones(len(first), np.bool_)
@@ -109,7 +111,9 @@ class ExtremeDecimal(Fold):
     def create(self, count: int) -> Accumulators:
         return np.zeros(count, np.int64), np.full(count, self.none, np.int64)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "an extreme is one of its values"
         return self.merged(self.load([values.data]), first)
 
@@ -165,7 +169,9 @@ class ExtremeText(Fold):
     def create(self, count: int) -> Accumulators:
         return (pa.nulls(count, self.kind),)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "an extreme is one of its values"
         return self.merged((values.data,), first)
 
@@ -209,5 +215,5 @@ class ExtremeText(Fold):
 
 
 def _there(indices: pa.Array) -> Any:
-    there = present_in(indices)
-    return True if there is None else there
+    present = present_in(indices)
+    return True if present is None else present

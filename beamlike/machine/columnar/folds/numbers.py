@@ -44,7 +44,9 @@ class Count(Fold):
     def create(self, count: int) -> Accumulators:
         return (np.zeros(count, np.int64),)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         return (counts,)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
@@ -66,7 +68,9 @@ class Count(Fold):
 class CountValues(Count):
     """How many values are not null."""
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "which values are null is what it counts"
         return (_count_present(values, first, counts),)
 
@@ -83,11 +87,13 @@ class FloatSum(Fold):
     def create(self, count: int) -> Accumulators:
         return (np.zeros(count),)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
-        return self.add(self.create(len(first)), values, at, first, counts)
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
+        return self.add(self.create(len(first)), values, timestamps, first, counts)
 
     def add(
-        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
     ) -> Accumulators:
         assert values is not None, "a sum has something to add up"
         return (_added_in_order(held[0], _or_zero(values), counts),)
@@ -125,7 +131,7 @@ class Mean(FloatSum):
         return np.zeros(count), np.zeros(count, np.int64)
 
     def add(
-        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
     ) -> Accumulators:
         assert values is not None, "a mean has something to add up"
         total = _added_in_order(held[0], _or_zero(values), counts)

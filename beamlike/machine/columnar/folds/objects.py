@@ -40,13 +40,15 @@ class Objects(Fold):
         with _raising():
             return (objects([self.fn.create() for _ in range(count)]),)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
-        return self.add(self.create(len(first)), values, at, first, counts)
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
+        return self.add(self.create(len(first)), values, timestamps, first, counts)
 
     def add(
-        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
     ) -> Accumulators:
-        fn, times = self.fn, at.tolist()
+        fn, times = self.fn, timestamps.tolist()
         given = [None] * len(times) if values is None else values.to_pylist()
         spans = zip(held[0], first.tolist(), (first + counts).tolist(), strict=True)
         with _raising():

@@ -41,7 +41,9 @@ class Collect(Fold):
     def create(self, count: int) -> Accumulators:
         return (Lists.empty(count, pa.nulls(0, self.kind)),)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "a list is one of values"
         items = values.data
         present = None if self.keep_nulls else present_in(items)
@@ -92,13 +94,15 @@ class Stamped(Fold):
             return Values(pa.nulls(count, self.kind)), nothing(count)
         return Values(np.zeros(count, self.number), np.zeros(count, np.bool_)), nothing(count)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "it has a value to choose"
         if not self.keep_nulls:
             there = values.present if self.number is not None else present_in(values.data)
             if there is not None:
-                at = np.where(there, at, NOTHING)
-        return self._chosen(values, at, first, counts)
+                timestamps = np.where(there, timestamps, NOTHING)
+        return self._chosen(values, timestamps, first, counts)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         first, second = one[1], other[1]
@@ -138,15 +142,15 @@ class Stamped(Fold):
             values = Values(values.data, np.ones(len(value), np.bool_))
         return values, at
 
-    def _chosen(self, values: Values, at: Ints, first: Ints, counts: Ints) -> Accumulators:
-        rows = np.arange(len(at))
+    def _chosen(self, values: Values, timestamps: Ints, first: Ints, counts: Ints) -> Accumulators:
+        rows = np.arange(len(timestamps))
         if self.last:
-            best = np.maximum.reduceat(at, first)
-            hits = np.where(at == np.repeat(best, counts), rows, -1)
+            best = np.maximum.reduceat(timestamps, first)
+            hits = np.where(timestamps == np.repeat(best, counts), rows, -1)
             row = np.maximum.reduceat(hits, first)
         else:
-            best = least(at, first)
-            hits = np.where(at == np.repeat(best, counts), rows, len(rows))
+            best = least(timestamps, first)
+            hits = np.where(timestamps == np.repeat(best, counts), rows, len(rows))
             row = np.minimum.reduceat(hits, first)
         # Whatever has no time is null.
         if self.number is None:

@@ -45,15 +45,17 @@ class SumBeside(Fold):
     def create(self, count: int) -> Accumulators:
         return *self.sums.create(count), np.full(count, self.empty)
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
-        assert values is not None, "a sum has something to add up"
-        return *self.sums.of(values, at, first, counts), self.beside(values, first, counts)
-
-    def add(
-        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
     ) -> Accumulators:
         assert values is not None, "a sum has something to add up"
-        totals = self.sums.add(held[:-1], values, at, first, counts)
+        return *self.sums.of(values, timestamps, first, counts), self.beside(values, first, counts)
+
+    def add(
+        self, held: Accumulators, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
+        assert values is not None, "a sum has something to add up"
+        totals = self.sums.add(held[:-1], values, timestamps, first, counts)
         return *totals, self.joined(held[-1], self.beside(values, first, counts))
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:

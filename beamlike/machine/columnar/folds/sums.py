@@ -47,7 +47,9 @@ class WholeSum(Fold):
     def create(self, count: int) -> Accumulators:
         return tuple(np.zeros(count, np.int64) for _ in range(self.width))
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "a sum has something to add up"
         data = values.data
         if values.present is not None:
@@ -98,7 +100,9 @@ class DecimalSum(WholeSum):
 
     width = 3
 
-    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+    def of(
+        self, values: Values | None, timestamps: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
         assert values is not None, "a sum has something to add up"
         low, high = _digits(values.data)
         present = present_in(values.data)
