@@ -11,6 +11,10 @@ import beamlike.beam as beam
 from beamlike.hosts.spark import query
 from beamlike.hosts.spark.graph import frames
 from beamlike.hosts.spark.ticks import ticks
+from beamlike.machine.clocks import SourceClock
+from beamlike.model.graph import ReadNode
+from beamlike.model.resolution import Resolution
+from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.waking import pace_ms
 
 
@@ -30,6 +34,17 @@ def test_a_silence_is_looked_for_four_times_in_it_and_once_a_minute(
     assert pace_ms(5_000, by_trigger=False, idle_after_ms=silences) == woken
     assert pace_ms(5_000, by_trigger=True, idle_after_ms=silences) == 5_000
     assert pace_ms(2_000, by_trigger=False, idle_after_ms=silences) == 2_000
+
+
+@pytest.mark.parametrize("resolution", [*Resolution])
+def test_a_source_is_silent_as_long_whatever_the_times_of_its_graph_count(
+    resolution: Resolution,
+) -> None:
+    rows = ReadNode("rows", (), origin=None, bounded=False, resolution=resolution)
+    layers = Layers.of([rows], (), clock_of=lambda _: SourceClock(0, idle_after=120_000))
+
+    assert layers.resolution is resolution
+    assert frames._silences_ms(layers) == [120_000]
 
 
 @pytest.fixture

@@ -182,7 +182,7 @@ def _waits_for_trigger(layers: Layers, shards: int) -> bool:
 def _silences_ms(layers: Layers) -> list[int]:
     """After how much processing time each source that can be idle is so (ms)."""
     return [
-        clock.idle_after // layers.resolution.per_ms
+        clock.resolution.to_ms(clock.idle_after)
         for clock in layers.clocks.values()
         if isinstance(clock, SourceClock) and clock.idle_after is not None
     ]
