@@ -459,12 +459,12 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
     ("changes", "kind", "text"), WRONG_CALLS, ids=[text[:50] for _, _, text in WRONG_CALLS]
 )
 def test_a_call_that_cannot_work_is_refused_before_any_data_is_read(
-    unread: Any, changes: dict[str, Any], cls: type[BeamlikeError], text: str
+    unread: Any, changes: dict[str, Any], kind: type[BeamlikeError], text: str
 ) -> None:
-    with pytest.raises(cls) as wrong:
+    with pytest.raises(kind) as wrong:
         hourly(unread, **({"aggregate": {"n": bl.count()}} | changes))
 
-    assert type(wrong.value) is cls
+    assert type(wrong.value) is kind
     assert str(wrong.value) == text
 
 

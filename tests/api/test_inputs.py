@@ -320,12 +320,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
 @spark_test
 @pytest.mark.parametrize(("changes", "kind", "text"), WRONG, ids=[text[:40] for *_, text in WRONG])
 def test_an_input_that_cannot_work_is_refused(
-    ticks: Any, changes: dict[str, Any], cls: type[Exception], text: str
+    ticks: Any, changes: dict[str, Any], kind: type[Exception], text: str
 ) -> None:
-    with pytest.raises(cls) as wrong:
+    with pytest.raises(kind) as wrong:
         bl.stream(ticks, **({"timestamp": "at", "watermark": "1 minute"} | changes))
 
-    assert type(wrong.value) is cls
+    assert type(wrong.value) is kind
     assert str(wrong.value) == text
 
 

@@ -379,12 +379,12 @@ def sides(spark: Any) -> dict[str, bl.Stream]:
     ],
 )
 def test_a_join_that_cannot_work_is_refused_before_any_data_is_read(
-    sides: dict[str, bl.Stream], right: str, on: Any, cls: type[BeamlikeError], text: str
+    sides: dict[str, bl.Stream], right: str, on: Any, kind: type[BeamlikeError], text: str
 ) -> None:
-    with pytest.raises(cls) as wrong:
+    with pytest.raises(kind) as wrong:
         bl.join(sides["orders"], sides[right], on)
 
-    assert type(wrong.value) is cls
+    assert type(wrong.value) is kind
     assert str(wrong.value) == text
 
 

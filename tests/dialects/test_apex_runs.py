@@ -216,10 +216,10 @@ def test_what_is_no_checkpoint_of_the_operator_is_refused(checkpoint: bytes, sai
 
 @pytest.mark.parametrize("kind", [apex.WindowedOperator, apex.WindowedMergeOperator])
 def test_a_checkpoint_that_no_one_vouches_for_is_not_opened(
-    cls: type[apex.WindowedOperator], tmp_path: Path
+    kind: type[apex.WindowedOperator], tmp_path: Path
 ) -> None:
     trace = tmp_path / "ran"
-    operator = cls(GLOBAL, apex.CoGroup())
+    operator = kind(GLOBAL, apex.CoGroup())
 
     class Bomb:
         def __reduce__(self) -> tuple[Any, ...]:

@@ -281,9 +281,9 @@ def test_one_group_holds_all_keys_only_where_that_matters(
     ],
 )
 def test_a_mistake_is_named_with_what_to_do(
-    wrong: Callable[[], object], cls: type[BeamlikeError], said: str
+    wrong: Callable[[], object], kind: type[BeamlikeError], said: str
 ) -> None:
-    with pytest.raises(cls) as caught:
+    with pytest.raises(kind) as caught:
         wrong()
 
     assert said in str(caught.value)

@@ -237,9 +237,9 @@ def of_apex_and_akka() -> Iterator[tuple[Callable[[], object], type[BeamlikeErro
     ids=lambda it: it if isinstance(it, str) else "",
 )
 def test_a_mistake_is_named_with_what_to_do(
-    wrong: Callable[[], object], cls: type[BeamlikeError], said: str
+    wrong: Callable[[], object], kind: type[BeamlikeError], said: str
 ) -> None:
-    with pytest.raises(cls) as caught:
+    with pytest.raises(kind) as caught:
         wrong()
     assert said in str(caught.value)
 

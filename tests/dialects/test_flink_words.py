@@ -375,9 +375,9 @@ SESSIONS = flink.key_by().window(flink.EventTimeSessionWindows.with_gap(5))
     ],
 )
 def test_a_mistake_is_named_with_what_to_do(
-    wrong: object, cls: type[BeamlikeError], said: str
+    wrong: object, kind: type[BeamlikeError], said: str
 ) -> None:
     assert callable(wrong)
-    with pytest.raises(cls) as caught:
+    with pytest.raises(kind) as caught:
         wrong()
     assert said in str(caught.value)

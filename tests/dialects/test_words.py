@@ -229,10 +229,10 @@ def test_a_session_closes_when_more_than_the_gap_has_passed() -> None:
     ],
 )
 def test_a_mistake_is_named_with_what_to_do(
-    wrong: object, cls: type[BeamlikeError], said: str
+    wrong: object, kind: type[BeamlikeError], said: str
 ) -> None:
     assert callable(wrong)
-    with pytest.raises(cls) as caught:
+    with pytest.raises(kind) as caught:
         wrong()
 
     assert said in str(caught.value)

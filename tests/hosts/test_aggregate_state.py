@@ -307,11 +307,11 @@ def test_an_accumulator_that_would_not_come_back_is_refused(accumulator: Any, me
     ids=lambda case: str(case) if isinstance(case, pa.DataType) else "",
 )
 def test_a_result_takes_the_form_of_its_type_or_is_refused(
-    dtype: pa.DataType, fits: Any, final: Any, misfit: Any, reason: str
+    kind: pa.DataType, fits: Any, final: Any, misfit: Any, reason: str
 ) -> None:
-    assert converted(fits, dtype, "longest returned", "declared") == final
+    assert converted(fits, kind, "longest returned", "declared") == final
     with pytest.raises(CombineError) as refused:
-        converted(misfit, dtype, "longest returned", "declared")
+        converted(misfit, kind, "longest returned", "declared")
     assert str(refused.value).startswith(
         f"longest returned {misfit!r}, which does not fit the declared type 'declared': {reason}"
     )

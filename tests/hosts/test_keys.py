@@ -74,10 +74,10 @@ def test_many_columns_of_many_values_stay_apart() -> None:
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
-def test_every_nan_is_one_key_and_minus_zero_is_zero_as_in_a_dict(dtype: pa.DataType) -> None:
+def test_every_nan_is_one_key_and_minus_zero_is_zero_as_in_a_dict(kind: pa.DataType) -> None:
     nan_of_other_bits = np.array([0xFFF8000000000001], np.uint64).view(np.float64)[0]
     values = np.array([NAN, 0.5, 0.0, nan_of_other_bits, np.inf, -0.0, 0.5, -np.inf])
-    column = pa.chunked_array([pa.array(values.astype(dtype.to_pandas_dtype()))])
+    column = pa.chunked_array([pa.array(values.astype(kind.to_pandas_dtype()))])
     as_in_a_dict = key_tuples([column], len(values))
 
     number, keys = numbered(column)

@@ -33,22 +33,22 @@ BACK = [
 
 
 @pytest.mark.parametrize(("there", "back", "message"), BACK)
-def test_a_clock_that_goes_back_is_refused(script_step: ScriptStep, back: ScriptStep, message: str):
-    assert refusal(ELEMENT, script_step, back) == message
+def test_a_clock_that_goes_back_is_refused(there: ScriptStep, back: ScriptStep, message: str):
+    assert refusal(ELEMENT, there, back) == message
 
 
 @pytest.mark.parametrize(("there", "back", "message"), BACK)
 def test_a_clock_that_goes_back_is_refused_although_there_is_no_key(
-    script_step: ScriptStep, back: ScriptStep, message: str
+    there: ScriptStep, back: ScriptStep, message: str
 ):
-    assert refusal(script_step, back) == message
-    assert refusal(script_step, back, ELEMENT) == message
+    assert refusal(there, back) == message
+    assert refusal(there, back, ELEMENT) == message
 
 
 @pytest.mark.parametrize(("there", "back", "message"), BACK)
-def test_the_machine_itself_refuses_a_clock_that_goes_back(event: Event, back: Event, message: str):
+def test_the_machine_itself_refuses_a_clock_that_goes_back(there: Event, back: Event, message: str):
     state, _ = MACHINE.step(KeyState(), Bundle((Element(5, 5),)))
-    state, _ = MACHINE.step(state, event)
+    state, _ = MACHINE.step(state, there)
     with pytest.raises(WatermarkError) as refused:
         MACHINE.step(state, back)
     assert str(refused.value) == message
@@ -67,17 +67,15 @@ def test_processing_time_begins_at_zero():
 
 
 @pytest.mark.parametrize(("there", "back", "message"), BACK)
-def test_a_step_that_is_refused_has_not_happened(
-    script_step: ScriptStep, back: ScriptStep, message: str
-):
+def test_a_step_that_is_refused_has_not_happened(there: ScriptStep, back: ScriptStep, message: str):
     stage = MemoryStage(MACHINE)
     stage.play(ELEMENT)
-    stage.play(script_step)
+    stage.play(there)
     clocks = stage.watermark, stage.clock
     with pytest.raises(WatermarkError, match="cannot go back"):
         stage.play(back)
     assert (stage.watermark, stage.clock) == clocks
-    assert stage.run == Run((ELEMENT, script_step), ())
+    assert stage.run == Run((ELEMENT, there), ())
 
 
 def test_a_key_that_appears_late_starts_where_the_clocks_stand():

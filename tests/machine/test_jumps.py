@@ -74,9 +74,9 @@ def test_a_row_waits_for_its_window_and_for_the_allowed_lateness(
     st.integers(-(10**13), 10**13),
 )
 def test_no_calendar_window_is_longer_than_it_says(
-    cls: type[CalendarDays], number: int, at: int
+    kind: type[CalendarDays], number: int, at: int
 ) -> None:
-    windows = cls(number, "Europe/Warsaw")
+    windows = kind(number, "Europe/Warsaw")
     (window,) = windows.assign(at)
     assert window.end - window.start <= windows.longest_own_window
 

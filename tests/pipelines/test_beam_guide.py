@@ -100,10 +100,10 @@ class Gather(beam.DoFn[Any, Any]):
     def on_end(
         self,
         key: str = beam.DoFn.KeyParam,
-        timestamp: beam.Timestamp = beam.DoFn.TimestampParam,
+        at: beam.Timestamp = beam.DoFn.TimestampParam,
         values: Any = beam.DoFn.StateParam(VALUES),  # noqa: B008
     ) -> Iterable[tuple[str, list[int], float]]:
-        yield key, sorted(values.read()), float(timestamp)
+        yield key, sorted(values.read()), float(at)
 
 
 @pytest.mark.parametrize("lateness", [0, 5])

@@ -126,17 +126,17 @@ def test_a_task_sends_one_combined_element_of_a_thousand(fn: Any) -> None:
     ],
     ids=str,
 )
-def test_values_of_a_declared_type_are_combined_early_too(cls: type, fn: Any) -> None:
+def test_values_of_a_declared_type_are_combined_early_too(kind: type, fn: Any) -> None:
     pipeline = beam.Pipeline()
-    values = [("a", cls(n)) for n in (5, 7, 5, 9)]
-    pairs = pipeline | beam.Create(values).with_output_types(tuple[str, cls])  # type: ignore[valid-type]
+    values = [("a", kind(n)) for n in (5, 7, 5, 9)]
+    pairs = pipeline | beam.Create(values).with_output_types(tuple[str, kind])  # type: ignore[valid-type]
     combined = pairs | beam.CombinePerKey(fn)
 
     found = run_in_letters(pipeline.nodes, dice=Random(1), wanted=[combined.edge])
 
     in_memory = run_pipeline(pipeline.nodes)
     (node,) = (node for node in pipeline.nodes if isinstance(node, GroupNode))
-    assert node.value_type is cls
+    assert node.value_type is kind
     assert readable_run(found) == readable_run(in_memory)
 
 

@@ -69,9 +69,9 @@ JOINED = [("a", (1, "x")), ("a", (2, "x")), ("a", (1, "z")), ("a", (2, "z"))]
         ("full_outer_join", [("b", (3, None)), ("c", (None, "y"))]),
     ],
 )
-def test_joins_pair_all_values_of_a_key(verb: str, pairs: Pairs):
+def test_joins_pair_all_values_of_a_key(verb: str, more: Pairs):
     left, right = two(LEFT, RIGHT)
-    assert elements(getattr(left, verb)(right)) == JOINED + pairs
+    assert elements(getattr(left, verb)(right)) == JOINED + more
 
 
 def test_pairs_are_kept_or_left_out_by_the_keys_of_another_collection():

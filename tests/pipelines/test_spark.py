@@ -55,11 +55,11 @@ def compared(pipelines: Sequence[Pipeline], spark: Any) -> None:
     ],
 )
 def test_what_a_worker_raises_has_the_type_that_it_has_in_this_process(
-    transform: Any, cls: type[Exception], words: str, spark: Any
+    transform: Any, kind: type[Exception], words: str, spark: Any
 ) -> None:
     pipeline = Pipeline()
     _ = pipeline | Create([0]) | "Fails" >> transform
 
     for host in ("local", "spark"):
-        with pytest.raises(cls, match=words):
+        with pytest.raises(kind, match=words):
             pipeline.run(host, spark if host == "spark" else None)

@@ -177,13 +177,13 @@ def panes(host: Any, cls: type, group: str, mode: Any, spark: Any = None) -> lis
 @pytest.mark.parametrize("mode", ACCUMULATION)
 @pytest.mark.parametrize("kind", [int, float, str])
 @pytest.mark.parametrize("group", GROUPS)
-def test_typed_panes_are_those_of_the_reference_machine(cls: type, group: str, mode: Any) -> None:
-    if (cls, group) == (str, "sum"):
-        cls = int  # texts have no sum
+def test_typed_panes_are_those_of_the_reference_machine(kind: type, group: str, mode: Any) -> None:
+    if (kind, group) == (str, "sum"):
+        kind = int  # texts have no sum
 
-    local = panes("local", cls, group, mode)
+    local = panes("local", kind, group, mode)
 
-    assert local == panes("memory", cls, group, mode)
+    assert local == panes("memory", kind, group, mode)
     assert len(local) == 8
 
 

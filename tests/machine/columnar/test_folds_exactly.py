@@ -63,19 +63,19 @@ def test_a_sum_of_very_many_of_the_greatest_numbers_is_exact():
     ],
 )
 def test_a_sum_that_does_not_fit_is_refused_where_it_rests_and_where_it_comes_out(
-    dtype: pa.DataType, most: Any, why: str
+    kind: pa.DataType, most: Any, why: str
 ):
-    fold = fold_of(Sum(), [dtype])
-    windows = windows_of(fold, dtype, [most], [most, most])
+    fold = fold_of(Sum(), [kind])
+    found = windows_of(fold, kind, [most], [most, most])
 
     with pytest.raises(OutgrownError) as at_rest:
-        fold.save(windows)
+        fold.save(found)
     with pytest.raises(OutgrownError) as at_exit:
-        values_array(fold.extract(windows), dtype, "total")
+        values_array(fold.extract(found), kind, "total")
 
-    assert at_rest.value.reason == f"an aggregate outgrew its type {dtype}: {why}"
-    assert at_exit.value.reason == f"aggregate 'total' outgrew its type {dtype}: {why}"
-    assert fold.save(take(windows, np.array([0])))[0].to_pylist() == [most]
+    assert at_rest.value.reason == f"an aggregate outgrew its type {kind}: {why}"
+    assert at_exit.value.reason == f"aggregate 'total' outgrew its type {kind}: {why}"
+    assert fold.save(take(found, np.array([0])))[0].to_pylist() == [most]
 
 
 def test_a_sum_of_decimals_may_need_more_than_all_their_bits_on_the_way():
@@ -157,10 +157,10 @@ def test_nan_is_the_greatest_and_a_null_no_number():
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.string(), pa.list_(pa.int8())], ids=str)
 @pytest.mark.parametrize("fn", [Sum(), Min(), Max(), First(), Latest(), Collect(), Top(1)], ids=str)
-def test_no_windows_are_no_values(fn: CombineFn, dtype: pa.DataType):
-    fold = fold_of(fn, [dtype])
+def test_no_windows_are_no_values(fn: CombineFn, kind: pa.DataType):
+    fold = fold_of(fn, [kind])
     none = np.zeros(0, np.int64)
-    found = fold.of(fold.values_of([pa.array([], dtype)]), none, none, none)
+    found = fold.of(fold.values_of([pa.array([], kind)]), none, none, none)
     both = fold.both(found, fold.create(0))
     merged = fold.merged(both, none)
     assert [len(fold.extract(it).to_pylist()) for it in (found, both, merged)] == [0, 0, 0]

@@ -154,12 +154,12 @@ def test_without_the_connector_there_is_a_word(spark: Any) -> None:
     ],
 )
 def test_an_error_of_spark_is_taken_for_what_it_is(
-    words: str, cls: type[Exception], problem: str
+    words: str, kind: type[Exception], problem: str
 ) -> None:
     from pyspark.errors import AnalysisException, IllegalArgumentException
 
-    raised = IllegalArgumentException if cls is PipelineError else AnalysisException
-    with pytest.raises(cls, match=problem):
+    raised = IllegalArgumentException if kind is PipelineError else AnalysisException
+    with pytest.raises(kind, match=problem):
         kafka_connector.refused(raised(words), "ReadFromKafka")
     other = AnalysisException("the kafka topic has another problem")
     with pytest.raises(AnalysisException, match="another problem"):
