@@ -19,7 +19,6 @@ from tests.beam_runner import capabilities
 from tests.beam_runner.__main__ import (
     CAPABILITIES,
     CONFORMANCE,
-    IN_PROCESS,
     LAYERS,
     ROOT,
     SCENARIOS,
@@ -51,20 +50,17 @@ def python() -> Iterator[Path]:
 
 @pytest.mark.xdist_group("beam_runner")
 @pytest.mark.parametrize(
-    "hosts",
-    [
-        pytest.param(IN_PROCESS, id="in this process"),
-        pytest.param(("spark",), id="on Spark", marks=pytest.mark.nightly),
-    ],
+    "host",
+    ["local", *(pytest.param(host, marks=pytest.mark.nightly) for host in ("memory", "spark"))],
 )
-def test_the_scenarios_of_the_runner_pass(python: Path, hosts: tuple[str, ...]) -> None:
-    files = [f"test_{name}.py" for name, where in SCENARIOS.items() if {*hosts} <= {*where}]
+def test_the_scenarios_of_the_runner_pass(python: Path, host: str) -> None:
+    files = [f"test_{name}.py" for name, where in SCENARIOS.items() if host in where]
     scenarios = ROOT / "tests" / "beam_runner" / "scenarios"
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", str(ROOT), "--confcutdir", str(scenarios), "-W", "ignore"]
     command += ["--import-mode=importlib", *(str(scenarios / name) for name in files)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)}
-    env["BEAMLIKE_BEAM_HOSTS"] = ",".join(hosts)
+    env["BEAMLIKE_BEAM_HOSTS"] = host
     ended = subprocess.run(command, cwd=ROOT, env=env, check=False, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout[-5_000:] + ended.stderr[-1_000:]
 

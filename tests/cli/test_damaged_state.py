@@ -79,6 +79,7 @@ def test_where_every_shard_is_damaged_nothing_is_opened(monkeypatch: pytest.Monk
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_a_partition_whose_files_are_damaged_is_named_and_the_others_are_shown(
     spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
