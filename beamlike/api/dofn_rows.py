@@ -12,7 +12,7 @@ from beamlike.api.function_rows import Rows
 from beamlike.api.marked_methods import OF_BUNDLES
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.params import Param
-from beamlike.api.pipelines.stateful_doing import StatefulDoing
+from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError
 from beamlike.model.bundle import Windowed
 from beamlike.model.fingerprint import stable_repr
@@ -40,7 +40,7 @@ def dofn_over_rows(fn: object, rows: Rows, label: str) -> StatefulFn | None:
         raise ColumnError(f"fn: {error}") from error
 
 
-class _DoFnRows(StatefulDoing):
+class _DoFnRows(StatefulDoFnInvoker):
     """A `DoFn` whose elements are rows."""
 
     def __init__(self, fn: DoFn[Any, Any], rows: Rows, label: str) -> None:

@@ -80,11 +80,11 @@ def _plan_in_pipeline(node: StatefulNode) -> "Plan":
     from beamlike.runtime.graph.nodes import worker_of
     from beamlike.runtime.graph.side_inputs import SideInputWorker
     from beamlike.runtime.graph.stage import plan_of
-    from beamlike.runtime.graph.staged import StagedWorker
+    from beamlike.runtime.graph.staged import StatefulWorker
     from beamlike.runtime.graph.wire import Wire
 
     worker = worker_of(node)
-    assert isinstance(worker, SideInputWorker | StagedWorker), "it keeps state"
+    assert isinstance(worker, SideInputWorker | StatefulWorker), "it keeps state"
     # With several side inputs, the other machines are like the first.
-    machine = worker.machine if isinstance(worker, StagedWorker) else worker.machines[0]
+    machine = worker.machine if isinstance(worker, StatefulWorker) else worker.machines[0]
     return plan_of(node, machine, Wire.declared(), shards=1, buckets=1, clocks=None)

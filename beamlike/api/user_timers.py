@@ -13,7 +13,7 @@ from beamlike.model.stateful import TimerControl
 
 
 @attrs.frozen
-class Clockface:
+class TimeArithmetic:
     """In which form users write and read times: here as numbers of milliseconds.
 
     Args:
@@ -50,7 +50,7 @@ class UserTimer:
     Source: Beam Python ``RuntimeTimer``; Beam Java ``Timer`` and ``TimerMap``.
     """
 
-    def __init__(self, control: TimerControl, times: Clockface) -> None:
+    def __init__(self, control: TimerControl, times: TimeArithmetic) -> None:
         self._control, self._times = control, times
         self._offset = self._period = 0
         self._output: int | None = None

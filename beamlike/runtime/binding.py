@@ -27,7 +27,7 @@ from beamlike.runtime.columns import (
     StampedColumns,
     TuplesColumn,
 )
-from beamlike.runtime.corrections import corrected, rows_that_stand, withdrawn_input
+from beamlike.runtime.corrections import corrected, withdrawn_input, without_retractions
 from beamlike.runtime.frame_columns import (
     FrameColumns,
     Input,
@@ -288,7 +288,7 @@ def bind(
             corrected(part, wanted, withdrawn, dtypes)
             for part, wanted in zip(parts, aggregate.values(), strict=True)
         ]
-        parts.append(rows_that_stand(withdrawn))
+        parts.append(without_retractions(withdrawn))
     plan = Plan(strategy, keys, values, tuple(parts), **options)
     check_names(columns, plan, "rename the key column with withColumnRenamed, or the aggregate")
     return plan, inputs

@@ -23,7 +23,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_values import arrivals_of, fold_of_part, in_columns, lifted_arrivals_of
-from beamlike.runtime.store.blobs import below, in_one
+from beamlike.runtime.store.blobs import below, one_chunk
 from beamlike.runtime.store.column_state import (
     UNKNOWN,
     ColumnState,
@@ -176,7 +176,7 @@ class ColumnShard:
         """
         arrived, buckets = None, np.zeros(0, np.int64)
         if arrivals:
-            arrived = in_one(arrivals)  # those without carried windows lack the columns of these
+            arrived = one_chunk(arrivals)  # those without carried windows lack the columns of these
             buckets = arrived.column("bucket").to_numpy()
         saved_state = self._saved_state(rows, index)
         deadlines = next_timers(self.machine.rules, saved_state)
@@ -184,7 +184,7 @@ class ColumnShard:
         before = self._load(rows, saved_state, active, keys)
         after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
         bucket = self._buckets(rows, active, before, keys, buckets)
-        saved = in_one([self.layout.save(after, keys)])
+        saved = one_chunk([self.layout.save(after, keys)])
         saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
         self._note_inactive(index, rows, saved_state, deadlines, active)
         holds = self._holds(after, withdrawn_at(after.table))
@@ -337,7 +337,7 @@ def _some(
     if passes == 1 and rows.table.column("bucket").num_chunks <= 1:
         return rows, None, list(arrivals)
     mine = rows.lives & (rows.table.column("bucket").to_numpy() % passes == place)
-    some = Rows(in_one([rows.table.filter(pa.array(mine))]), rows.lives[mine])
+    some = Rows(one_chunk([rows.table.filter(pa.array(mine))]), rows.lives[mine])
     arrived = [
         table.filter(pa.array(table.column("bucket").to_numpy() % passes == place))
         for table in arrivals

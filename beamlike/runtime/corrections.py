@@ -71,7 +71,7 @@ def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.Data
     return attrs.evolve(net, fn=kept, columns=held)
 
 
-def rows_that_stand(withdrawn: int) -> Part:
+def without_retractions(withdrawn: int) -> Part:
     """The part that counts the rows that stand, which decides whether there is a result at all."""
     columns = PlainColumn(pa.int64())
     return Part("rows that stand", NetCount(), withdrawn, columns, pa.int64(), shown=False)

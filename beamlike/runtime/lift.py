@@ -20,8 +20,8 @@ from beamlike.runtime.envelope import arriving, is_lifted
 from beamlike.runtime.output import keyed_drops
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_values import arrivals_of, fold_of_part, lifted_arrivals_of
-from beamlike.runtime.stepping import ONE_BY_ONE, choose_machine
-from beamlike.runtime.store.blobs import in_one
+from beamlike.runtime.stepping import RETRY_KEY_BY_KEY, choose_machine
+from beamlike.runtime.store.blobs import one_chunk
 from beamlike.runtime.store.column_state import Numbered, number_keys
 from beamlike.runtime.store.state import Key
 
@@ -52,7 +52,7 @@ class Lifter(Protocol):
 def lifter_of(plan: Plan) -> Lifter:
     """What combines the rows of this plan."""
     columnar = choose_machine(plan).machine == "columnar"
-    return _Careful(plan, _InColumns(plan) if columnar else _KeyByKey(plan))
+    return _FallbackLifter(plan, _InColumns(plan) if columnar else _KeyByKey(plan))
 
 
 def combine_the_rest(
@@ -94,7 +94,7 @@ def _schema(plan: Plan) -> pa.Schema:
     return pa.schema([*fields, ("hash", pa.int64())])
 
 
-class _Careful:
+class _FallbackLifter:
     """All at once; or if something does not fit, with a check of each element."""
 
     def __init__(self, plan: Plan, at_once: Lifter) -> None:
@@ -103,7 +103,7 @@ class _Careful:
     def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
         try:
             return self._at_once.lift(tables, watermark)
-        except ONE_BY_ONE:
+        except RETRY_KEY_BY_KEY:
             return self._one_by_one.lift(tables, watermark)
 
 
@@ -118,7 +118,7 @@ class _InColumns:
 
     def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
         plan = self._plan
-        arrived = in_one(tables)  # those without carried windows lack the columns of these
+        arrived = one_chunk(tables)  # those without carried windows lack the columns of these
         names = [f"key_{name}" for name in plan.keys]
         keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
         bundle: Bundle

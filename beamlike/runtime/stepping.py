@@ -24,15 +24,15 @@ from beamlike.runtime.options import MachineName
 from beamlike.runtime.output import ColumnOutput, keyed_merges
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedMerge, Shard
-from beamlike.runtime.store.blobs import in_blobs, in_room, overfull
+from beamlike.runtime.store.blobs import explaining_overflow, in_blobs, is_arrow_overflow
 from beamlike.runtime.store.column_state import can_number
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.recording import Recorder
 from beamlike.runtime.store.state import StateLayout, with_bucket
-from beamlike.runtime.store.stores import Store, Trial
+from beamlike.runtime.store.stores import Store, Transaction
 
-ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
+RETRY_KEY_BY_KEY: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
 """What an element of a step may cause; only the reference machine can find which element: a time
 beyond the calendar, an aggregate that outgrows its type or the one that its user declared, a
 function of the user's that raises."""
@@ -96,8 +96,8 @@ class Stepper:
             UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
         """
 
-        def by_columns(columns: ColumnShard, trial: Store, index: Index, passes: int) -> _Out:
-            stepped = columns.step(trial, arrivals, updates, clock, passes, index)
+        def by_columns(columns: ColumnShard, transaction: Store, index: Index, passes: int) -> _Out:
+            stepped = columns.step(transaction, arrivals, updates, clock, passes, index)
             report = self._report(shard, stepped.output_watermark)
             made = self._output.build(stepped, report)
             tables = [blob for table in made for blob in in_blobs(table)]
@@ -105,8 +105,8 @@ class Stepper:
                 self._log(keyed_merges(self.plan, stepped))
             return tables, stepped.status
 
-        def by_key(keys: Shard, trial: Store, index: Index) -> _Out:
-            out = keys.step(trial, arrivals, updates, clock, index)
+        def by_key(keys: Shard, transaction: Store, index: Index) -> _Out:
+            out = keys.step(transaction, arrivals, updates, clock, index)
             report = self._report(shard, out.output_watermark)
             tables = []
             if out.effects or report is not None:
@@ -119,7 +119,7 @@ class Stepper:
         index, record = Index.load(self.plan, store), None
         if self._recorder is not None:
             record = self._recorder.watch(store, index, arrivals, updates, clock)
-        with in_room(self.plan, shard, lambda: [*arrivals, *self._saved(store)]):
+        with explaining_overflow(self.plan, shard, lambda: [*arrivals, *self._saved(store)]):
             tables, status = self.attempt(store, index, by_columns, by_key)
         if record is not None:
             record()
@@ -140,21 +140,21 @@ class Stepper:
             by_columns: The step by the columnar machine, in so many passes.
             by_key: The same by the reference machine.
         """
-        trial = Trial(store)
+        transaction = Transaction(store)
         try:
             if self.columns is None:
-                out = by_key(self._key_by_key, trial, index)
+                out = by_key(self._key_by_key, transaction, index)
             else:
-                out, trial = self._in_passes(self.columns, store, index, by_columns)
-        except ONE_BY_ONE as error:
+                out, transaction = self._in_passes(self.columns, store, index, by_columns)
+        except RETRY_KEY_BY_KEY as error:
             cause = error.__cause__ or error
             known = (self.plan.name, type(cause).__name__)
             if known not in self._logged:  # else each micro-batch with a bad row would say so
                 self._logged.add(known)
                 log_key_by_key(self.plan.name, cause)
-            trial = Trial(store)
-            out = by_key(self._checking, trial, Index.load(self.plan, store))
-        trial.keep()
+            transaction = Transaction(store)
+            out = by_key(self._checking, transaction, Index.load(self.plan, store))
+        transaction.keep()
         return out
 
     def _in_passes(
@@ -163,14 +163,14 @@ class Stepper:
         store: Store,
         index: Index,
         step: Callable[[ColumnShard, Store, Index, int], Result],
-    ) -> tuple[Result, Trial]:
+    ) -> tuple[Result, Transaction]:
         """A step in as few passes as it fits in, each over some of the shard's buckets."""
         while True:
-            trial = Trial(store)
+            transaction = Transaction(store)
             try:
-                return step(columns, trial, index, self._passes), trial
+                return step(columns, transaction, index, self._passes), transaction
             except (UnsupportedError, pa.ArrowInvalid, pa.ArrowCapacityError) as error:
-                if not overfull(error) or self._passes >= self.plan.buckets:
+                if not is_arrow_overflow(error) or self._passes >= self.plan.buckets:
                     raise
                 self._passes = min(4 * self._passes, self.plan.buckets)
                 index = Index.load(self.plan, store)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from beamlike.hosts.spark.nearby import NearbyFiles, may_copy, nearby_of_worker
-from beamlike.runtime.store.stores import NOTHING_NEARBY, Trial
+from beamlike.hosts.spark.state_cache import NearbyFiles, may_copy, worker_state_cache
+from beamlike.runtime.store.stores import NO_STATE_CACHE, Transaction
 from tests.support.machines.shard_of_numbers import ROW, Limit, Shard, Worker
 
 if TYPE_CHECKING:
@@ -117,11 +117,11 @@ def test_copies_lie_where_spark_has_its_files(
     (tmp_path / "one").mkdir()
     monkeypatch.setenv("SPARK_LOCAL_DIRS", folders.format(tmp_path))
 
-    nearby = nearby_of_worker()
+    nearby = worker_state_cache()
     nearby.keep("a-0", b"first")
 
     if expected is None:
-        assert nearby is NOTHING_NEARBY
+        assert nearby is NO_STATE_CACHE
         assert nearby.find("a-0") is None
     else:
         assert (tmp_path / expected / "beamlike-nearby" / "a-0").read_bytes() == b"first"
@@ -223,7 +223,7 @@ def test_after_a_rollback_older_rows_are_read_from_state(
 def test_a_step_on_trial_reads_and_keeps_copies(shard: Shard, another_worker: Worker) -> None:
     another_worker()
 
-    assert Trial(shard.store).nearby is shard.store.nearby
+    assert Transaction(shard.store).nearby is shard.store.nearby
 
 
 # -- a query ------------------------------------------------------------------------------------

@@ -204,13 +204,16 @@ def test_what_does_not_fit_is_taken_in_passes_and_never_key_by_key(
 def test_what_arrow_finds_out_by_itself_is_said_of_the_largest_column(problem: Any) -> None:
     plan = plan_of(WORDS)
     tables = [rows(["x" * 30, "y"]), pa.table({"acc0_words": pa.array([["a" * 50]])})]
-    with pytest.raises(UnsupportedError) as error, room.in_room(plan, None, lambda: tables):
+    with (
+        pytest.raises(UnsupportedError) as error,
+        room.explaining_overflow(plan, None, lambda: tables),
+    ):
         raise problem("offset overflow while concatenating arrays")
     assert str(error.value) == (
         "a shard of the 4 of 'beamlike' cannot hold what it is given: aggregate 'words' would have "
         f"more than the 50 bytes that it has before this step, {ADVICE}"
     )
-    with pytest.raises(pa.ArrowInvalid), room.in_room(plan, None, lambda: tables):
+    with pytest.raises(pa.ArrowInvalid), room.explaining_overflow(plan, None, lambda: tables):
         raise pa.ArrowInvalid("something else")
 
 

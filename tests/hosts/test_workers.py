@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from beamlike.hosts.spark import workers
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import tune_worker_process
 
 
 @pytest.fixture(autouse=True)
@@ -51,13 +51,13 @@ def zip_finders() -> list[str]:
 def test_no_directory_of_a_zip_file_is_read_again_when_the_next_task_starts(package: str) -> None:
     assert [place for place in zip_finders() if place.endswith(package)]
 
-    ease_worker()
+    tune_worker_process()
 
     assert not zip_finders()
 
 
 def test_modules_in_zip_files_are_found_as_before(package: str) -> None:
-    ease_worker()
+    tune_worker_process()
 
     assert import_module(f"{package}.later").value == 2
 
@@ -65,20 +65,20 @@ def test_modules_in_zip_files_are_found_as_before(package: str) -> None:
 def test_what_is_there_in_the_first_task_is_not_looked_at_when_garbage_is_collected() -> None:
     there = object.__new__(type("There", (), {}))
 
-    ease_worker()
+    tune_worker_process()
 
     assert not any(get_object is there for get_object in gc.get_objects())
 
 
 def test_garbage_of_later_tasks_is_collected() -> None:
-    ease_worker()
+    tune_worker_process()
     frozen = gc.get_freeze_count()
     first: list[object] = []
     second: list[object] = [first]
     first.append(second)
     del first, second
 
-    ease_worker()
+    tune_worker_process()
 
     assert gc.get_freeze_count() <= frozen
     assert gc.collect() > 0

@@ -9,7 +9,7 @@ import pytest
 from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.more_coders import VarIntCoder
-from beamlike.api.pipelines.stateful_doing import StatefulDoing
+from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
 from beamlike.api.pipelines.userstate import (
     BagStateSpec,
     ReadModifyWriteStateSpec,
@@ -92,7 +92,7 @@ class Expiring(Fn):
 
 
 def machine(fn: Any = None, window_fn: Any = None, lateness: int = 0, **more: Any) -> StatefulParDo:
-    doing = StatefulDoing(fn or Fn(), (), {}, frozenset(), "F")
+    doing = StatefulDoFnInvoker(fn or Fn(), (), {}, frozenset(), "F")
     return StatefulParDo(window_fn or FixedWindows(10), doing, lateness, **more)
 
 

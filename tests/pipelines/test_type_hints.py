@@ -14,7 +14,7 @@ from beamlike.model.combine import Max
 from beamlike.model.graph import GroupNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import plan_of
-from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.state import StateLayout
@@ -59,7 +59,7 @@ def plan_after(hinted: Any, group: Any) -> Plan:
     )
     (node,) = (node for node in pipeline.nodes if isinstance(node, GroupNode))
     worker = worker_of(node)
-    assert isinstance(worker, StagedWorker)
+    assert isinstance(worker, StatefulWorker)
     return plan_of(node, worker.machine, Wire.declared(), shards=1, buckets=1, clocks=None)
 
 

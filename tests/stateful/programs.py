@@ -14,7 +14,7 @@ from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.groups import CombinePerKey
 from beamlike.api.pipelines.pardo import ParDo
 from beamlike.api.pipelines.pipeline import PCollection, Pipeline
-from beamlike.api.pipelines.stateful_doing import StatefulDoing
+from beamlike.api.pipelines.stateful_dofn_invoker import StatefulDoFnInvoker
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.machine.events import AdvanceWatermark, Element
@@ -161,7 +161,7 @@ class Program:
     @property
     def machine(self) -> StatefulParDo:
         """The reference machine of the function alone."""
-        doing = StatefulDoing(self.fn, (), {}, frozenset(), "States")
+        doing = StatefulDoFnInvoker(self.fn, (), {}, frozenset(), "States")
         on_error = "drop" if self.fails else "fail"
         return StatefulParDo(self.window_fn, doing, self.lateness, on_error)
 

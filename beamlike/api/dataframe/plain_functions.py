@@ -15,7 +15,7 @@ from beamlike.api.marked_methods import (
     is_sorted,
 )
 from beamlike.api.pickle_coder import PickleCoder
-from beamlike.api.user_timers import Clockface
+from beamlike.api.user_timers import TimeArithmetic
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.resolution import Resolution
 from beamlike.model.state_specs import (
@@ -54,7 +54,7 @@ def _shown(micros: int) -> datetime:
 
 
 @attrs.frozen
-class _Datetimes(Clockface):
+class _Datetimes(TimeArithmetic):
     """Instants are read and shown as datetimes."""
 
     def shown(self, instant: int) -> datetime:

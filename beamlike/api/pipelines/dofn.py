@@ -15,7 +15,7 @@ from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, an
 from beamlike.api.pipelines.hints.forms import parts_of
 from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.variables import In, T
-from beamlike.api.user_timers import Clockface
+from beamlike.api.user_timers import TimeArithmetic
 from beamlike.errors import MissingMethodError, PipelineTypeError
 from beamlike.model.bundle import Windowed
 from beamlike.model.time import (
@@ -169,7 +169,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
         Raises:
             PipelineError: It is none.
         """
-        return TimerAsked.of(spec, Clockface())
+        return TimerAsked.of(spec, TimeArithmetic())
 
     # Only in Beam's own SDK: the work of an element is not split here, elements come one by one,
     # and what is dear to make is made in `setup`.

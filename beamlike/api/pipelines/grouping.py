@@ -26,14 +26,14 @@ def grouped(
     combine: CombineFn,
     *,
     counts: bool = True,
-    may_wait: bool = False,
+    allow_blocking: bool = False,
     fanout: Fanout | None = None,
 ) -> PCollection[Any]:
     """The panes of a grouping, by the transform that is being applied.
 
     Args:
         counts: It matters how often an element is in them.
-        may_wait: Whether it may be that nothing comes out before a stream ends.
+        allow_blocking: Whether it may be that nothing comes out before a stream ends.
         fanout: Over how many tasks the values of a key are spread and combined before they meet;
             None: only what one task has of a key is combined before.
 
@@ -43,7 +43,8 @@ def grouped(
     Warns:
         RepeatedElementsWarning: It is given panes that repeat what earlier ones held.
         UnwiseStrategyWarning: The windowing can lose data, or waits for the end of a stream, and
-            the option ``allow_unsafe_triggers`` of Beam Python, or ``may_wait``, says to go on.
+            the option ``allow_unsafe_triggers`` of Beam Python, or ``allow_blocking``, says to go
+            on.
     """
     pipeline, label, windowing = given.pipeline, given.pipeline.label, given.windowing
     if windowing.accumulation is AccumulationMode.RETRACTING:
@@ -52,7 +53,7 @@ def grouped(
             "take; use accumulating or discarding panes here, or windowed(...) on a DataFrame"
         )
     try:
-        _check(given, windowing, may_wait)
+        _check(given, windowing, allow_blocking)
         after = windowing.after_grouping()
     except UnsafeTriggerError as error:
         raise PipelineError(f"{label!r}: {error}") from error
@@ -74,7 +75,7 @@ def grouped(
     return pipeline.add(node, after, given.is_bounded)
 
 
-def _check(pcoll: PCollection[Any], windowing: WindowingStrategy, may_wait: bool) -> None:
+def _check(pcoll: PCollection[Any], windowing: WindowingStrategy, allow_blocking: bool) -> None:
     """Refuse what Beam refuses, or warn of it.
 
     Raises:
@@ -89,7 +90,7 @@ def _check(pcoll: PCollection[Any], windowing: WindowingStrategy, may_wait: bool
             raise
         warn_user(f"{pcoll.pipeline.label!r}: {error}", UnwiseStrategyWarning)
     except WindowingError as error:
-        if not (allowed or may_wait):
+        if not (allowed or allow_blocking):
             raise
         warn_user(f"{pcoll.pipeline.label!r}: {error}", UnwiseStrategyWarning)
         windowing.check_groupable()

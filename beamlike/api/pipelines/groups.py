@@ -13,7 +13,7 @@ from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
 from beamlike.api.pipelines.defaults import WithDefaults, check_defaults
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.doing import views_of
+from beamlike.api.pipelines.dofn_invoker import views_of
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.hints import forms

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.api.user_timers import Clockface
+from beamlike.api.user_timers import TimeArithmetic
 from beamlike.errors import PipelineError
 from beamlike.model.state_specs import StateSpec, TimerSpec
 
@@ -66,7 +66,7 @@ class TimerAsked(Param):
     spec: TimerSpec = attrs.field(kw_only=True)
 
     @classmethod
-    def of(cls, spec: object, times: Clockface) -> "TimerAsked":
+    def of(cls, spec: object, times: TimeArithmetic) -> "TimerAsked":
         """What asks for this timer.
 
         Args:

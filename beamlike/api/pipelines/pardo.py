@@ -12,11 +12,11 @@ from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.api.pipelines.calling import Calling
 from beamlike.api.pipelines.checks import check_collection
 from beamlike.api.pipelines.dofn import DoFn, Plain
-from beamlike.api.pipelines.doing import Doing, views_of
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, views_of
 from beamlike.api.pipelines.hints.declared import IOTypeHints
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import PCollection
-from beamlike.api.pipelines.stateful_doing import Instead, remembering
+from beamlike.api.pipelines.stateful_dofn_invoker import Instead, remembering
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, T
@@ -179,7 +179,7 @@ def expanded(
             "has none of; write with_exception_handling(), which gives what it raises for as an "
             "output"
         )
-    do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)
+    do = DoFnInvoker(transform.fn, transform.args, transform.kwargs, tags, label)
     views = views_of(transform.args, transform.kwargs)
     if views:
         return looking(given, views, do, label, is_bounded=given.is_bounded)

@@ -261,7 +261,7 @@ class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[An
     """The panes of a side input that elements of a collection look into."""
 
     def __init__(self, view: AsSideInput[Any]) -> None:
-        self.counts, self.may_wait = view.counts, not view.demands
+        self.counts, self.allow_blocking = view.counts, not view.demands
 
     def expand(self, given: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
         main, side = given
@@ -269,7 +269,7 @@ class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[An
             _check(main, side)
         except WindowingError as error:
             raise PipelineError(f"{main.pipeline.label!r}: {error}") from error
-        return side | "Items" >> _Items(self.counts, self.may_wait)
+        return side | "Items" >> _Items(self.counts, self.allow_blocking)
 
 
 def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
@@ -279,8 +279,8 @@ def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
 
 
 class _Items(PTransform[PCollection[Any], PCollection[Any]]):
-    def __init__(self, counts: bool, may_wait: bool) -> None:
-        self.counts, self.may_wait = counts, may_wait
+    def __init__(self, counts: bool, allow_blocking: bool) -> None:
+        self.counts, self.allow_blocking = counts, allow_blocking
 
     def expand(self, given: PCollection[Any]) -> PCollection[Any]:
         pipeline = given.pipeline
@@ -288,7 +288,7 @@ class _Items(PTransform[PCollection[Any], PCollection[Any]]):
         keyed = pipeline.add(node, given.windowing, given.is_bounded)
         # Of a side input that discards only the latest pane is seen.
         counts = self.counts and given.windowing.accumulates
-        return grouped(keyed, Collect(), counts=counts, may_wait=self.may_wait)
+        return grouped(keyed, Collect(), counts=counts, allow_blocking=self.allow_blocking)
 
 
 class _OneKey(Do):

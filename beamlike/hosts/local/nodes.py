@@ -19,7 +19,7 @@ from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage, dealt_out
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
-from beamlike.runtime.graph.staged import StagedWorker, is_before_all_windows
+from beamlike.runtime.graph.staged import StatefulWorker, is_before_all_windows
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
@@ -88,7 +88,7 @@ class _OnlyShard(_Only, Recorded):
 
     def __init__(self, node: GroupNode | StatefulParDoNode | MachineNode) -> None:
         worker = worker_of(node)
-        assert isinstance(worker, StagedWorker), "it keeps state"
+        assert isinstance(worker, StatefulWorker), "it keeps state"
         super().__init__(worker)
         self._worker = worker
         plan = plan_of(node, worker.machine, self._wire, shards=1, buckets=_BUCKETS, clocks=None)

@@ -3,7 +3,7 @@
 What steps a shard is `beamlike.runtime`; here is how Spark calls it. Read in this order: `pack`
 (rows to blobs), `unpack` (blobs to rows), `worker_errors` (what a worker raises, as text and back),
 `daemon` and `workers` (how a Python worker comes to be, and what it does once), `deferred`,
-`processor` and `query` (the groups of an operator, imported where their rows are), `nearby`
+`processor` and `query` (the groups of an operator, imported where their rows are), `state_cache`
 (copies of its state that the workers of an executor share), `observing` (what shards count, as
 metrics), `ticks` (micro-batches without data). The edges: `inputs` (columns of a DataFrame), `bind`
 (rows of a source, and rows for the packer, in SQL), `verbs` (what becomes of rows, in SQL; stars

@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.hosts.spark.worker_errors import reporting
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import tune_worker_process
 
 
 class Processor(ABC):
@@ -64,7 +64,7 @@ class Deferred(StatefulProcessor):
     def _opened(self) -> Processor:
         if self._processor is None:
             self._processor = pickle.loads(self._pickled)
-            ease_worker()  # after the imports that came with it
+            tune_worker_process()  # after the imports that came with it
             self._processor.open(self._handle, self._state)
         return self._processor
 

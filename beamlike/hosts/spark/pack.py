@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import tune_worker_process
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs
 from beamlike.runtime.plan import Plan
@@ -22,7 +22,7 @@ def packer(
     def pack(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
-        ease_worker()
+        tune_worker_process()
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         yield from packed(plan, batches, input_index, assign, part)
@@ -34,7 +34,7 @@ def tick_packer(plan: Plan) -> Callable[[Batches], Batches]:
     """The function that turns ticks of a clock into blobs for all shards."""
 
     def pack(batches: Batches) -> Batches:
-        ease_worker()
+        tune_worker_process()
         for _ in batches:
             pass
         receivers = plan.fanout_ids or plan.shard_ids

@@ -9,13 +9,13 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.deferred import Processor
-from beamlike.hosts.spark.nearby import nearby_of_worker
+from beamlike.hosts.spark.state_cache import worker_state_cache
 from beamlike.hosts.spark.unpack import OutputBlobs, output_blob
 from beamlike.hosts.spark.workers import prepare_logs
 from beamlike.hosts.step_notes import step_noted
 from beamlike.machine.clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby, NoStore, Store
+from beamlike.runtime.store.stores import NO_STATE_CACHE, NoStore, StateCache, Store
 from beamlike.runtime.work import AT_ONCE, Work, known_watermark
 
 _INDEX: Final = -1
@@ -34,7 +34,7 @@ class SparkStore:
         nearby: Where copies are.
     """
 
-    def __init__(self, blobs: Any, *place: int, nearby: Nearby = NOTHING_NEARBY) -> None:
+    def __init__(self, blobs: Any, *place: int, nearby: StateCache = NO_STATE_CACHE) -> None:
         self._blobs, self._place, self.nearby = blobs, place, nearby
 
     def read(self, number: int) -> bytes | None:
@@ -87,7 +87,7 @@ class GroupProcessor(Processor):
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         prepare_logs()
         self._handle, self._state = handle, state
-        self._nearby, self._output = nearby_of_worker(self._copies), OutputBlobs()
+        self._nearby, self._output = worker_state_cache(self._copies), OutputBlobs()
         self._stepped: set[int] = set()
         self._work.share_logged(_LOGGED)
 

@@ -10,10 +10,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
-from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import observing_columns
 from beamlike.hosts.spark.pack import PACKED, packer, tick_packer
 from beamlike.hosts.spark.processor import GroupProcessor, TextStore, at_once
+from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group

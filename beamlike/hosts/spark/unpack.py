@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from beamlike.hosts.spark.workers import ease_worker, local_folder
+from beamlike.hosts.spark.workers import local_folder, tune_worker_process
 from beamlike.runtime.envelope import Envelope, Kind, sealed
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.row_metadata import MARKS
@@ -81,7 +81,7 @@ def unpacker(schema: pa.Schema) -> Callable[[Batches], Batches]:
     """
 
     def unpack(batches: Batches) -> Batches:
-        ease_worker()
+        tune_worker_process()
         for batch in batches:
             for blob in batch.column("blob").drop_null():
                 for rows in _batches(Envelope.opened(blob.as_buffer())):

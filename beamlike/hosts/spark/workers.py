@@ -21,7 +21,7 @@ _prepared = False
 _eased = False
 
 
-def ease_worker() -> None:
+def tune_worker_process() -> None:
     """Have this process spend no time on what modules it has loaded, from its next task on.
 
     Called at the start of each task, because only a function of a query runs in its workers.

@@ -24,7 +24,7 @@ from beamlike.runtime.store.index import UNREADABLE, open_index
 from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
 from beamlike.runtime.store.pages import Contents, Pages
 from beamlike.runtime.store.recording import Record
-from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
+from beamlike.runtime.store.stores import NO_STATE_CACHE, StateCache
 
 _INSTANTS = ("start", "output_watermark", "element_hold")
 
@@ -181,7 +181,7 @@ class _Blobs:
     """The blobs of a shard as a `Store` that is only read."""
 
     blobs: Mapping[int, bytes]
-    nearby: Nearby = NOTHING_NEARBY
+    nearby: StateCache = NO_STATE_CACHE
 
     def read(self, number: int) -> bytes | None:
         return self.blobs.get(number)

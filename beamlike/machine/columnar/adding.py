@@ -132,14 +132,14 @@ def apply_bundle(
     stays = np.ones(len(table), np.bool_)
     drops: list[Drops] = []
     if table.closed.any():
-        shut, gives_way = _closed(rules, table, targets)
-        stays[gives_way] = False
-        if shut.any():
-            gone = keep(targets, shut)
+        is_closed, replaced_rows = _closed(rules, table, targets)
+        stays[replaced_rows] = False
+        if is_closed.any():
+            gone = keep(targets, is_closed)
             of = gone.arrivals.owner
             row = incoming.row[gone.arrivals.items]
             drops.append(closed(row, gone.start[of], gone.end[of]))
-            targets = keep(targets, ~shut)
+            targets = keep(targets, ~is_closed)
     stays[targets.parts.items] = False
     others, rows = keep(table, stays), _merged(rules, state, targets)
     merges = _merges(table, keep(targets, targets.parts.lengths > 1))
@@ -162,9 +162,9 @@ def _closed(rules: Rules, table: Table, targets: TargetWindows) -> tuple[Bools, 
     """Which windows are closed, and the closed rows that make way for what lives."""
     lives = targets.parts.lengths > 0
     if rules.sweep is None:
-        shut = np.zeros(len(targets), np.bool_)
-        shut[lives] = table.closed[targets.parts.items]
-        return shut, np.zeros(0, np.int64)
+        is_closed = np.zeros(len(targets), np.bool_)
+        is_closed[lives] = table.closed[targets.parts.items]
+        return is_closed, np.zeros(0, np.int64)
     rows = np.nonzero(table.closed)[0]
     known = table.key[rows], table.start[rows], table.end[rows]
     place = among(targets.key, targets.start, targets.end, *known)

@@ -39,14 +39,14 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 
 
 def fire(
-    rules: Rules, state: State, turns: FiringOrder, expires: Bools | None = None
+    rules: Rules, state: State, firing_order: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
     """Fire the windows whose trigger is ready, and those that expire, ready or not.
 
     Returns:
         The panes, and those of the windows that are left, as they are afterwards.
     """
-    rows, forgotten = turns.rows, turns.forgotten
+    rows, forgotten = firing_order.rows, firing_order.forgotten
     fires = rules.trigger.ready(rows.trigger, rules.trigger_context(state, rows))
     if forgotten is not None:
         fires &= ~forgotten
@@ -61,7 +61,7 @@ def fire(
         if expires is not None:
             trigger = choose(expires[at], firing.trigger, trigger)
             done = trigger.finished | expires[at]
-        panes, firing = _emit(rules, state, firing, done, turns, at)
+        panes, firing = _emit(rules, state, firing, done, firing_order, at)
         if forgotten is None or not forgotten[at].all():
             left = _after_firing(rules, state, firing, trigger, done)
             rows = left if len(at) == len(rows) else put(rows, at, left)
@@ -113,7 +113,7 @@ def _emptied(lists: Lists, mask: Bools) -> Lists:
 
 
 def _emit(
-    rules: Rules, state: State, rows: Table, is_last: Bools, turns: FiringOrder, of: Ints
+    rules: Rules, state: State, rows: Table, is_last: Bools, firing_order: FiringOrder, of: Ints
 ) -> tuple[list[Panes], Table]:
     """Emit each window's pane unless it is unwanted; the rows that remember it.
 
@@ -134,10 +134,10 @@ def _emit(
     if rules.strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS:
         wanted |= is_last
     if rules.strategy.unchanged is Unchanged.OMIT:
-        wanted &= ~_stands(rules, rows, wanted)
-    vacant = _vacant(rules, rows)
-    if vacant is not None:
-        wanted &= ~(vacant & _nothing_stands(rows))
+        wanted &= ~_is_unchanged(rules, rows, wanted)
+    is_net_zero = _net_zero(rules, rows)
+    if is_net_zero is not None:
+        wanted &= ~(is_net_zero & _has_no_panes_to_retract(rows))
     at = np.nonzero(wanted)[0]
     if not len(at):
         return [], rows
@@ -158,8 +158,10 @@ def _emit(
         )
     if emitted.unretracted_panes is None or rows.unretracted_panes is None:
         return [panes], rows
-    stays = np.ones(len(at), np.bool_) if vacant is None else ~vacant[at]
-    panes, stands = _withdrawing(rules, panes, emitted.unretracted_panes, stays, turns, of[at])
+    stays = np.ones(len(at), np.bool_) if is_net_zero is None else ~is_net_zero[at]
+    panes, stands = _withdrawing(
+        rules, panes, emitted.unretracted_panes, stays, firing_order, of[at]
+    )
     unretracted_panes = stands if everything else put(rows.unretracted_panes, at, stands)
     return [panes], attrs.evolve(rows, unretracted_panes=unretracted_panes)
 
@@ -169,7 +171,7 @@ def _values(rules: Rules, rows: Table) -> tuple[Values, ...]:
     return tuple(fold.extract(accumulators) for fold, accumulators in pairs)
 
 
-def _vacant(rules: Rules, rows: Table) -> Bools | None:
+def _net_zero(rules: Rules, rows: Table) -> Bools | None:
     """Which windows have had all of their elements withdrawn; None: that says nothing here.
 
     A pane that discards is the difference to those before, whatever stands.
@@ -180,7 +182,7 @@ def _vacant(rules: Rules, rows: Table) -> Bools | None:
     return net
 
 
-def _nothing_stands(rows: Table) -> Bools:
+def _has_no_panes_to_retract(rows: Table) -> Bools:
     """The windows of which no pane is out that a firing would take back or replace."""
     unretracted_panes = rows.unretracted_panes
     nothing_out: Bools = (
@@ -190,14 +192,20 @@ def _nothing_stands(rows: Table) -> Bools:
 
 
 def _withdrawing(
-    rules: Rules, panes: Panes, unretracted_panes: Lists, stays: Bools, turns: FiringOrder, of: Ints
+    rules: Rules,
+    panes: Panes,
+    unretracted_panes: Lists,
+    stays: Bools,
+    firing_order: FiringOrder,
+    of: Ints,
 ) -> tuple[Panes, Lists]:
     """Panes, each right after what it withdraws; and what stands afterwards, window by window.
 
     Args:
-        stays: Which of the panes come out themselves; of a vacant window only the withdrawals do.
+        stays: Which of the panes come out themselves; of a window of net zero only
+            retractions do.
     """
-    names = sessions_of(rules, turns, of)
+    names = sessions_of(rules, firing_order, of)
     own = {field.name for field in attrs.fields(UnretractedPanes)} - {
         "session_start",
         "session_end",
@@ -214,7 +222,7 @@ def _withdrawing(
     return Panes(key=panes.key[emitted.owner], retraction=retraction, **fields), lists
 
 
-def _stands(rules: Rules, rows: Table, wanted: Bools) -> Bools:
+def _is_unchanged(rules: Rules, rows: Table, wanted: Bools) -> Bools:
     """Whether exactly this pane would be withdrawn and put back."""
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn may be left out"
     stands = np.zeros(len(rows), np.bool_)

@@ -39,7 +39,7 @@ def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incom
     gone, missed = keep(incoming, late), missed[late]
     nearest_session = nothing(len(gone)), nothing(len(gone))
     if rules.sweep is not None:
-        nearest_session = _nearly(rules, state, gone)
+        nearest_session = _nearest_sessions(rules, state, gone)
     return keep(incoming, ~late), [Drops(gone.row, gone.start, gone.end, missed, *nearest_session)]
 
 
@@ -80,7 +80,7 @@ def closed(row: Ints, start: Ints, end: Ints) -> Drops:
     return Drops(row, start, end, none, none, none)
 
 
-def _nearly(rules: Rules, state: State, late: Incoming) -> tuple[Ints, Ints]:
+def _nearest_sessions(rules: Rules, state: State, late: Incoming) -> tuple[Ints, Ints]:
     """What each window would become if it alone merged with the live ones; else `NOTHING`."""
     live = keep(_Live.of(state.table), ~state.table.closed)
     assert rules.sweep is not None, "only windows that merge nearly join others"

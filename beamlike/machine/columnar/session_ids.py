@@ -14,8 +14,8 @@ _Name = tuple[int, int]
 class FiringOrder:
     """The windows that had their turn in a step, and all others of their keys.
 
-    ``when`` says in which order each key's take turns, and ``forgotten`` which of them are gone
-    after theirs; None: none.
+    ``when`` says in which order each key's fire, and ``forgotten`` which of them are gone after
+    they fired; None: none.
     """
 
     rows: Table
@@ -24,13 +24,13 @@ class FiringOrder:
     others: Table
 
 
-def sessions_of(rules: Rules, turns: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
+def sessions_of(rules: Rules, firing_order: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
     """Start and end of the names of the sessions whose panes come now.
 
     Args:
         places: The rows among those that had their turn that emit a pane.
     """
-    rows = turns.rows
+    rows = firing_order.rows
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn have a session"
     start, end = rows.start[places], rows.end[places]
     kept = rows.unretracted_panes.take(places)
@@ -46,14 +46,14 @@ def sessions_of(rules: Rules, turns: FiringOrder, places: Ints) -> tuple[Ints, I
         panes = kept.items.take(earliest)
         start[named], end[named] = panes.columns("session_start", "session_end")
     unnamed = np.nonzero(kept.lengths == 0)[0]
-    if len(unnamed) and _may_be_taken(rules, turns):
-        for key in _keys_with_taken_names(turns, places[unnamed]):
-            for place, name in _in_turn(turns, places, int(key)).items():
+    if len(unnamed) and _may_be_taken(rules, firing_order):
+        for key in _keys_with_taken_names(firing_order, places[unnamed]):
+            for place, name in _in_turn(firing_order, places, int(key)).items():
                 start[place], end[place] = name
     return start, end
 
 
-def _may_be_taken(rules: Rules, turns: FiringOrder) -> bool:
+def _may_be_taken(rules: Rules, firing_order: FiringOrder) -> bool:
     """Whether a session may have the bounds that another had at its first pane.
 
     A session without bounds takes in all that touches it, and so has no other within it, until it
@@ -61,7 +61,9 @@ def _may_be_taken(rules: Rules, turns: FiringOrder) -> bool:
     """
     if rules.sweep is None:
         return False
-    return bool(rules.sweep.is_bounded or turns.rows.closed.any() or turns.others.closed.any())
+    return bool(
+        rules.sweep.is_bounded or firing_order.rows.closed.any() or firing_order.others.closed.any()
+    )
 
 
 def _names(table: Table) -> tuple[Ints, Ints, Ints]:
@@ -71,26 +73,30 @@ def _names(table: Table) -> tuple[Ints, Ints, Ints]:
     return table.key[table.unretracted_panes.owner], start, end
 
 
-def _keys_with_taken_names(turns: FiringOrder, places: Ints) -> Ints:
+def _keys_with_taken_names(firing_order: FiringOrder, places: Ints) -> Ints:
     """The keys of which one of these windows is the name of a session that stands."""
-    pairs = zip(_names(turns.rows), _names(turns.others), strict=True)
+    pairs = zip(_names(firing_order.rows), _names(firing_order.others), strict=True)
     taken = tuple(np.concatenate(pair) for pair in pairs)
-    key, start, end = turns.rows.key[places], turns.rows.start[places], turns.rows.end[places]
+    key, start, end = (
+        firing_order.rows.key[places],
+        firing_order.rows.start[places],
+        firing_order.rows.end[places],
+    )
     return np.unique(key[among(key, start, end, *taken) >= 0])
 
 
-def _in_turn(turns: FiringOrder, places: Ints, key: int) -> dict[int, _Name]:
+def _in_turn(firing_order: FiringOrder, places: Ints, key: int) -> dict[int, _Name]:
     """The names of one key's panes, given one after the other, by their place in ``places``.
 
     This happens where bounded sessions overlap, or a new one begins exactly like a closed one.
     """
-    rows = turns.rows
+    rows = firing_order.rows
     names = {row: _names_of(rows, row) for row in np.nonzero(rows.key == key)[0].tolist()}
-    others = np.nonzero(turns.others.key == key)[0].tolist()
-    fixed = {name for row in others for name in _names_of(turns.others, row)}
+    others = np.nonzero(firing_order.others.key == key)[0].tolist()
+    fixed = {name for row in others for name in _names_of(firing_order.others, row)}
     place_of = {row: place for place, row in enumerate(places.tolist()) if row in names}
     given: dict[int, _Name] = {}
-    for row in sorted(names, key=lambda row: int(turns.when[row])):
+    for row in sorted(names, key=lambda row: int(firing_order.when[row])):
         if row in place_of:
             if names[row]:
                 name = _earliest(rows, row)
@@ -101,7 +107,7 @@ def _in_turn(turns: FiringOrder, places: Ints, key: int) -> dict[int, _Name]:
                     name = name[0] - 1, name[1]
             given[place_of[row]] = name
             names[row] = [name]
-        if turns.forgotten is not None and turns.forgotten[row]:
+        if firing_order.forgotten is not None and firing_order.forgotten[row]:
             names[row] = []
     return given
 

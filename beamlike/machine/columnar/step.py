@@ -108,7 +108,7 @@ class ColumnarGrouping:
             expires &= (table.new_elements > 0) | (before <= expiry)
             forgotten = expired & (table.closed | (to > rules.forgotten(table.end)))
         at_end = ~expired & table.end_timer_set & (to > table.last)
-        return self._turn(state, expires | forgotten | at_end, expires, forgotten)
+        return self._fire_due(state, expires | forgotten | at_end, expires, forgotten)
 
     def advance_clock(self, state: State, to: int) -> tuple[State, list[Panes]]:
         """Processing time becomes ``to``."""
@@ -126,9 +126,9 @@ class ColumnarGrouping:
                 table, processing_timers=Lists(left, table.processing_timers.items[~over])
             )
             state = attrs.evolve(state, table=table)
-        return self._turn(state, due)
+        return self._fire_due(state, due)
 
-    def _turn(
+    def _fire_due(
         self,
         state: State,
         due: Bools,
@@ -149,8 +149,8 @@ class ColumnarGrouping:
         else:
             # The watermark is past their end.
             rows = attrs.evolve(rows, end_timer_set=np.zeros(len(rows), np.bool_))
-            turns = FiringOrder(rows, np.arange(len(rows)), forgotten[at], others)
-            panes, rows = fire(self.rules, state, turns, expires[at])
+            firing_order = FiringOrder(rows, np.arange(len(rows)), forgotten[at], others)
+            panes, rows = fire(self.rules, state, firing_order, expires[at])
         return _settled(state, concat([others, rows])), panes
 
 

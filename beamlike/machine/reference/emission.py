@@ -123,12 +123,12 @@ def _emit(
         value = combine.extract(state.accumulator)
     except USER_RAISED as cause:
         return _failed(work, window, "extract", cause)
-    if strategy.unchanged is Unchanged.OMIT and _stands(state, window, value):
+    if strategy.unchanged is Unchanged.OMIT and _is_unchanged(state, window, value):
         if work.tracing:
             work.trace_event(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
-    vacant = isinstance(combine, Corrected) and combine.is_vacant(state.accumulator)
-    if vacant and strategy.accumulates and _nothing_stands(strategy, state):
+    is_net_zero = isinstance(combine, Corrected) and combine.is_vacant(state.accumulator)
+    if is_net_zero and strategy.accumulates and _has_no_panes_to_retract(strategy, state):
         if work.tracing:
             work.trace_event(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
@@ -146,7 +146,7 @@ def _emit(
             Pane(old.window, old.value, old.timestamp, old.info, True, old.session)
             for old in state.unretracted_panes
         ]
-        unretracted_panes: tuple[Pane, ...] = () if vacant else (pane,)
+        unretracted_panes: tuple[Pane, ...] = () if is_net_zero else (pane,)
     else:
         pane, unretracted_panes = Pane(window, value, timestamp, info), ()
     if unretracted_panes or strategy.accumulation is not AccumulationMode.RETRACTING:
@@ -178,14 +178,14 @@ def _wants_empty(strategy: WindowingStrategy, timing: Timing, is_last: bool) -> 
     return on_time or (is_last and strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS)
 
 
-def _nothing_stands(strategy: WindowingStrategy, state: WindowState) -> bool:
+def _has_no_panes_to_retract(strategy: WindowingStrategy, state: WindowState) -> bool:
     """Whether no pane is out that a firing would take back or replace."""
     if strategy.accumulation is AccumulationMode.RETRACTING:
         return not state.unretracted_panes
     return state.last_pane is None
 
 
-def _stands(state: WindowState, window: Window, value: Any) -> bool:
+def _is_unchanged(state: WindowState, window: Window, value: Any) -> bool:
     """Whether exactly this pane would be withdrawn and put back."""
     if len(state.unretracted_panes) != 1 or state.unretracted_panes[0].window != window:
         return False

@@ -29,7 +29,7 @@ from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import dealt_out
-from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.worker import Worker
 from beamlike.runtime.store.blobs import check_message
 
@@ -75,7 +75,7 @@ class EarlyCombining:
         if isinstance(worker, SideInputWorker):
             with worker.blamed():
                 return Combined([*dealt_out(inputs, wire, self.shards)])
-        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
+        assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
         with mail.report.metrics.step(str(number)), worker.blamed():
             keyed = worker.keyed(inputs)
             blobs = key_blobs(keyed.keys, wire.coders)

@@ -236,7 +236,7 @@ class EarlyCombiner:
         """One combined element of each key and window, with the ``hash`` of its key."""
         if self._plan.values["value"] == HeldValues.positions:
             # As they would come to another process.
-            self._held.values = self._wire.all_through(keyed.objects)
+            self._held.values = self._wire.round_trip_all(keyed.objects)
             values = pa.array(rows, HeldValues.positions)
         else:
             values = typed(keyed.values, self._plan.values["value"]).take(pa.array(rows))

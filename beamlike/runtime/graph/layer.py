@@ -34,7 +34,7 @@ from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
-from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.logs import (
     jump_of_stage,
@@ -44,7 +44,7 @@ from beamlike.runtime.logs import (
     logs_all,
     logs_drops,
 )
-from beamlike.runtime.store.blobs import in_room
+from beamlike.runtime.store.blobs import explaining_overflow
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import Tally
@@ -115,7 +115,7 @@ class Layer:
             of_machines = self._side_clocks(node, origins)
             looking = SideInputStage(worker, self.layers.wire, self.shards, of_machines)
             return Placed(looking, origins, clocks)
-        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
+        assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
         plan = plan_of(
             node,
             worker.machine,
@@ -183,7 +183,7 @@ class Layer:
             tables = stage.together(arrived)
             now = max(clocks, default=clock)
             updates = list(_updates(placed, received.reached))
-            room = in_room(stage.plan, shard, lambda: tables)  # noqa: B023
+            room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
             with report.metrics.step(str(at)), stage.worker.blamed(), room:
                 stepped = stage.step(stores[at], tables, updates, now)
             jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None

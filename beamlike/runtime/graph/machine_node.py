@@ -9,7 +9,7 @@ from beamlike.machine.events import Element, Pane
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import StatefulNode
 from beamlike.model.windows import GlobalWindow
-from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.script import Machine
 
 
@@ -40,7 +40,7 @@ class MachineNode(StatefulNode):
     machine: Machine
 
 
-class MachineWorker(StagedWorker):
+class MachineWorker(StatefulWorker):
     """Gives pairs to a machine."""
 
     def __init__(self, node: MachineNode) -> None:

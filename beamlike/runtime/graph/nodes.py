@@ -114,7 +114,7 @@ class _Source(Worker):
                 for part in in_parts(event.elements):
                     elements = [element for _, element in part]
                     windows = Spans.of(element.window or self._window for element in elements)
-                    values = self._wire.all_through([element.value for element in elements])
+                    values = self._wire.round_trip_all([element.value for element in elements])
                     times = [element.timestamp for element in elements]
                     yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))
 

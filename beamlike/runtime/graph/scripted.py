@@ -24,7 +24,7 @@ from beamlike.runtime.columns import as_column, columns_of
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import plan_of
-from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep
@@ -96,7 +96,7 @@ class ScriptedGraph:
             UnsupportedError: The state has no layout.
         """
         worker = worker_of(self.node)
-        assert isinstance(worker, StagedWorker), "the node has a machine"
+        assert isinstance(worker, StatefulWorker), "the node has a machine"
         return plan_of(self.node, worker.machine, Wire.declared(), shards=1, buckets=1, clocks=None)
 
     def run_of(self, inside: Run | None) -> Run:

@@ -22,7 +22,7 @@ from beamlike.runtime.graph.side_inputs import (
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.blobs import damaged
 from beamlike.runtime.store.index import UNREADABLE
-from beamlike.runtime.store.stores import Nearby, Store
+from beamlike.runtime.store.stores import StateCache, Store
 
 _ROOM: Final = 256 * 1024 * 1024
 """So many bytes on the wire may the items have that a process keeps."""
@@ -46,7 +46,7 @@ class Space:
         self._store, self._place, self._count = store, place, count
 
     @property
-    def nearby(self) -> Nearby:
+    def nearby(self) -> StateCache:
         return self._store.nearby
 
     def read(self, number: int) -> bytes | None:

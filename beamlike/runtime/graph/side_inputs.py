@@ -201,7 +201,7 @@ class SideInputWorker(Worker):
 
     def take(self, bundles: Sequence[Bundle]) -> Tagged:
         main, *sides = bundles
-        main = main.with_values(self._wire.all_through(own_copies(main.values)))
+        main = main.with_values(self._wire.round_trip_all(own_copies(main.values)))
         waiting = [*batches(main)]
         for number, side in enumerate(sides):
             # What arrives together sees what arrives with it.

@@ -83,7 +83,7 @@ class Keyed:
         return attrs.evolve(self, values=self.objects)
 
 
-class StagedWorker(Worker, Recorded):
+class StatefulWorker(Worker, Recorded):
     """A node with a machine, which keeps state."""
 
     def __init__(self, label: str, machine: Machine) -> None:
@@ -200,7 +200,9 @@ class StagedWorker(Worker, Recorded):
             else:
                 bundle.append(self.shown(key, output.effect))
         bundle.extend(self.closing())
-        return [(MAIN, bundle.with_values(self._wire.all_through(bundle.values)))] if bundle else []
+        return (
+            [(MAIN, bundle.with_values(self._wire.round_trip_all(bundle.values)))] if bundle else []
+        )
 
     @abstractmethod
     def arriving(self, bundles: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
@@ -268,7 +270,7 @@ def _pair(value: Any, label: str) -> tuple[Hashable, Any]:
     return value
 
 
-class GroupingWorker(StagedWorker):
+class GroupingWorker(StatefulWorker):
     """Groups pairs by key and window."""
 
     def __init__(self, node: GroupNode) -> None:
@@ -366,7 +368,7 @@ class GroupingWorker(StagedWorker):
         return Windowed(value, pane.timestamp, (pane.window,), pane.info)
 
 
-class StatefulParDoWorker(StagedWorker):
+class StatefulParDoWorker(StatefulWorker):
     """Gives pairs, and timers that are due, to a function with states and timers."""
 
     def __init__(self, node: StatefulParDoNode) -> None:

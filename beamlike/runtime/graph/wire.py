@@ -132,7 +132,7 @@ class Wire:
             return value  # it stays in this process
         return self.loads(sink.getvalue()) if pickler.coded else value
 
-    def all_through(self, values: list[Any]) -> list[Any]:
+    def round_trip_all(self, values: list[Any]) -> list[Any]:
         """Each as `through` has it."""
         return [*map(self.through, values)] if self.coders else values
 

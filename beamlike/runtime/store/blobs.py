@@ -108,7 +108,7 @@ _OVERFLOWS: Final = re.compile("overflow|cannot contain more than", re.IGNORECAS
 
 
 class _OverfullError(UnsupportedError):
-    """A column does not fit in one piece. `in_room` says in which shard.
+    """A column does not fit in one piece. `explaining_overflow` says in which shard.
 
     Attributes:
         column: Its name, as the tables have it.
@@ -123,7 +123,7 @@ class _OverfullError(UnsupportedError):
 _AT_MOST: Final = "and 2,147,483,647 is the most that fits in one piece there"
 
 
-def in_one(tables: Sequence[pa.Table]) -> pa.Table:
+def one_chunk(tables: Sequence[pa.Table]) -> pa.Table:
     """Rows below each other, each column in one piece. Columns that some lack are null there.
 
     Raises:
@@ -143,7 +143,7 @@ def below(tables: Sequence[pa.Table]) -> pa.Table:
     return together.combine_chunks() if _overfull(tables) is None else together
 
 
-def overfull(error: Exception) -> bool:
+def is_arrow_overflow(error: Exception) -> bool:
     """Whether something did not fit in one piece: what Arrow says of it, or one of these checks."""
     if isinstance(error, pa.ArrowInvalid | pa.ArrowCapacityError):
         return _OVERFLOWS.search(str(error)) is not None
@@ -184,7 +184,7 @@ def check_message(message: bytes) -> None:
 
 
 @contextmanager
-def in_room(
+def explaining_overflow(
     plan: Plan, shard: int | None, tables: Callable[[], Sequence[pa.Table]] = tuple
 ) -> Iterator[None]:
     """What does not fit inside the block, or in memory, is an error of this shard, with what to do.
@@ -208,7 +208,7 @@ def in_room(
     except _OverfullError as error:
         raise UnsupportedError(_words(plan, shard, error.column, error.held)) from None
     except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
-        if not overfull(error):
+        if not is_arrow_overflow(error):
             raise
         sizes = [(size, name, unit) for name, size, unit in _sizes(tables())]
         size, widest, unit = max(sizes, default=(0, None, "bytes"))

@@ -28,7 +28,7 @@ from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import TIMES, coarser
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.blobs import in_one, pack_blob, unpack_blob
+from beamlike.runtime.store.blobs import one_chunk, pack_blob, unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, Index
 from beamlike.runtime.store.key_clocks import KeyClocks
 from beamlike.runtime.store.state import Key, key_tuples
@@ -177,7 +177,7 @@ class Recorder:
         after = Moment(to.watermark, to.clock)
         matters = bool(arrivals) or bool(index.due(to))
         contents = self._contents(store, None if index.is_new else index)
-        rows = in_one(arrivals) if arrivals else _NOTHING
+        rows = one_chunk(arrivals) if arrivals else _NOTHING
         source = self._plan.key_clock
         if source is not None and arrivals:
             clocks = KeyClocks(self._plan, source, store, index)

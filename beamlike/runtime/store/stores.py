@@ -3,7 +3,7 @@
 from typing import Final, Protocol
 
 
-class Nearby(Protocol):
+class StateCache(Protocol):
     """Copies of blobs that are faster to read than state, by name.
 
     It may have forgotten any of them. What it has may be damaged.
@@ -29,7 +29,7 @@ class _NothingNearby:
         pass
 
 
-NOTHING_NEARBY: Final = _NothingNearby()
+NO_STATE_CACHE: Final = _NothingNearby()
 
 
 class Store(Protocol):
@@ -40,7 +40,7 @@ class Store(Protocol):
     """
 
     @property
-    def nearby(self) -> Nearby:
+    def nearby(self) -> StateCache:
         """Where copies of them may be."""
 
     def read(self, number: int) -> bytes | None: ...
@@ -56,7 +56,7 @@ class Store(Protocol):
 class NoStore:
     """A bounded shard steps once: it starts with nothing and leaves nothing."""
 
-    nearby = NOTHING_NEARBY
+    nearby = NO_STATE_CACHE
 
     def read(self, number: int) -> bytes | None:
         return None
@@ -74,7 +74,7 @@ class NoStore:
 class DictStore:
     """The state of a shard in memory, for hosts that keep it in one process."""
 
-    nearby = NOTHING_NEARBY
+    nearby = NO_STATE_CACHE
 
     def __init__(self) -> None:
         self.buckets: dict[int, bytes] = {}
@@ -96,7 +96,7 @@ class DictStore:
         self.index = blob
 
 
-class Trial:
+class Transaction:
     """A store that is written to only once the step is known to be good.
 
     Args:
@@ -109,7 +109,7 @@ class Trial:
         self._index: bytes | None = None
 
     @property
-    def nearby(self) -> Nearby:
+    def nearby(self) -> StateCache:
         return self._store.nearby
 
     def read(self, number: int) -> bytes | None:

@@ -28,7 +28,7 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
-from beamlike.runtime.store.stores import NOTHING_NEARBY
+from beamlike.runtime.store.stores import NO_STATE_CACHE
 
 __all__ = ["run_in_letters", "run_side_by_side"]
 
@@ -36,7 +36,7 @@ __all__ = ["run_in_letters", "run_side_by_side"]
 class _Store:
     """What a shard remembers of a node."""
 
-    nearby = NOTHING_NEARBY
+    nearby = NO_STATE_CACHE
 
     def __init__(self) -> None:
         self.blobs: dict[int, bytes] = {}

@@ -24,7 +24,7 @@ _WINDOWED_VALUE: Final = Param("WindowedValueParam", WindowedValue.of_model)
 
 
 @attrs.frozen
-class Clockface(user_timers.Clockface):
+class TimeArithmetic(user_timers.TimeArithmetic):
     """Instants are `Timestamp`, and numbers count seconds."""
 
     def instant(self, at: Any, argument: str) -> int:
@@ -87,7 +87,7 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
         Raises:
             PipelineError: It is none.
         """
-        return TimerAsked.of(spec, Clockface())
+        return TimerAsked.of(spec, TimeArithmetic())
 
     def skew_ms(self, label: str) -> int:
         skew = self.allowed_timestamp_skew

@@ -28,7 +28,7 @@ from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.worker_errors import reported
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import tune_worker_process
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Node, ReadNode, StatefulNode
@@ -291,7 +291,7 @@ class Shown:
 
 
 def _unpack(batches: Batches) -> Batches:
-    ease_worker()
+    tune_worker_process()
     for batch in batches:
         for blob in batch.column("blob"):
             yield from table_in(blob.as_buffer()).to_batches()

@@ -32,11 +32,11 @@ from beamlike.hosts.spark.graph.stages import (
     output_stage,
     rows_stage,
 )
-from beamlike.hosts.spark.nearby import may_copy
 from beamlike.hosts.spark.observing import Observed, observing
 from beamlike.hosts.spark.processor import GroupProcessor, at_once
 from beamlike.hosts.spark.requirements import PARTITIONS
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
+from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
@@ -54,7 +54,7 @@ from beamlike.runtime.graph.outputs import (
     LostElements,
     PipelineRun,
 )
-from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
@@ -231,7 +231,7 @@ class Answers:
         for index, node in enumerate(layers.nodes):
             if isinstance(node, NOTED) and pipelines[self._owner[index]].notes:
                 worker = worker_of(node)
-                assert isinstance(worker, StagedWorker), "a node that is noted has a machine"
+                assert isinstance(worker, StatefulWorker), "a node that is noted has a machine"
                 inside = Inside(self._key_of, self._value_of, worker.machine)
                 self._inside[self._owner[index]][node] = inside
 

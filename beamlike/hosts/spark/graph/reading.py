@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Row
 
-from beamlike.hosts.spark.workers import ease_worker, prepare_logs
+from beamlike.hosts.spark.workers import prepare_logs, tune_worker_process
 from beamlike.machine.clocks import SourceClock
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.model.coders import Coder
@@ -61,7 +61,7 @@ class Reader:
 
     def __call__(self, batches: Batches) -> Mail:
         """All rows of a task."""
-        ease_worker()
+        tune_worker_process()
         prepare_logs()
         mail = Mail()
         for batch in batches:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from pyspark.sql import types as T
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import tune_worker_process
 from beamlike.model.graph import GroupNode
 from beamlike.runtime.graph.between import Between, EarlyCombining
 from beamlike.runtime.graph.layers import Layers
@@ -79,7 +79,7 @@ def fused_stage(
     def run(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
-        ease_worker()
+        tune_worker_process()
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         with paused_gc(), Between.over(layers, layer) as stage:
@@ -116,7 +116,7 @@ def fanout_stage(
     ids = spread_shards(shards)
 
     def run(batches: Batches) -> Batches:
-        ease_worker()
+        tune_worker_process()
         spread: list[bytes] = []
         for batch in batches:
             to_shard = batch.column("shard").is_valid()
@@ -180,7 +180,7 @@ def rows_stage(
     taking = take or mail_in
 
     def finish(batches: Batches) -> Batches:
-        ease_worker()
+        tune_worker_process()
         with paused_gc(), Between.over(layers, layers.depth) as stage:
             left = stage.through(taking(batches))
             wanted = left.bundles.get(rows.edge)
@@ -216,7 +216,7 @@ def output_stage(
     taking = take or mail_in
 
     def finish(batches: Batches) -> Batches:
-        ease_worker()
+        tune_worker_process()
         with paused_gc(), Between.over(layers, layers.depth) as stage:
             left = stage.through(taking(batches))
             rows: list[tuple[int | None, bytes | None]] = []

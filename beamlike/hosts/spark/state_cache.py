@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from beamlike.hosts.spark.workers import local_folder
-from beamlike.runtime.store.stores import NOTHING_NEARBY, Nearby
+from beamlike.runtime.store.stores import NO_STATE_CACHE, StateCache
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,11 +31,11 @@ def may_copy(spark: "SparkSession") -> bool:
     return str(spark.conf.get(_ENCRYPTED, "false")).lower() != "true"
 
 
-def nearby_of_worker(copies: bool = True) -> Nearby:
+def worker_state_cache(copies: bool = True) -> StateCache:
     """Where the workers of this executor share copies, if they may and Spark says where its files
     are."""
     folder = local_folder()
-    return NearbyFiles(Path(folder) / "beamlike-nearby") if copies and folder else NOTHING_NEARBY
+    return NearbyFiles(Path(folder) / "beamlike-nearby") if copies and folder else NO_STATE_CACHE
 
 
 class NearbyFiles:

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.api.marked_methods import is_sorted
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
-from beamlike.api.pipelines.doing import Doing, read, views_of
+from beamlike.api.pipelines.dofn_invoker import DoFnInvoker, read, views_of
 from beamlike.api.pipelines.params import Param, StateAsked, TimerAsked, asked_by
 from beamlike.api.pipelines.pipeline import PCollection
 from beamlike.api.pipelines.userstate import (
@@ -34,12 +34,12 @@ _OF_CALLBACKS = (
 )
 
 
-class StatefulDoing(StatefulFn):
+class StatefulDoFnInvoker(StatefulFn):
     """A `DoFn` with states and timers as a machine knows it.
 
     Args:
         args: Given to each call of ``process`` after the element. All that is not named here is as
-            `Doing` has it.
+            `DoFnInvoker` has it.
         instead: What comes out for an element that ``process`` raised for, of the element and of
             what was raised; None if that is a failure.
 
@@ -63,7 +63,7 @@ class StatefulDoing(StatefulFn):
         except PipelineError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         self.fn, self.label, self._instead = fn, label, instead
-        self._doing = Doing(fn, args, kwargs, tags, label, remembers=True)
+        self._doing = DoFnInvoker(fn, args, kwargs, tags, label, remembers=True)
         states, timers = get_dofn_specs(fn)
         self.states = {spec.name: spec for spec in sorted(states, key=lambda state: state.name)}
         self.timers = {spec.name: spec for spec in sorted(timers, key=lambda timer: timer.name)}
@@ -227,7 +227,7 @@ def remembering(
     """The collection of everything that a function with states and timers answers without a tag.
 
     Args:
-        args: See `StatefulDoing`, and the other arguments likewise.
+        args: See `StatefulDoFnInvoker`, and the other arguments likewise.
         drops_failures: See `StatefulParDoNode`.
         max_failures: See `StatefulParDoNode`.
 
@@ -236,7 +236,7 @@ def remembering(
     """
     pipeline, windowing = pcoll.pipeline, pcoll.windowing
     label = pipeline.label
-    doing = StatefulDoing(fn, args, kwargs, tags, label, instead)
+    doing = StatefulDoFnInvoker(fn, args, kwargs, tags, label, instead)
     if windowing.is_merging:
         raise PipelineError(
             f"{label!r}: MergingWindowFn is not supported for stateful DoFns: "

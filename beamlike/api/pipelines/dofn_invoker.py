@@ -73,7 +73,7 @@ class _Slot:
     number: int
 
 
-class Doing(Do):
+class DoFnInvoker(Do):
     """A `DoFn` as a graph knows it.
 
     Args:
