@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMY = 200
 """Lines that a room may have to spare, so that not each change is one of a figure here, too."""
 
+FEW = 10
+"""As many names of a word may go without a change here."""
+
 ROOMS = {
     "beamlike": 1_000,
     "beamlike/api": 900,
@@ -62,7 +65,7 @@ WORDS = {
     "both": 24,
     "which": 14,
     "done": 10,
-    "stands": 10,
+    "stands": 8,
     "here": 5,
     "beside": 26,
     "through": 4,
@@ -121,4 +124,6 @@ def test_every_room_has_a_budget():
 
 
 def test_names_that_say_nothing_get_fewer():
-    assert _pronouns() == Counter(WORDS)
+    names = _pronouns()
+    assert {word: names[word] for word in WORDS if names[word] > WORDS[word]} == {}
+    assert {word: names[word] for word in WORDS if names[word] < WORDS[word] - FEW} == {}
