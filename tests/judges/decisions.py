@@ -233,8 +233,8 @@ DECISIONS: Final = (
         "A record cache shows sessions that are closed, and a record that is in time merges with "
         "one of them. Where results come on close, a store with the shortest retention hides a "
         "session one millisecond before it is closed, and the record that is exactly a gap after "
-        "it is apart. In beamlike.dialects a closed session is never found again, and an open one "
-        "always.",
+        "it is apart. In beamlike.dialects an open session is always found, and a closed one for "
+        "as long as a retention that is named, without one never.",
         "CachingSessionStore.findSessions merges what the cache has with what the store below "
         "shows, and asks for the retention of neither; AbstractRocksDBSegmentedBytesStore.get and "
         "getActualFrom of the store below hide what ends before observedStreamTime - "
