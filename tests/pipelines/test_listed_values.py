@@ -1,5 +1,6 @@
 """Values of one class of tuples on the wire: sent as plain tuples, they are what they were."""
 
+import gc
 import subprocess
 import sys
 from collections import namedtuple
@@ -145,6 +146,7 @@ def test_a_generic_named_tuple_of_the_main_module_is_sent_with_what_it_needs(tmp
     script = tmp_path / "job.py"
     script.write_text(
         """
+import gc
 import subprocess
 import sys
 from typing import Generic, NamedTuple, TypeVar
@@ -172,3 +174,16 @@ beam.Pipeline() | beam.Create([1]) | beam.Map(lambda number: Pair[int](number, n
         "[Pair(first=1, second=2), [Pair(first='a', second='b')]]\n",
         "",
     )
+
+
+def test_a_collection_of_garbage_while_a_class_of_rows_is_made_takes_no_column() -> None:
+    """What a namedtuple's class holds is emptied by a collector that finds it without an owner."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        rows = [row_maker((f"n{count}", "user"))((count, "joe")) for count in range(300)]
+    finally:
+        gc.set_threshold(*thresholds)
+    assert [(row[f"n{count}"], row.user) for count, row in enumerate(rows)] == [
+        (count, "joe") for count in range(300)
+    ]
