@@ -184,12 +184,13 @@ def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
     finds a column by its place. Pickled, they are rows like any other; see also
     `beamlike.runtime.graph.wire.Listed`.
     """
-    # Properties of named tuples find a column in a quarter of the time that `Row` takes. The class is
-    # kept while they are taken from it: a collector that meets it without an owner empties it.
-    tuple_class = namedtuple("tuple_class", [f"column_{place}" for place in range(len(names))])
+    # Properties of named tuples find a column in a quarter of the time that `Row` takes. Their class
+    # class is kept meanwhile: a collector of garbage that meets it without an owner empties it.
+    columns = [f"column_{place}" for place in range(len(names))]
+    tuple_class = namedtuple("tuple_class", columns)  # type: ignore[misc]  # its length is not known
     body: dict[str, Any] = {
-        name: getattr(tuple_class, f"column_{place}")
-        for place, name in enumerate(names)
+        name: getattr(tuple_class, column)
+        for name, column in zip(names, columns, strict=True)
         if not hasattr(Row, name)
     }
     body |= {"__fields__": list(names), "__slots__": (), MADE_BY: (row_maker, (names,))}
