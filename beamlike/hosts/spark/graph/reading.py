@@ -184,7 +184,7 @@ def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
     finds a column by its place. Pickled, they are rows like any other; see also
     `beamlike.runtime.graph.wire.Listed`.
     """
-    # Properties of named tuples find a column in a quarter of the time that `Row` takes. Their class
+    # Properties of named tuples find a column in a quarter of the time that `Row` takes. Their
     # class is kept meanwhile: a collector of garbage that meets it without an owner empties it.
     columns = [f"column_{place}" for place in range(len(names))]
     tuple_class = namedtuple("tuple_class", columns)  # type: ignore[misc]  # its length is not known
