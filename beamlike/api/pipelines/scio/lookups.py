@@ -162,7 +162,7 @@ def _with_side_outputs(call: Call, *sides: Any) -> SCollectionWithSideOutput[Any
 def _reify(call: Call, side: Any) -> Any:
     def build(elements: Any) -> Any:
         seeing = elements.with_side_inputs(side)
-        return seeing.map(lambda it, context: (it, context(side))).to_scollection()
+        return seeing.map(lambda element, context: (element, context(side))).to_scollection()
 
     return call.composed(build)
 
