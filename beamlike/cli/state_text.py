@@ -12,7 +12,7 @@ from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.shard import KeyOfState
 from beamlike.inspect.state.stage import SavedStage, milliseconds
 from beamlike.inspect.state.trigger import node_in_words
-from beamlike.machine.clocks import PartState
+from beamlike.machine.input_clocks import PartState
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
