@@ -86,6 +86,7 @@ def test_what_is_held_may_grow_by_a_twentieth_and_not_more(works: Any) -> None:
         "driver grew from the second to the last quarter: 400.0 MiB, 421.0 MiB"
     ]
     assert wrong("java", [100 * mib, 400 * mib, 400 * mib, 800 * mib], but=["java"]) == []
+    assert wrong("threads", [90, 60, 60, 163], spares={"threads": 100}) == []
     assert wrong("threads", [90, 60, 60, 63]) == []
     assert wrong("threads", [90, 60, 60, 64]) == [
         "threads grew from the second to the last quarter: 60, 64"
@@ -107,7 +108,7 @@ def test_micro_batches_that_become_slower_are_reported(works: Any) -> None:
 def test_a_query_that_was_stopped_leaves_nothing_behind(
     works: Any, spark: Any, tmp_path: Path
 ) -> None:
-    finding = works("ageing").started_and_stopped(spark, tmp_path, 12)
+    finding = works("ageing").started_and_stopped(spark, tmp_path, 12, rest=1)
 
     assert finding.wrong == []
 
