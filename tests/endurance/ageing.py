@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 __all__ = [
-    "growing_keys",
     "grown",
+    "many_keys",
     "slower",
     "started_and_stopped",
     "state_beyond_its_bound",
@@ -135,8 +135,8 @@ def started_and_stopped(spark: "SparkSession", home: Path, times: int, rest: flo
         spark: The session.
         home: An empty folder.
         times: Starts and stops of each query.
-        rest: Seconds without a query before a look. Spark closes the stores of a stopped query, and
-            the threads of its pools, when they were idle for a minute.
+        rest: Seconds without a query before a look. Spark looks once a minute for stores of
+            stopped queries, and ends threads of its pools that were idle for another.
     """
     counts, began = _Counts(), time.monotonic()
 
@@ -225,28 +225,42 @@ def together(spark: "SparkSession", home: Path, batches: int, rows: int = 500) -
     return Finding("three queries in one session", figures, wrong)
 
 
-def growing_keys(spark: "SparkSession", home: Path, batches: int, keys: int) -> Finding:
-    """So many new keys in each micro-batch, and none ever ends."""
-    stream = numbers(spark, keys, key="concat('key ', value)", at="value DIV 1000")
-    panes = _panes(stream, window=bl.FixedWindows("365 days"))
-    writer = panes.writeStream.foreachBatch(_Counts())
+def many_keys(spark: "SparkSession", home: Path, batches: int, keys: int) -> Finding:
+    """So many keys that are there after a fifth of the micro-batches, and change until the end."""
+    rows = -(-keys * 5 // batches)
+    stream = numbers(spark, rows, key=f"concat('key ', value % {keys})", at="value DIV 1000")
+    counts = _Counts()
+    panes = _panes(
+        stream,
+        window=bl.FixedWindows("365 days"),
+        trigger=bl.AfterWatermark(early=bl.AfterCount(3)),
+        accumulation="discarding",
+        allowed_lateness="0 s",
+    )
+    writer = panes.writeStream.foreachBatch(counts)
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
     held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= batches)
-    figures, wrong = grown(held, but=("java",))  # which has the store of all keys
+    figures, wrong = grown(held)
     more, slow = slower(times["counts"])
-    figures = {"keys at the end": f"{batches * keys:,}", **more, **figures}
-    return Finding(f"{keys:,} new keys in each micro-batch", figures, [*wrong, *slow])
+    if counts.elements <= 0:
+        wrong.append("nothing came out")
+    figures = {"rows of a micro-batch": f"{rows:,}", **more, **figures}
+    return Finding(f"{keys:,} keys, all of which stay open", figures, [*wrong, *slow])
 
 
 def ticking(spark: "SparkSession", home: Path, minutes: float, rows: int = 200) -> Finding:
-    """A trigger by processing time, and a micro-batch each second."""
+    """A trigger by processing time, and a micro-batch every five seconds."""
     stream = numbers(spark, rows, key="concat('key ', value % 50)", at=f"value * 60000 DIV {rows}")
-    trigger = bl.AfterWatermark(early=bl.EveryProcessingTime("2 seconds"))
+    trigger = bl.AfterWatermark(early=bl.EveryProcessingTime("10 seconds"))
     counts = _Counts()
     panes = _panes(
-        stream, window=bl.FixedWindows("5 minutes"), trigger=trigger, accumulation="discarding"
+        stream,
+        window=bl.FixedWindows("5 minutes"),
+        trigger=trigger,
+        accumulation="discarding",
+        allowed_lateness="0 s",
     )
-    writer = panes.writeStream.foreachBatch(counts).trigger(processingTime="1 second")
+    writer = panes.writeStream.foreachBatch(counts).trigger(processingTime="5 seconds")
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
     until = time.monotonic() + 60 * minutes
     held, times = _watched(spark, {"ticks": query}, lambda _: time.monotonic() >= until)
@@ -259,21 +273,25 @@ def ticking(spark: "SparkSession", home: Path, minutes: float, rows: int = 200) 
 
 
 def state_beyond_its_bound(spark: "SparkSession", home: Path, mebibytes: int) -> Finding:
-    """State of so many MiB, while the memory of RocksDB is bounded to half of it or less."""
+    """State that grows to so many MiB and stays so large, while RocksDB may have less memory."""
     for name, setting in _BOUND.items():
         spark.conf.set(name, setting)
     letters, rows = 1_024, 4_000
-    stream = numbers(spark, rows, key="concat('key ', value)", at="value DIV 1000").selectExpr(
+    filled = -(-mebibytes * 2**20 // (letters * rows))  # micro-batches, of a minute each
+    stream = numbers(
+        spark, rows, key="concat('key ', value)", at=f"value * 60000 DIV {rows}"
+    ).selectExpr(
         "key", "at", f"left(repeat(sha2(cast(value AS string), 512), 8), {letters}) AS text"
     )
-    aggregate = {"n": bl.count(), "texts": bl.collect("text")}
-    panes = _panes(stream, window=bl.FixedWindows("365 days"), aggregate=aggregate)
-    writer = panes.writeStream.foreachBatch(_Counts())
+    aggregate, counts = {"n": bl.count(), "texts": bl.collect("text")}, _Counts()
+    panes = _panes(stream, window=bl.Sessions(f"{filled} minutes"), aggregate=aggregate)
+    writer = panes.writeStream.foreachBatch(counts)
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
-    batches = -(-mebibytes * 2**20 // (letters * rows))
-    held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= batches)
+    held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= 4 * filled)
     figures, wrong = grown(held)
     more, slow = slower(times["counts"])
+    if counts.elements <= 0:
+        wrong.append("nothing came out")
     title = f"{mebibytes} MiB of state, and RocksDB bounded to {BOUND_MIB} MiB"
     return Finding(title, {**more, **figures}, [*wrong, *slow])
 
