@@ -129,16 +129,14 @@ def positive_duration(argument: str, given: DurationLike) -> int:
 
 def check_jump(
     jump: int | None,
-    silence: int | None,
     delay: int | None,
     error: type[BeamlikeError] = WindowingError,
 ) -> None:
-    """Refuse a ``max_jump`` that would hold a watermark for ever, or hold what is in time.
+    """Refuse a ``max_jump`` that would hold what is in time.
 
     Args:
         jump: What is asked for as ``max_jump`` (ms).
-        silence: As ``idle_after``, likewise.
-        delay: As ``watermark``, likewise.
+        delay: As ``watermark`` (ms).
         error: The type of the error.
 
     Raises:
@@ -146,12 +144,6 @@ def check_jump(
     """
     if jump is None:
         return
-    if silence is None:
-        raise error(
-            "max_jump needs idle_after, because after a real gap in the data the watermark would "
-            'stay before it for ever; add idle_after="5 minutes", or as long as the source is '
-            "never silent for"
-        )
     if jump <= 0 or jump < (delay or 0):
         raise error(
             f"max_jump is {show_duration(jump)}, and rows in time lie up to the delay of the "
@@ -160,7 +152,7 @@ def check_jump(
         )
 
 
-def jump_ms(max_jump: DurationLike | None, silence: int | None, delay: int | None) -> int | None:
+def jump_ms(max_jump: DurationLike | None, delay: int | None) -> int | None:
     """A ``max_jump`` (ms), once it is checked; see `check_jump`.
 
     Raises:
@@ -168,7 +160,7 @@ def jump_ms(max_jump: DurationLike | None, silence: int | None, delay: int | Non
         WindowingError: It cannot be.
     """
     jump = None if max_jump is None else duration_ms(max_jump, "max_jump")
-    check_jump(jump, silence, delay)
+    check_jump(jump, delay)
     return jump
 
 

@@ -127,7 +127,7 @@ class Clocks:
                     (end if update.start is None else min(update.start, end), end, update.senders)
                     for update, end in zip(progress, ends, strict=True)
                 ]
-                silent = clock_before - state.active_at > (source.idle_after or 0)
+                silent = clock_before - state.active_at > source.silence
                 reach = reach_of(stretches, state.greatest, source.max_jump, is_silent=silent)
                 of_input = [
                     update for update, end in zip(progress, ends, strict=True) if end <= reach

@@ -20,7 +20,7 @@ Bytewax's ``EventClock`` (``ADVANCE``); the clock as limit as Beam's KafkaIO has
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import attrs
 
@@ -36,6 +36,9 @@ class Idle(Enum):
     """It advances with the clock, as if the source delivered rows that are on time. The others no
     longer wait for a source that has never delivered any."""
 
+
+DEFAULT_SILENCE: Final = 5 * 60_000
+"""What a ``max_jump`` without an ``idle_after`` takes for a real gap (ms of processing time)."""
 
 IdleLike = Idle | Literal["release", "advance"]
 
@@ -55,7 +58,7 @@ class SourceClock:
         by_part: Whether each part of the source has a watermark of its own. A part is idle after
             the same time as the source, and then the others no longer wait for it.
         max_jump: How far ahead of all rows before it an event time may lie (ms) and move the
-            watermark at once, see `beamlike.machine.gaps`. Needs ``idle_after``. None: any does.
+            watermark at once, see `beamlike.machine.gaps`. None: any does.
         resolution: What all of these times count, if not milliseconds.
     """
 
@@ -70,6 +73,12 @@ class SourceClock:
     def in_resolution(self, resolution: Resolution) -> "SourceClock":
         """The same clock, in the ticks of a resolution."""
         return rescaled(self, resolution, "delay", "idle_after", "max_ahead", "max_jump")
+
+    @property
+    def silence(self) -> int:
+        """How long no row may come before a gap ends (processing time)."""
+        default = DEFAULT_SILENCE * self.resolution.per_ms
+        return default if self.idle_after is None else self.idle_after
 
     def trailing(self, greatest: int) -> int:
         """The watermark that trails an event time, within the ends of time."""

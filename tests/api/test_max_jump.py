@@ -58,6 +58,8 @@ def grouped_twice(readings: Any) -> Any:
 
 QUERIES: dict[str, Query] = {
     "windowed": windowed,
+    "one word": lambda readings: windowed(readings, idle_after=None),
+    "one word of a stream": lambda readings: streamed(readings, idle_after=None),
     "reference machine": lambda readings: windowed(readings, machine="reference"),
     "lift": lambda readings: windowed(readings, lift=True),
     "hot keys": lambda readings: windowed(readings, hot_key_fanout=2),
@@ -268,13 +270,6 @@ class Streaming:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], type[BeamlikeError], str]] = {
-    "windowed without idle_after": (
-        lambda frame: windowed(frame, idle_after=None),
-        WindowingError,
-        "max_jump needs idle_after, because after a real gap in the data the watermark would stay "
-        'before it for ever; add idle_after="5 minutes", or as long as the source is never silent '
-        "for",
-    ),
     "idle_after alone": (
         lambda frame: windowed(frame, max_jump=None),
         WindowingError,
@@ -307,13 +302,12 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[BeamlikeError], str]] = {
         lambda _: beam.FromDataFrame(
             Streaming(),  # type: ignore[arg-type]
             timestamp="at",
-            watermark=0,
-            max_jump="1 day",
+            watermark="10 minutes",
+            max_jump="5 minutes",
         ),
         PipelineError,
-        "max_jump needs idle_after, because after a real gap in the data the watermark would stay "
-        'before it for ever; add idle_after="5 minutes", or as long as the source is never silent '
-        "for",
+        "max_jump is 5m, and rows in time lie up to the delay of the watermark apart, 10m; give it "
+        'the longest gap in the data, such as max_jump="1 day"',
     ),
 }
 

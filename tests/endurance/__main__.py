@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from beamlike.cli.silence_spark import quiet_session
 from tests.endurance.ageing import (
-    growing_keys,
+    many_keys,
     started_and_stopped,
     state_beyond_its_bound,
     ticking,
@@ -63,9 +63,9 @@ WORKS: Final[Mapping[str, tuple[str, Run]]] = {
         "three queries in one session, --batches each",
         lambda spark, home, said: together(spark, home, said.batches),
     ),
-    "growing-keys": (
-        "--keys new ones in each of --batches",
-        lambda spark, home, said: growing_keys(spark, home, said.batches, said.keys),
+    "many-keys": (
+        "--keys that are there after a fifth of --batches",
+        lambda spark, home, said: many_keys(spark, home, said.batches, said.keys),
     ),
     "ticking": (
         "a trigger by processing time for --minutes",
@@ -114,8 +114,8 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--sessions", type=int, default=100_000, metavar="N", help="that merge (100,000)")
     add("--minutes", type=float, default=60, metavar="M", help="of soak and ticking (60)")
     add("--restarts", type=int, default=100, metavar="N", help="starts and stops (100)")
-    add("--batches", type=int, default=500, metavar="N", help="together and growing-keys (500)")
-    add("--keys", type=int, default=4_000, metavar="N", help="new in a micro-batch (4,000)")
+    add("--batches", type=int, default=500, metavar="N", help="together and many-keys (500)")
+    add("--keys", type=int, default=2_000_000, metavar="N", help="of many-keys (2,000,000)")
     add("--state", type=int, default=160, metavar="MIB", help="of state that is bounded (160)")
     add("--rate", type=int, default=4_000, metavar="N", help="events a second of the soak (4,000)")
     return parser.parse_args(arguments)

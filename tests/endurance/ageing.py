@@ -3,11 +3,13 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import pandas as pd
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 import beamlike as bl
 from tests.endurance.memory import Held, held_now
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 __all__ = [
-    "growing_keys",
     "grown",
+    "many_keys",
     "slower",
     "started_and_stopped",
     "state_beyond_its_bound",
@@ -47,6 +49,8 @@ and Java's heap has not been as large as it may."""
 
 _FILLING: Final = ("java", "threads", "files")
 
+_ROCKS_DB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
 BOUND_MIB: Final = 64
 _BOUND: Final[Mapping[str, str]] = {
     "spark.sql.streaming.stateStore.rocksdb.boundedMemoryUsage": "true",
@@ -54,19 +58,23 @@ _BOUND: Final[Mapping[str, str]] = {
 }
 
 
-def grown(held: Sequence[Held], *, but: Sequence[str] = ()) -> tuple[dict[str, str], list[str]]:
+def grown(
+    held: Sequence[Held], *, but: Sequence[str] = (), spares: Mapping[str, float] = {}
+) -> tuple[dict[str, str], list[str]]:
     """Figures of what was held over time, and what of it grew.
 
     Args:
         held: Looks at equal distances.
         but: What may grow.
+        spares: By how much more each may grow.
     """
     figures, wrong = {}, []
     for name, slack in SLACK.items():
         before, after = growth([getattr(look, name) for look in held])
         words = f"{_shown(name, before)}, {_shown(name, after)}"
         figures[f"{name}, second and last quarter"] = words
-        if name not in but and after > before * FLAT and after - before > slack:
+        spare = slack + spares.get(name, 0)
+        if name not in but and after > before * FLAT and after - before > spare:
             wrong.append(f"{name} grew from the second to the last quarter: {words}")
     return figures, wrong
 
@@ -83,6 +91,20 @@ def slower(times_ms: Sequence[int]) -> tuple[dict[str, str], list[str]]:
     figures = {"micro-batches": f"{len(times_ms):,}", "batch time, second and last quarter": words}
     is_slower = after > before * SLOWER and after - before > 100
     return figures, [f"micro-batches became slower: {words}"] if is_slower else []
+
+
+class RunningCount(StatefulProcessor):
+    """How many rows of each key there have been."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._count = handle.getValueState("count", "n bigint")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Any:
+        """Count them."""
+        (counted,) = self._count.get() or (0,)
+        count = counted + sum(map(len, rows))
+        self._count.update((count,))
+        yield pd.DataFrame({"key": [key[0]], "n": [count]})
 
 
 @attrs.define
@@ -103,11 +125,43 @@ def _panes(rows: Any, name: str = "counts", **options: Any) -> Any:
     return bl.windowed(rows, name=name, **{**read, **usual, **options})
 
 
-def started_and_stopped(spark: "SparkSession", home: Path, times: int) -> Finding:
-    """A query that is started, takes a file and is stopped, again and again."""
-    (home / "in").mkdir()
-    held, counts = list[Held](), _Counts()
-    began = time.monotonic()
+def started_and_stopped(spark: "SparkSession", home: Path, times: int, rest: float = 75) -> Finding:
+    """A query that is started, takes a file and is stopped, again and again.
+
+    Another does so before, which is written with Spark's ``transformWithStateInPandas`` alone: what
+    Spark keeps of each start is seen there, and this may keep no more.
+
+    Args:
+        spark: The session.
+        home: An empty folder.
+        times: Starts and stops of each query.
+        rest: Seconds without a query before a look. Spark looks once a minute for stores of
+            stopped queries, and ends threads of its pools that were idle for another.
+    """
+    counts, began = _Counts(), time.monotonic()
+
+    def panes(files: Any) -> Any:
+        return _panes(files, accumulation="retracting").writeStream.foreachBatch(counts)
+
+    native = _looks_between_starts(spark, home / "native", times, rest, _natively_counted)
+    held = _looks_between_starts(spark, home / "beamlike", times, rest, panes)
+    spares = {name: _grown_by(native, name) for name in SLACK}
+    figures, wrong = grown(held, but=_FILLING if times < _LONG else (), spares=spares)
+    expected = 20 * (times - 1)  # the last minute is not over
+    if counts.elements != expected:
+        wrong.append(f"{counts.elements:,} elements came out, and it must be {expected:,}")
+    took = f"{(time.monotonic() - began) / times / 2:.1f} s"
+    of_native = {f"Spark's own query: {name}": words for name, words in grown(native)[0].items()}
+    figures = {"each, with the rests": took, **figures, **of_native}
+    return Finding(f"a query started and stopped {times} times", figures, wrong)
+
+
+def _looks_between_starts(
+    spark: "SparkSession", home: Path, times: int, rest: float, writer: Callable[[Any], Any]
+) -> list[Held]:
+    """What was held after each quarter of the starts and a rest."""
+    (home / "in").mkdir(parents=True)
+    held = []
     for number in range(times):
         minute = f"2026-01-01T{number // 60:02}:{number % 60:02}:00Z"
         rows = [{"key": f"key {number % 5}", "at": minute} for _ in range(20)]
@@ -115,17 +169,28 @@ def started_and_stopped(spark: "SparkSession", home: Path, times: int) -> Findin
         hidden.write_text("".join(json.dumps(row) + "\n" for row in rows))
         hidden.rename(home / "in" / f"{number:04}.json")
         files = spark.readStream.schema("key string, at timestamp").json(str(home / "in"))
-        writer = _panes(files, accumulation="retracting").writeStream.foreachBatch(counts)
-        query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
+        checkpoint = str(home / "checkpoint")
+        query = writer(files).option("checkpointLocation", checkpoint).start()
         query.processAllAvailable()
         query.stop()
-        held.append(held_now(spark))
-    figures, wrong = grown(held, but=_FILLING if times < _LONG else ())
-    expected = 20 * (times - 1)  # the last minute is not over
-    if counts.elements != expected:
-        wrong.append(f"{counts.elements:,} elements came out, and it must be {expected:,}")
-    took = f"{(time.monotonic() - began) / times:.1f} s"
-    return Finding(f"a query started and stopped {times} times", {"each": took, **figures}, wrong)
+        if (number + 1) * 4 // times > number * 4 // times:
+            time.sleep(rest)
+            held.append(held_now(spark))
+    return held
+
+
+def _natively_counted(files: Any) -> Any:
+    """A query of Spark's alone, with a stateful operator in Python."""
+    files.sparkSession.conf.set("spark.sql.streaming.stateStore.providerClass", _ROCKS_DB)
+    counted = files.groupBy("key").transformWithStateInPandas(
+        RunningCount(), "key string, n bigint", "Append", "none"
+    )
+    return counted.writeStream.foreachBatch(lambda rows, number: rows.collect())
+
+
+def _grown_by(held: Sequence[Held], name: str) -> float:
+    before, after = growth([getattr(look, name) for look in held])
+    return max(after - before, 0)
 
 
 def together(spark: "SparkSession", home: Path, batches: int, rows: int = 500) -> Finding:
@@ -160,28 +225,42 @@ def together(spark: "SparkSession", home: Path, batches: int, rows: int = 500) -
     return Finding("three queries in one session", figures, wrong)
 
 
-def growing_keys(spark: "SparkSession", home: Path, batches: int, keys: int) -> Finding:
-    """So many new keys in each micro-batch, and none ever ends."""
-    stream = numbers(spark, keys, key="concat('key ', value)", at="value DIV 1000")
-    panes = _panes(stream, window=bl.FixedWindows("365 days"))
-    writer = panes.writeStream.foreachBatch(_Counts())
+def many_keys(spark: "SparkSession", home: Path, batches: int, keys: int) -> Finding:
+    """So many keys that are there after a fifth of the micro-batches, and change until the end."""
+    rows = -(-keys * 5 // batches)
+    stream = numbers(spark, rows, key=f"concat('key ', value % {keys})", at="value DIV 1000")
+    counts = _Counts()
+    panes = _panes(
+        stream,
+        window=bl.FixedWindows("365 days"),
+        trigger=bl.AfterWatermark(early=bl.AfterCount(3)),
+        accumulation="discarding",
+        allowed_lateness="0 s",
+    )
+    writer = panes.writeStream.foreachBatch(counts)
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
     held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= batches)
-    figures, wrong = grown(held, but=("java",))  # which has the store of all keys
+    figures, wrong = grown(held)
     more, slow = slower(times["counts"])
-    figures = {"keys at the end": f"{batches * keys:,}", **more, **figures}
-    return Finding(f"{keys:,} new keys in each micro-batch", figures, [*wrong, *slow])
+    if counts.elements <= 0:
+        wrong.append("nothing came out")
+    figures = {"rows of a micro-batch": f"{rows:,}", **more, **figures}
+    return Finding(f"{keys:,} keys, all of which stay open", figures, [*wrong, *slow])
 
 
 def ticking(spark: "SparkSession", home: Path, minutes: float, rows: int = 200) -> Finding:
-    """A trigger by processing time, and a micro-batch each second."""
+    """A trigger by processing time, and a micro-batch every five seconds."""
     stream = numbers(spark, rows, key="concat('key ', value % 50)", at=f"value * 60000 DIV {rows}")
-    trigger = bl.AfterWatermark(early=bl.EveryProcessingTime("2 seconds"))
+    trigger = bl.AfterWatermark(early=bl.EveryProcessingTime("10 seconds"))
     counts = _Counts()
     panes = _panes(
-        stream, window=bl.FixedWindows("5 minutes"), trigger=trigger, accumulation="discarding"
+        stream,
+        window=bl.FixedWindows("5 minutes"),
+        trigger=trigger,
+        accumulation="discarding",
+        allowed_lateness="0 s",
     )
-    writer = panes.writeStream.foreachBatch(counts).trigger(processingTime="1 second")
+    writer = panes.writeStream.foreachBatch(counts).trigger(processingTime="5 seconds")
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
     until = time.monotonic() + 60 * minutes
     held, times = _watched(spark, {"ticks": query}, lambda _: time.monotonic() >= until)
@@ -194,21 +273,25 @@ def ticking(spark: "SparkSession", home: Path, minutes: float, rows: int = 200) 
 
 
 def state_beyond_its_bound(spark: "SparkSession", home: Path, mebibytes: int) -> Finding:
-    """State of so many MiB, while the memory of RocksDB is bounded to half of it or less."""
+    """State that grows to so many MiB and stays so large, while RocksDB may have less memory."""
     for name, setting in _BOUND.items():
         spark.conf.set(name, setting)
     letters, rows = 1_024, 4_000
-    stream = numbers(spark, rows, key="concat('key ', value)", at="value DIV 1000").selectExpr(
+    filled = -(-mebibytes * 2**20 // (letters * rows))  # micro-batches, of a minute each
+    stream = numbers(
+        spark, rows, key="concat('key ', value)", at=f"value * 60000 DIV {rows}"
+    ).selectExpr(
         "key", "at", f"left(repeat(sha2(cast(value AS string), 512), 8), {letters}) AS text"
     )
-    aggregate = {"n": bl.count(), "texts": bl.collect("text")}
-    panes = _panes(stream, window=bl.FixedWindows("365 days"), aggregate=aggregate)
-    writer = panes.writeStream.foreachBatch(_Counts())
+    aggregate, counts = {"n": bl.count(), "texts": bl.collect("text")}, _Counts()
+    panes = _panes(stream, window=bl.Sessions(f"{filled} minutes"), aggregate=aggregate)
+    writer = panes.writeStream.foreachBatch(counts)
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
-    batches = -(-mebibytes * 2**20 // (letters * rows))
-    held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= batches)
+    held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= 4 * filled)
     figures, wrong = grown(held)
     more, slow = slower(times["counts"])
+    if counts.elements <= 0:
+        wrong.append("nothing came out")
     title = f"{mebibytes} MiB of state, and RocksDB bounded to {BOUND_MIB} MiB"
     return Finding(title, {**more, **figures}, [*wrong, *slow])
 

@@ -105,8 +105,8 @@ def stream(
             watermark at once. The watermark stays at a row that is further ahead for as long as
             rows come before the gap: the row is an element like any other, the progress has
             ``watermark_held``, and a warning names the row. Once none of these has come for
-            ``idle_after``, the source goes on after the gap. So one row, one key or one part of the
-            input cannot end the windows of the others. Needs ``idle_after``, and is at least
+            ``idle_after``, or five minutes without one, the source goes on after the gap. So one
+            row, one key or one part of the input cannot end the windows of the others. At least
             ``watermark``. None: any row moves the watermark.
         resolution: What times count in all that follows, see `beamlike.windowed`.
 
@@ -152,7 +152,7 @@ def stream(
             'idle="advance" says what happens after idle_after, which is missing; add '
             'idle_after="5 minutes", or as long as no row may mean nothing'
         )
-    jump = jump_ms(max_jump, silence, delay)
+    jump = jump_ms(max_jump, delay)
     if watermark_by is not None:
         _check_parts(columns, watermark_by, silence)
     if not df.isStreaming:

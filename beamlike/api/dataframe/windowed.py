@@ -133,11 +133,10 @@ def windowed(
             rows come before the gap: the row is an element like any other, the progress has
             ``watermark_held``, and a warning names the row. Once none of these has come for
             ``idle_after``, the source goes on after the gap. So one row, one key or one part of the
-            input cannot end the windows of the others. Needs ``idle_after``, and is at least
-            ``watermark``, which has to be said here. None: any row moves the watermark. No effect
-            on a batch.
+            input cannot end the windows of the others. At least ``watermark``, which has to be said
+            here. None: any row moves the watermark. No effect on a batch.
         idle_after: For ``max_jump``: after how much processing time without a row before the gap
-            the watermark goes on after it. The query is woken for it, see `beamlike.stream`.
+            the watermark goes on after it. None: five minutes.
 
     Windows:
         window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
@@ -291,7 +290,7 @@ def windowed(
     ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
     wake = positive_duration("wake_every", wake_every)
     silence = None if idle_after is None else positive_duration("idle_after", idle_after)
-    jump = jump_ms(max_jump, silence, delay)
+    jump = jump_ms(max_jump, delay)
     if jump is None and silence is not None:
         raise WindowingError(
             "idle_after says when the watermark goes on after a gap that max_jump has held it at; "

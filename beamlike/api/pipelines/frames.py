@@ -46,7 +46,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
             ``partition`` of Kafka. Each part has a watermark of its own, and the least of those
             that are not idle is that of the stream: a part that lags is not late.
         max_jump: How far ahead of all rows before it a row of a stream may lie and move the
-            watermark at once, see `beamlike.stream`. Needs ``idle_after``.
+            watermark at once, see `beamlike.stream`.
 
     Raises:
         PipelineError: It is no DataFrame, a stream without timestamp or watermark; only one of
@@ -99,7 +99,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
                 "row may mean nothing"
             )
         jump = None if max_jump is None else in_millis(max_jump, "max_jump")
-        check_jump(jump, idle_ms, delay, PipelineError)
+        check_jump(jump, delay, PipelineError)
         self.part = watermark_by
         by_part = watermark_by is not None and rows.isStreaming
         self.clock = SourceClock(delay, idle_ms, when_idle, ahead, by_part, max_jump=jump)

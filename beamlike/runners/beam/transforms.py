@@ -63,7 +63,7 @@ class FromDataFrame(_Ours):
             ``"advance"`` moves with the clock.
         max_ahead: How far ahead of the clock event time may be; None: as far as it likes.
         max_jump: How far ahead of all rows before it a row of a stream may lie and move the
-            watermark at once, see `beamlike.stream`. Needs ``idle_after``.
+            watermark at once, see `beamlike.stream`.
 
     Raises:
         PipelineError: It is no DataFrame; or a stream has no event time; or ``max_jump`` cannot be.
@@ -97,7 +97,7 @@ class FromDataFrame(_Ours):
         self.idle = option(Idle, idle, "idle")
         self.ahead_ms = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
         self.jump_ms = None if max_jump is None else duration_ms(max_jump, "max_jump")
-        check_jump(self.jump_ms, self.idle_ms, self.delay_ms, PipelineError)
+        check_jump(self.jump_ms, self.delay_ms, PipelineError)
 
     def get_windowing(self, unused_inputs: Any) -> Windowing:
         return Windowing(beam.window.GlobalWindows())
