@@ -13,11 +13,12 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import SideInputs
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.runtime.look_up import LookUp
-from beamlike.runtime.per_key import PerKey
+from beamlike.runtime.per_key import PerKeyOperation
 
 ROOT = Path(beamlike.__file__).parent
 MADE = {
-    it.__name__: it for it in (Grouping, LookUp, PassThrough, PerKey, SideInputs, StatefulParDo)
+    it.__name__: it
+    for it in (Grouping, LookUp, PassThrough, PerKeyOperation, SideInputs, StatefulParDo)
 }
 LAYERS = ("machine", "runtime", "hosts")
 

@@ -21,7 +21,7 @@ from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
-from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import (
     DroppedElement,
@@ -131,7 +131,7 @@ class _Run:
         self._gathering = _gathering(self._order)
         self._waiting: dict[Node, list[Bundle]] = {}
         """What came in parts to nodes that take a step as a whole."""
-        self._metrics = Recorder()
+        self._metrics = MetricsRecorder()
         self._came: dict[Edge, EdgeOutput] = {}
         self._lost = LostElements()
         self._clock = 0

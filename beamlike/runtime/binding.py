@@ -40,7 +40,7 @@ from beamlike.runtime.frame_columns import (
 )
 from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.output import OutputTable
-from beamlike.runtime.per_key import PerKey, Returned
+from beamlike.runtime.per_key import PerKeyOperation, Returned
 from beamlike.runtime.plan import Part, Plan, PlanOptions
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.sql_types import (
@@ -380,7 +380,7 @@ def bind_per_key(
         tuple(key),
     )
     on_error = options.get("on_error", "drop")
-    operation = PerKey(fn(returned), strategy, values, results, pane, on_error)
+    operation = PerKeyOperation(fn(returned), strategy, values, results, pane, on_error)
     plan = Plan(strategy, keys, values, (), does=operation, **options)
     check_names(columns, plan, "give the column of returns another name")
     return plan, {name: Input(name, dtype) for name, dtype in values.items()}

@@ -117,7 +117,7 @@ class Returned:
 
 
 @attrs.frozen
-class PerKey(Operation):
+class PerKeyOperation(Operation):
     """Rows given to a function with states and timers, one by one.
 
     Args:
@@ -154,7 +154,7 @@ class PerKey(Operation):
             tagged=False,
         )
 
-    def in_resolution(self, resolution: Resolution) -> "PerKey":
+    def in_resolution(self, resolution: Resolution) -> "PerKeyOperation":
         return attrs.evolve(
             self,
             strategy=self.strategy.in_resolution(resolution),

@@ -28,7 +28,7 @@ from beamlike.runtime.store.blobs import explaining_overflow, in_blobs, is_arrow
 from beamlike.runtime.store.column_state import can_number
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages
-from beamlike.runtime.store.recording import Recorder
+from beamlike.runtime.store.recording import StateRecorder
 from beamlike.runtime.store.state import StateLayout, with_bucket
 from beamlike.runtime.store.stores import Store, Transaction
 
@@ -58,7 +58,7 @@ class Stepper:
         self.plan = plan
         self.columns, self._output = in_columns, ColumnOutput(plan)
         self._logged = set[Hashable]()
-        self._recorder = Recorder(plan, plan.record) if plan.record else None
+        self._recorder = StateRecorder(plan, plan.record) if plan.record else None
         self._passes = 1
         """How many the last step by the columnar machine took."""
 

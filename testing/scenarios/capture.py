@@ -33,7 +33,7 @@ from beamlike.model.trigger_text import trigger_of
 from beamlike.model.window_text import window_fn_of
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
-from beamlike.runtime.store.recording import OWN, Moment, Record
+from beamlike.runtime.store.recording import OWN, Moment, StateRecord
 from beamlike.testing.scenarios.files import AGGREGATIONS
 from beamlike.testing.scenarios.shrinking import shrunk
 from beamlike.testing.scenarios.writing import write_scenario
@@ -85,7 +85,7 @@ class Captured:
     strategy: WindowingStrategy
     aggregation: str
     script: Script
-    record: Record
+    record: StateRecord
     stopped: bool
 
     @cached_property
@@ -264,13 +264,13 @@ class _Source:
     """Where a scenario comes from."""
 
     stage: SavedStage
-    record: Record
+    record: StateRecord
     stopped: bool
     steps: Sequence[_Step]
 
 
 def _steps(
-    stage: SavedStage, record: Record, own: Callable[[pa.Table], pa.Array]
+    stage: SavedStage, record: StateRecord, own: Callable[[pa.Table], pa.Array]
 ) -> Iterator[_Step]:
     """The steps of a shard from the first row of a key on, with the rows of this key."""
     began, known = False, None

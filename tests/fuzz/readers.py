@@ -37,7 +37,7 @@ from beamlike.runtime.script import Arrive
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
-from beamlike.runtime.store.pages import Contents
+from beamlike.runtime.store.pages import PageContents
 from beamlike.runtime.store.stores import DictStore
 from beamlike.testing.scenarios.files import Scenario, load_transcripts
 from tests.conformance.beamlike_conformance.schema import FormatError, read_json
@@ -326,7 +326,7 @@ def _rows(data: bytes) -> None:
     """Rows whose digest is right, and which need not be what beamlike writes."""
     blobs = dict(_shards()[1])
     columns, header = open_index(blobs[INDEX])
-    shown = Contents.from_json(header["contents"])
+    shown = PageContents.from_json(header["contents"])
     digest = blake2b(data, digest_size=16).hexdigest()
     header["contents"] = attrs.evolve(shown, digests=(digest,)).to_json()
     (page,) = shown.pages

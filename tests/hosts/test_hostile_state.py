@@ -22,7 +22,7 @@ from beamlike.runtime.graph.keys import readable_key
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import open_index
-from beamlike.runtime.store.pages import Contents
+from beamlike.runtime.store.pages import PageContents
 from tests.support.machines.in_shard import run_in_shard
 
 ONE = Arrive((("ann", Element(1, 5)),))
@@ -43,7 +43,7 @@ def state_of(page: pa.Table, header: dict[str, Any], index: pa.Table) -> SavedSt
     """A checkpoint of one shard, whose digests are right: whoever wrote it knows how."""
     blob = pack_blob(page, {})
     digest = blake2b(blob, digest_size=16).hexdigest()
-    contents = attrs.evolve(Contents.from_json(header["contents"]), digests=(digest,))
+    contents = attrs.evolve(PageContents.from_json(header["contents"]), digests=(digest,))
     (number,) = contents.pages
     written = pack_blob(index, header | {"contents": contents.to_json()})
     shard = SavedShard.of(0, 0, {INDEX: written, number: blob})

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from beamlike.errors import StateError
 from beamlike.runtime.store import pages
-from beamlike.runtime.store.pages import Contents
+from beamlike.runtime.store.pages import PageContents
 from tests.support.examples import examples
 from tests.support.machines.shard_of_numbers import ROW, Checkpoint, Limit, Shard, Worker
 
@@ -30,7 +30,7 @@ def test_a_step_writes_one_blob_and_leaves_the_others(limit: Limit) -> None:
     shard.step(gone=[3, 4], new=[10])
 
     assert shard.numbers == [0, 1, 2, 5, 6, 7, 8, 9, 10]
-    assert attrs.evolve(shard.contents, digests=()) == Contents((0,), (1,), (), 1, 2, 2, 9)
+    assert attrs.evolve(shard.contents, digests=()) == PageContents((0,), (1,), (), 1, 2, 2, 9)
     assert shard.store.buckets == {**before, 1: shard.store.buckets[1]}
 
 
@@ -48,13 +48,13 @@ def test_a_step_without_changes_writes_nothing() -> None:
     ("gone", "expected"),
     [
         # 8 logged and 10 gone are as many as the 18 alive,
-        (10, Contents((0,), (1, 2), (), logged=8, dead=10, next=3, living=18)),
+        (10, PageContents((0,), (1, 2), (), logged=8, dead=10, next=3, living=18)),
         # and 8 logged and 11 gone are more than the 17 alive.
-        (11, Contents((2,), (), (), logged=0, dead=0, next=3, living=17)),
+        (11, PageContents((2,), (), (), logged=0, dead=0, next=3, living=17)),
     ],
 )
 def test_pages_are_written_anew_when_more_rows_are_gone_or_logged_than_alive(
-    gone: int, expected: Contents, limit: Limit
+    gone: int, expected: PageContents, limit: Limit
 ) -> None:
     limit("FEW", 0)
     shard = Shard(range(20))
@@ -70,12 +70,12 @@ def test_pages_are_written_anew_when_more_rows_are_gone_or_logged_than_alive(
 @pytest.mark.parametrize(
     ("new", "expected"),
     [
-        ([10], Contents((1,), (), (), logged=0, dead=0, next=2, living=10)),
-        ([10, 11], Contents((0,), (1,), (), logged=2, dead=1, next=2, living=11)),
+        ([10], PageContents((1,), (), (), logged=0, dead=0, next=2, living=10)),
+        ([10, 11], PageContents((0,), (1,), (), logged=2, dead=1, next=2, living=11)),
     ],
 )
 def test_few_rows_are_written_anew_without_a_log(
-    new: list[int], expected: Contents, limit: Limit
+    new: list[int], expected: PageContents, limit: Limit
 ) -> None:
     limit("FEW", 10)
     shard = Shard(range(10))
@@ -133,12 +133,12 @@ def test_when_all_rows_are_gone_no_blob_is_left_and_numbers_go_on(limit: Limit) 
 
     shard.step(gone=range(11))
     assert shard.store.buckets == {}
-    assert shard.contents == Contents(next=4)
+    assert shard.contents == PageContents(next=4)
     assert shard.numbers == []
 
     shard.step(new=[5])
     assert set(shard.store.buckets) == {4}
-    assert attrs.evolve(shard.contents, digests=()) == Contents((4,), next=5, living=1)
+    assert attrs.evolve(shard.contents, digests=()) == PageContents((4,), next=5, living=1)
     assert shard.numbers == [5]
 
 

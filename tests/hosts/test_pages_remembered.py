@@ -9,7 +9,7 @@ import json
 import pytest
 
 from beamlike.runtime.store import pages
-from beamlike.runtime.store.pages import Contents
+from beamlike.runtime.store.pages import PageContents
 from tests.support.machines.shard_of_numbers import ROW, Limit, Shard, Worker
 
 pytestmark = pytest.mark.usefixtures("another_worker")
@@ -78,7 +78,7 @@ def test_after_a_rollback_no_one_sees_newer_rows(limit: Limit) -> None:
         # The same numbers of blobs, with other bytes.
         for number in range(7, 10):
             shard.step(gone=[number], new=[10 + number])
-        assert shard.contents.next == Contents.from_json(json.loads(newest.index)).next
+        assert shard.contents.next == PageContents.from_json(json.loads(newest.index)).next
         assert shard.numbers == [*range(1, 7), 10, 17, 18, 19]
 
         shard.go_on_from(newest)

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from beamlike.hosts.spark.graph import running
-from beamlike.hosts.spark.graph.running import Running
+from beamlike.hosts.spark.graph.running import PipelineQuery
 from beamlike.hosts.spark.ticks import is_tick
 
 ASKED_MS = 1_700_000_000_000
@@ -46,7 +46,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def taken(query: Query, *, is_woken: bool) -> None:
     nothing: Any = None
-    Running(cast("Any", query), nothing, nothing, nothing, is_woken).take_all()
+    PipelineQuery(cast("Any", query), nothing, nothing, nothing, is_woken).take_all()
 
 
 def test_a_micro_batch_without_data_that_began_since_then_is_waited_for() -> None:

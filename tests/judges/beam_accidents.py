@@ -20,7 +20,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Even
 from beamlike.machine.reference import composites, leaves, step
 from beamlike.machine.reference.context import Arrival, StepContext
 from beamlike.machine.reference.merging import merging_fn
-from beamlike.machine.reference.running import FINISHED, Now, Running
+from beamlike.machine.reference.running import FINISHED, Now, TriggerNode
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.calendar import CalendarDays
@@ -55,13 +55,13 @@ ORIGIN: Final = "origin"
 # -- what starts over ------------------------------------------------------------------------
 
 
-def _starts_itself_over(self: Running, state: TriggerState, now: Now) -> TriggerState:
+def _starts_itself_over(self: TriggerNode, state: TriggerState, now: Now) -> TriggerState:
     """AfterWatermarkStateMachine.onNonLateFiring: clear, and setFinished(false) of one node."""
     return attrs.evolve(self.cleared(state, now), finished=False)
 
 
 def _early_starts_over(
-    self: composites.AfterWatermark, state: TriggerState, now: Now
+    self: composites.AfterWatermarkNode, state: TriggerState, now: Now
 ) -> TriggerState:
     early, *late = state.subs
     if early.finished:
@@ -77,7 +77,7 @@ def _early_starts_over(
 
 
 def _merged_child(
-    self: composites.AfterWatermark,
+    self: composites.AfterWatermarkNode,
     place: int,
     state: TriggerState,
     parts: Sequence[TriggerState],
@@ -88,11 +88,14 @@ def _merged_child(
     return attrs.evolve(merged, finished=False)
 
 
-_MERGED_PHASES: Final = composites.AfterWatermark.on_merge
+_MERGED_PHASES: Final = composites.AfterWatermarkNode.on_merge
 
 
 def _phases_merged(
-    self: composites.AfterWatermark, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    self: composites.AfterWatermarkNode,
+    state: TriggerState,
+    parts: Sequence[TriggerState],
+    now: Now,
 ) -> TriggerState:
     """AfterWatermarkEarlyAndLate.onMerge sets the bit of the early trigger, and not its own."""
     return attrs.evolve(_MERGED_PHASES(self, state, parts, now), finished=state.finished)
@@ -102,7 +105,7 @@ def _phases_merged(
 
 
 def _count_merged(
-    self: leaves.AfterCount, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    self: leaves.AfterCountNode, state: TriggerState, parts: Sequence[TriggerState], now: Now
 ) -> TriggerState:
     """AfterPaneStateMachine.onMerge leaves the finished bit of the result as it is."""
     if any(part.finished for part in parts):
@@ -222,12 +225,12 @@ _PATCHES: Final[Mapping[str, Sequence[tuple[Any, str, Any]]]] = {
         (CalendarDays, "assign", _days),
     ),
     PARTS: (
-        (composites.AfterWatermark, "fired", _early_starts_over),
-        (composites.AfterWatermark, "_merge_child", _merged_child),
+        (composites.AfterWatermarkNode, "fired", _early_starts_over),
+        (composites.AfterWatermarkNode, "_merge_child", _merged_child),
     ),
-    PHASES: ((composites.AfterWatermark, "on_merge", _phases_merged),),
+    PHASES: ((composites.AfterWatermarkNode, "on_merge", _phases_merged),),
     **PYTHON_PATCHES,
-    MERGES: ((leaves.AfterCount, "on_merge", _count_merged),),
+    MERGES: ((leaves.AfterCountNode, "on_merge", _count_merged),),
 }
 
 

@@ -12,7 +12,7 @@ import attrs
 from beamlike.machine.events import AdvanceClock, Item
 from beamlike.machine.reference import composites, emission, late, leaves, step
 from beamlike.machine.reference.context import Arrival, StepContext
-from beamlike.machine.reference.running import Now, Running
+from beamlike.machine.reference.running import Now, TriggerNode
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.options import TimestampCombiner
 from beamlike.model.panes import PaneInfo, Timing
@@ -71,8 +71,8 @@ class _Timers:
     fire_apart = False
 
 
-def _timers_at_end(trigger: Running) -> int:
-    waiting = (leaves.Default, leaves.AfterEndOfWindow, composites.AfterWatermark)
+def _timers_at_end(trigger: TriggerNode) -> int:
+    waiting = (leaves.DefaultNode, leaves.AfterEndOfWindowNode, composites.AfterWatermarkNode)
     return sum(isinstance(node, waiting) for node in trigger.walk())
 
 
@@ -90,10 +90,12 @@ def _deadline_a_tick_later(strategy: WindowingStrategy, window: Window, timestam
 # -- holds -------------------------------------------------------------------------------------
 
 
-def _has_on_time_pane(trigger: Running) -> bool:
+def _has_on_time_pane(trigger: TriggerNode) -> bool:
     """TriggerFn.has_ontime_pane."""
     return any(
-        isinstance(node, (leaves.Default, leaves.AfterEndOfWindow, composites.AfterWatermark))
+        isinstance(
+            node, (leaves.DefaultNode, leaves.AfterEndOfWindowNode, composites.AfterWatermarkNode)
+        )
         for node in trigger.walk()
     )
 
@@ -243,11 +245,14 @@ def _merge_with_closed(work: StepContext, arrivals: list[Arrival]) -> dict[Windo
     return home | _MERGE_WINDOWS(work, rest)
 
 
-_PHASES_MERGED: Final = composites.AfterWatermark.on_merge
+_PHASES_MERGED: Final = composites.AfterWatermarkNode.on_merge
 
 
 def _furthest_phase(
-    self: composites.AfterWatermark, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    self: composites.AfterWatermarkNode,
+    state: TriggerState,
+    parts: Sequence[TriggerState],
+    now: Now,
 ) -> TriggerState:
     """AfterWatermark keeps LATE_TAG of any part, and AfterEach the greatest index."""
     ended = [part for part in parts if part.subs[0].finished]
@@ -258,7 +263,7 @@ def _furthest_phase(
 
 
 def _parallel(combine: Callable[[Iterable[bool]], bool]) -> Callable[..., TriggerState]:
-    def fired(self: Running, state: TriggerState, now: Now) -> TriggerState:
+    def fired(self: TriggerNode, state: TriggerState, now: Now) -> TriggerState:
         """_ParallelTriggerFn.on_fire: of the parts that are ready by the watermark."""
         timer, _Timer.now = _Timer.now, None
         parts, finished = [], []
@@ -276,11 +281,11 @@ def _parallel(combine: Callable[[Iterable[bool]], bool]) -> Callable[..., Trigge
     return fired
 
 
-_SEQUENCE_MERGED: Final = composites.AfterEach.on_merge
+_SEQUENCE_MERGED: Final = composites.AfterEachNode.on_merge
 
 
 def _furthest_index(
-    self: composites.AfterEach, state: TriggerState, parts: Sequence[TriggerState], now: Now
+    self: composites.AfterEachNode, state: TriggerState, parts: Sequence[TriggerState], now: Now
 ) -> TriggerState:
     def index(part: TriggerState) -> int:
         return sum(sub.finished for sub in part.subs)
@@ -307,13 +312,13 @@ PATCHES: Final[Mapping[str, Sequence[tuple[Any, str, Any]]]] = {
     ),
     SESSIONS: (
         (step, "merge_windows", _merge_with_closed),
-        (composites.AfterWatermark, "on_merge", _furthest_phase),
-        (composites.AfterEach, "on_merge", _furthest_index),
+        (composites.AfterWatermarkNode, "on_merge", _furthest_phase),
+        (composites.AfterEachNode, "on_merge", _furthest_index),
     ),
     COMPOSITES: (
-        (composites.AfterFirst, "fired", _parallel(any)),
-        (composites.OrFinally, "fired", _parallel(any)),
-        (composites.AfterAll, "fired", _parallel(all)),
+        (composites.AfterFirstNode, "fired", _parallel(any)),
+        (composites.OrFinallyNode, "fired", _parallel(any)),
+        (composites.AfterAllNode, "fired", _parallel(all)),
     ),
     CLOCK: (
         (leaves.PastClock, "ready", _ready_by_the_domain),

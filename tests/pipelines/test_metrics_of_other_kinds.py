@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.runtime.graph.metrics import MetricKey, MetricName, Recorder, record
+from beamlike.runtime.graph.metrics import MetricKey, MetricName, MetricsRecorder, record
 
 
 @attrs.frozen
@@ -17,7 +17,7 @@ class Names:
         return Names(self.seen | other.seen)
 
 
-def noted(recorder: Recorder, step: str, *names: str) -> None:
+def noted(recorder: MetricsRecorder, step: str, *names: str) -> None:
     with recorder.step(step):
         for name in names:
             cell = Names(frozenset({name}))
@@ -29,7 +29,7 @@ def key(step: str) -> MetricKey:
 
 
 def test_parts_of_a_step_are_combined_also_those_of_other_processes() -> None:
-    first, second = Recorder(), Recorder()
+    first, second = MetricsRecorder(), MetricsRecorder()
     noted(first, "0", "tea", "milk")
     noted(second, "0", "salt")
     noted(second, "1", "soup")

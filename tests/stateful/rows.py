@@ -17,7 +17,7 @@ from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.options import OnError
-from beamlike.runtime.per_key import PerKey, Returned
+from beamlike.runtime.per_key import PerKeyOperation, Returned
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive, Output, Script
 from beamlike.runtime.shard import Shard
@@ -57,7 +57,9 @@ def run_rows(
 ) -> tuple[list[Output], DictStore]:
     """What a function brings out of rows of a key and a number, and what is left in the store."""
     rows = _BareKeys([*_COLUMNS], ["key"], _AsText(_TEXT, {}, frozenset(), ["key"]), Row)
-    does = PerKey(row_function(fn, rows, "States"), strategy, _COLUMNS, _TEXT, on_error=on_error)
+    does = PerKeyOperation(
+        row_function(fn, rows, "States"), strategy, _COLUMNS, _TEXT, on_error=on_error
+    )
     keys = {"key": _COLUMNS["key"]}
     plan = Plan(strategy, keys, _COLUMNS, (), shards=1, buckets=2, does=does, on_error=on_error)
     store, watermark, clock = DictStore(), MIN_TIMESTAMP, 0

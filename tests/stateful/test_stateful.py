@@ -120,7 +120,7 @@ def first_broken(law: str) -> Broken:
 def test_a_machine_that_fires_at_the_instant_itself_is_found_by_the_rules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    queue = running.Running._queue_timer
+    queue = running.StatefulStep._queue_timer
 
     def hasty(machine: Any, window: Any, spec: Any, tag: str, timer: Any) -> None:
         watermark = machine._watermark
@@ -128,7 +128,7 @@ def test_a_machine_that_fires_at_the_instant_itself_is_found_by_the_rules(
         queue(machine, window, spec, tag, timer)
         machine._watermark = watermark
 
-    monkeypatch.setattr(running.Running, "_queue_timer", hasty)
+    monkeypatch.setattr(running.StatefulStep, "_queue_timer", hasty)
 
     broken = smallest(first_broken(OF_RULES))
 

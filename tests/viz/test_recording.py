@@ -19,7 +19,7 @@ from beamlike.machine.events import (
 )
 from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.next_timers import NextTimers
-from beamlike.machine.reference.running import Now, Running, TriggerView
+from beamlike.machine.reference.running import Now, TriggerNode, TriggerView
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn, Count, Sum
@@ -412,10 +412,10 @@ def test_the_end_of_the_global_window_is_the_end_of_time() -> None:
 COMBINES = {"list": Collect(), "count": Count()}
 
 
-class Watched(Running):
+class Watched(TriggerNode):
     """A trigger that is described each time it is asked, and compared with what it answers."""
 
-    def __init__(self, inner: Running) -> None:
+    def __init__(self, inner: TriggerNode) -> None:
         super().__init__(inner.name, inner.subs, inner.merging)
         self.inner = inner
         self.asked = 0

@@ -10,7 +10,13 @@ import attrs
 
 from beamlike.api.pipelines.beams_own import OfBeamsSDK
 from beamlike.errors import PipelineError
-from beamlike.runtime.graph.metrics import DistributionData, MetricKey, MetricName, Recorder, record
+from beamlike.runtime.graph.metrics import (
+    DistributionData,
+    MetricKey,
+    MetricName,
+    MetricsRecorder,
+    record,
+)
 
 __all__ = [
     "Counter",
@@ -188,7 +194,7 @@ class MetricResults:
     DISTRIBUTIONS: ClassVar[Kind] = "distributions"
     GAUGES: ClassVar[Kind] = "gauges"
 
-    def __init__(self, recorded: Recorder) -> None:
+    def __init__(self, recorded: MetricsRecorder) -> None:
         self._recorded = recorded
 
     @staticmethod

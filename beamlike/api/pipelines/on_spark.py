@@ -19,7 +19,7 @@ from beamlike.runtime.options import SHARDS, WAKE_EVERY
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.graph.running import Running, RunReport, Sink
+    from beamlike.hosts.spark.graph.running import PipelineQuery, RunReport, Sink
 
 
 @attrs.frozen
@@ -62,7 +62,7 @@ class RunningResult(PipelineResult):
     Spark's own.
     """
 
-    def __init__(self, running: "Running") -> None:
+    def __init__(self, running: "PipelineQuery") -> None:
         super().__init__(PipelineRun({}, ()))
         self._running = running
         self._ended: str | None = None

@@ -22,8 +22,8 @@ from beamlike.runtime.envelope import coarser
 from beamlike.runtime.store.blobs import unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, open_index
 from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
-from beamlike.runtime.store.pages import Contents, Pages
-from beamlike.runtime.store.recording import Record
+from beamlike.runtime.store.pages import PageContents, Pages
+from beamlike.runtime.store.recording import StateRecord
 from beamlike.runtime.store.stores import NO_STATE_CACHE, StateCache
 
 _INSTANTS = ("start", "output_watermark", "element_hold")
@@ -133,7 +133,7 @@ class SavedShard:
     earliest_hold: int | None
     rows: pa.Table
     stored: int
-    record: Record | None = None
+    record: StateRecord | None = None
     of_keys: pa.Table | None = None
 
     @classmethod
@@ -142,7 +142,7 @@ class SavedShard:
         try:
             columns, header = open_index(blobs[INDEX])
             identity = {str(what): str(words) for what, words in header["plan"].items()}
-            contents = Contents.from_json(header["contents"])
+            contents = PageContents.from_json(header["contents"])
         except (StateError, *UNREADABLE) as error:
             raise _unreadable(group, error) from error
         _check_version(identity)
@@ -169,7 +169,7 @@ class SavedShard:
                 in_ms(hold, unit),
                 rows_in_ms(_living(contents, blobs), trigger, unit),
                 sum(map(len, blobs.values())),
-                Record.read(blobs.get),
+                StateRecord.read(blobs.get),
                 None if of_keys is None else coarser(of_keys, CLOCK_FIELDS, unit.per_ms),
             )
         except (StateError, *UNREADABLE) as error:
@@ -196,7 +196,7 @@ class _Blobs:
         self.write(INDEX, blob)
 
 
-def _living(contents: Contents, blobs: Mapping[int, bytes]) -> pa.Table:
+def _living(contents: PageContents, blobs: Mapping[int, bytes]) -> pa.Table:
     if not contents.digests:
         return pa.table({})
     for number in (*contents.pages, *contents.log):

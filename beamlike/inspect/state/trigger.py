@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from beamlike.errors import TriggerError
 from beamlike.machine.reference.custom import Custom
 from beamlike.machine.reference.leaves import PastClock
-from beamlike.machine.reference.running import Now, Running, TriggerView
+from beamlike.machine.reference.running import Now, TriggerNode, TriggerView
 from beamlike.machine.reference.state import TriggerState
 from beamlike.machine.reference.triggers import run_trigger
 from beamlike.model.trigger_text import trigger_of
@@ -54,7 +54,7 @@ class SavedTrigger:
         kept = dict(zip(self.slots, values, strict=False))
         counter = iter(range(64))
 
-        def build(node: Running) -> TriggerState:
+        def build(node: TriggerNode) -> TriggerState:
             at = next(counter)
             subs = tuple(build(sub) for sub in node.subs)
             element = (_Unread(),) if node.keeps_element else ()
@@ -63,7 +63,7 @@ class SavedTrigger:
         return self._running.view(build(self._running), now)
 
 
-def _is_instant(node: Running) -> bool:
+def _is_instant(node: TriggerNode) -> bool:
     """Whether what a node keeps is an instant, and not a count."""
     if isinstance(node, Custom):
         return "duration" in node.trigger.arguments.values()

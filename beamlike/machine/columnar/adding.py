@@ -25,7 +25,7 @@ from beamlike.machine.columnar.assign import Bundle, Incoming
 from beamlike.machine.columnar.columns import Drops, Merges, State, Table
 from beamlike.machine.columnar.late import closed, split_expired_after_merging
 from beamlike.machine.columnar.merging import merged
-from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.columnar.sweep import Runs, Sweep
 from beamlike.model.options import TimestampCombiner
 
@@ -51,7 +51,7 @@ class TargetWindows:
 
 
 def find_target_windows(
-    rules: Rules, state: State, incoming: Incoming
+    rules: ColumnRules, state: State, incoming: Incoming
 ) -> tuple[TargetWindows, Incoming, list[Drops]]:
     """The windows that elements go to, the elements that get there, and the drops of the others."""
     table = state.table
@@ -96,7 +96,13 @@ def sizes_of(sweep: Sweep, incoming: Incoming) -> Ints:
 
 
 def _runs(
-    rules: Rules, state: State, rows: Ints, incoming: Incoming, key: Ints, start: Ints, end: Ints
+    rules: ColumnRules,
+    state: State,
+    rows: Ints,
+    incoming: Incoming,
+    key: Ints,
+    start: Ints,
+    end: Ints,
 ) -> Runs:
     """The windows of the table's rows, and after them the incoming ones, as far as they merge."""
     if rules.sweep is None:
@@ -125,7 +131,7 @@ class BundleResult:
 
 
 def apply_bundle(
-    rules: Rules, state: State, bundle: Bundle, incoming: Incoming, targets: TargetWindows
+    rules: ColumnRules, state: State, bundle: Bundle, incoming: Incoming, targets: TargetWindows
 ) -> tuple[BundleResult, list[Drops]]:
     """Merge windows, add the elements to them, and drop those whose window is closed."""
     table = state.table
@@ -158,7 +164,7 @@ def apply_bundle(
     ), drops
 
 
-def _closed(rules: Rules, table: Table, targets: TargetWindows) -> tuple[Bools, Ints]:
+def _closed(rules: ColumnRules, table: Table, targets: TargetWindows) -> tuple[Bools, Ints]:
     """Which windows are closed, and the closed rows that make way for what lives."""
     lives = targets.parts.lengths > 0
     if rules.sweep is None:
@@ -179,7 +185,7 @@ def _merges(table: Table, targets: TargetWindows) -> Merges:
     return Merges(targets.key, targets.start, targets.end, parts.lengths, start, end)
 
 
-def _merged(rules: Rules, state: State, targets: TargetWindows) -> Table:
+def _merged(rules: ColumnRules, state: State, targets: TargetWindows) -> Table:
     """The windows with what they remember of the time before the bundle."""
     table, parts = state.table, targets.parts
     of = parts.owner
@@ -199,7 +205,12 @@ def _merged(rules: Rules, state: State, targets: TargetWindows) -> Table:
 
 
 def _added(
-    rules: Rules, state: State, rows: Table, bundle: Bundle, incoming: Incoming, arrivals: Lists
+    rules: ColumnRules,
+    state: State,
+    rows: Table,
+    bundle: Bundle,
+    incoming: Incoming,
+    arrivals: Lists,
 ) -> Table:
     first, counts = arrivals.first, arrivals.lengths
     if incoming.count is not None and len(counts):
@@ -223,14 +234,16 @@ def _added(
     )
 
 
-def _sizes(rules: Rules, rows: Table, incoming: Incoming, arrivals: Lists) -> Ints | None:
+def _sizes(rules: ColumnRules, rows: Table, incoming: Incoming, arrivals: Lists) -> Ints | None:
     if rows.size is None or rules.sweep is None or not len(rows):
         return rows.size
     each = sizes_of(rules.sweep, incoming)[arrivals.items]
     return rows.size + np.add.reduceat(each, arrivals.first)
 
 
-def _hold(rules: Rules, state: State, rows: Table, incoming: Incoming, arrivals: Lists) -> Ints:
+def _hold(
+    rules: ColumnRules, state: State, rows: Table, incoming: Incoming, arrivals: Lists
+) -> Ints:
     """Where the new elements keep the output watermark, so that their pane is on time.
 
     One that is behind the output watermark, or whose window the watermark has passed, comes too

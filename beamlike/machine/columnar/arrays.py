@@ -1,7 +1,7 @@
 """Columns of any kind, and records of them: what can be done to all of them alike.
 
 A column has a row for each of something, mostly for each window. It is a NumPy array, an Arrow
-array, `Lists` of rows of other columns, `Picked` rows of another column, a record (a tuple or an
+array, `Lists` of rows of other columns, `PickedRows` of another column, a record (a tuple or an
 attrs class) of columns that are as long as each other, or None where a machine has no use for it.
 
 Sorting is most of what a bundle costs. Columns that are narrow enough together become one column
@@ -91,7 +91,7 @@ class Lists:
 
 
 @attrs.frozen(eq=False)
-class Picked:
+class PickedRows:
     """Rows of other columns that are taken when they are read.
 
     Records of many columns are moved about with their windows several times in a step, and few of
@@ -140,7 +140,7 @@ class Picked:
         return whole if everything and (np.diff(rows) == 1).all() else take(whole, rows)
 
     @classmethod
-    def joined(cls, parts: "Sequence[Picked]") -> "Picked":
+    def joined(cls, parts: "Sequence[PickedRows]") -> "PickedRows":
         """The rows of several, one below the other."""
         pieces, starts, total = list[Any](), dict[int, int](), 0
         rows = []
@@ -189,7 +189,7 @@ def take(column: Column, rows: Ints) -> Column:
     def taken(part: Any) -> Any:
         if isinstance(part, np.ndarray):
             return part[rows]
-        return part.take(rows if isinstance(part, Lists | Picked) else pa.array(rows))
+        return part.take(rows if isinstance(part, Lists | PickedRows) else pa.array(rows))
 
     return cast(Column, _each(taken, column))
 
@@ -208,8 +208,8 @@ def concat(columns: Sequence[Column]) -> Column:
         if isinstance(parts[0], Lists):
             lengths = np.concatenate([part.lengths for part in parts])
             return Lists(lengths, concat([part.items for part in parts]))
-        if isinstance(parts[0], Picked):
-            return Picked.joined(parts)
+        if isinstance(parts[0], PickedRows):
+            return PickedRows.joined(parts)
         return pa.concat_arrays(parts)
 
     return columns[0] if len(columns) == 1 else cast(Column, _each(joined, *columns))
@@ -249,7 +249,7 @@ def _each(change: Callable[..., Any], *columns: Any) -> Any:
     first = columns[0]
     if first is None:
         return None
-    if isinstance(first, np.ndarray | Lists | Picked | pa.Array):
+    if isinstance(first, np.ndarray | Lists | PickedRows | pa.Array):
         return change(*columns)
     if isinstance(first, tuple):
         return tuple([_each(change, *one) for one in zip(*columns, strict=True)])

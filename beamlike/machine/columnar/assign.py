@@ -33,7 +33,7 @@ from beamlike.model.windows import GLOBAL_WINDOWS
 
 
 @attrs.frozen(eq=False)
-class Assigned:
+class AssignedRows:
     """A row for each window of each element: which element it is, and the window."""
 
     row: Ints
@@ -68,7 +68,7 @@ _OWN = frozenset(
 )
 
 
-def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -> Assigned:
+def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -> AssignedRows:
     """The windows of elements, element by element; see `check_assignable`.
 
     Args:
@@ -85,11 +85,11 @@ def assign(window_fn: WindowFn, timestamps: Ints, is_end: Bools | None = None) -
     if is_end is None:
         raise UnsupportedError(f"{window_fn} looks at values, and here are event times alone")
     start, end = assigned.start, assigned.end
-    return Assigned(assigned.row, start, np.where(is_end, start + 1, end))
+    return AssignedRows(assigned.row, start, np.where(is_end, start + 1, end))
 
 
 @singledispatch
-def _assigned(window_fn: WindowFn, timestamps: Ints) -> Assigned:
+def _assigned(window_fn: WindowFn, timestamps: Ints) -> AssignedRows:
     """Each of beamlike's window functions has its own here."""
     raise NotImplementedError(window_fn)
 
@@ -115,14 +115,14 @@ def _since_start(timestamps: Ints, offset: int, length: int) -> Ints:
 
 
 @_assigned.register
-def _(window_fn: FixedWindows, timestamps: Ints) -> Assigned:
+def _(window_fn: FixedWindows, timestamps: Ints) -> AssignedRows:
     timestamps = _within_time(timestamps, window_fn.resolution)
     start = timestamps - _since_start(timestamps, window_fn.offset, window_fn.size)
-    return Assigned(_rows(timestamps), start, _cut(start, window_fn.size, window_fn.resolution))
+    return AssignedRows(_rows(timestamps), start, _cut(start, window_fn.size, window_fn.resolution))
 
 
 @_assigned.register
-def _(window_fn: SlidingWindows, timestamps: Ints) -> Assigned:
+def _(window_fn: SlidingWindows, timestamps: Ints) -> AssignedRows:
     timestamps = _within_time(timestamps, window_fn.resolution)
     last = timestamps - _since_start(timestamps, window_fn.offset, window_fn.period)
     # How many windows back there is still one that holds the element.
@@ -130,27 +130,27 @@ def _(window_fn: SlidingWindows, timestamps: Ints) -> Assigned:
     counts = np.maximum(back + 1, 0)
     row = np.repeat(_rows(timestamps), counts)
     start = last[row] - within(counts) * window_fn.period
-    return Assigned(row, start, _cut(start, window_fn.size, window_fn.resolution))
+    return AssignedRows(row, start, _cut(start, window_fn.size, window_fn.resolution))
 
 
 @_assigned.register
-def _(window_fn: Sessions, timestamps: Ints) -> Assigned:
+def _(window_fn: Sessions, timestamps: Ints) -> AssignedRows:
     assert isinstance(window_fn.gap, int), "see `check_assignable`"
     timestamps = _within_time(timestamps, window_fn.resolution)
-    return Assigned(
+    return AssignedRows(
         _rows(timestamps), timestamps, _cut(timestamps, window_fn.gap, window_fn.resolution)
     )
 
 
 @_assigned.register
-def _(window_fn: GlobalWindows, timestamps: Ints) -> Assigned:
+def _(window_fn: GlobalWindows, timestamps: Ints) -> AssignedRows:
     window = GLOBAL_WINDOWS[window_fn.resolution]
     start = np.full(len(timestamps), window.start, np.int64)
-    return Assigned(_rows(timestamps), start, np.full(len(timestamps), window.end, np.int64))
+    return AssignedRows(_rows(timestamps), start, np.full(len(timestamps), window.end, np.int64))
 
 
 @_assigned.register
-def _(window_fn: CalendarWindows, timestamps: Ints) -> Assigned:
+def _(window_fn: CalendarWindows, timestamps: Ints) -> AssignedRows:
     # Few windows for many elements: each is worked out once and found again by search.
     order = np.argsort(timestamps, kind="stable")
     timestamps = timestamps[order]
@@ -161,7 +161,7 @@ def _(window_fn: CalendarWindows, timestamps: Ints) -> Assigned:
         beyond = max(place + 1, int(np.searchsorted(timestamps, window.end)))
         start[order[place:beyond]], end[order[place:beyond]] = window.start, window.end
         place = beyond
-    return Assigned(_rows(timestamps), start, end)
+    return AssignedRows(_rows(timestamps), start, end)
 
 
 @attrs.frozen(eq=False)
@@ -211,13 +211,13 @@ class PlainBundle:
         row = assigned.row
         return Incoming(row, key[row], assigned.start, assigned.end, at[row])
 
-    def _assigned(self, window_fn: WindowFn) -> Assigned:
+    def _assigned(self, window_fn: WindowFn) -> AssignedRows:
         at, start, end = self.arrivals.at, self.arrivals.start, self.arrivals.end
         if start is None or end is None:
             return assign(window_fn, at, self.arrivals.is_end)
         given = start != NOTHING
         if given.all():
-            return Assigned(np.arange(len(at)), start, end)
+            return AssignedRows(np.arange(len(at)), start, end)
         rows, others = np.nonzero(given)[0], np.nonzero(~given)[0]
         is_end = self.arrivals.is_end
         is_end = None if is_end is None else is_end[others]
@@ -225,7 +225,7 @@ class PlainBundle:
         both = concat(
             [
                 attrs.evolve(assigned, row=others[assigned.row]),
-                Assigned(rows, start[rows], end[rows]),
+                AssignedRows(rows, start[rows], end[rows]),
             ]
         )
         return take(both, order_of(both.row))

@@ -14,9 +14,9 @@ from typing import Any, Self
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, Picked, nothing
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, PickedRows, nothing
 from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
-from beamlike.machine.columnar.leaves import Nodes, Trigger
+from beamlike.machine.columnar.leaves import Nodes, TriggerColumns
 from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import IntervalWindow, Window, window_of
@@ -66,7 +66,7 @@ class Keeps:
 class Table:
     """Windows in rows. ``key`` is the number of a key; the caller knows which is which.
 
-    ``unretracted_panes`` holds lists of `Picked` `UnretractedPanes`, in retracting mode only.
+    ``unretracted_panes`` holds lists of `PickedRows` `UnretractedPanes`, in retracting mode only.
     ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
     timer matters although its trigger no longer waits for it; else the timers of a window are its
     triggers' targets that the clock has not passed. ``size`` is there only if the window
@@ -97,7 +97,7 @@ class Table:
         key: Ints,
         start: Ints,
         end: Ints,
-        trigger: Trigger,
+        trigger: TriggerColumns,
         folds: Sequence[Fold],
         keeps: Keeps,
     ) -> Self:
@@ -115,7 +115,7 @@ class Table:
             timing=np.full(count, NO_PANE, np.int64),
             index=nothing(count),
             nonspeculative=nothing(count),
-            unretracted_panes=Lists.empty(count, Picked.all_of(UnretractedPanes.none(folds)))
+            unretracted_panes=Lists.empty(count, PickedRows.all_of(UnretractedPanes.none(folds)))
             if keeps.unretracted_panes
             else None,
             processing_timers=Lists.empty(count, nothing(0)) if keeps.processing_timers else None,

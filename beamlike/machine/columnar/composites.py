@@ -12,27 +12,27 @@ import numpy as np
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.arrays import Bools, Ints, choose
 from beamlike.machine.columnar.leaves import (
-    AfterCount,
-    AfterEndOfWindow,
-    AfterTime,
-    Constant,
-    Default,
+    AfterCountColumns,
+    AfterEndOfWindowColumns,
+    AfterTimeColumns,
+    ColumnsNow,
+    ConstantColumns,
+    DefaultColumns,
     Nodes,
-    Now,
     Parts,
-    Trigger,
+    TriggerColumns,
 )
 from beamlike.model import triggers as spec
 from beamlike.model.custom_trigger import CustomTrigger
 
 
-class AfterWatermark(Trigger):
-    """`AfterWatermark` with early or late firings.
+class AfterWatermarkColumns(TriggerColumns):
+    """`AfterWatermarkColumns` with early or late firings.
 
     The finished bit of the early child means: the end of the window was processed.
     """
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         # Windows that merge may fall back into the early phase, so both children get elements.
         late = state.subs[0].finished
         phases = (~late, late)
@@ -42,14 +42,14 @@ class AfterWatermark(Trigger):
         )
         return Nodes(state.finished, None, subs)
 
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         early, *late = (
             sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
         )
         in_late_phase = late[0] if late else np.zeros(len(state), np.bool_)
         return np.where(state.subs[0].finished, in_late_phase, early | now.end_reached)
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         early, *late = state.subs
         in_late_phase = early.finished
         passes_end = ~in_late_phase & now.end_reached
@@ -60,7 +60,7 @@ class AfterWatermark(Trigger):
         finished = state.finished | passes_end if not late else state.finished
         return Nodes(finished, None, (choose(in_late_phase, early, past_end), *again))
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         past_end = parts.sub(0).all_finished() & now.end_reached
         merged = self._merge_child(0, nodes, parts, now)
         over = merged.restarted()
@@ -74,7 +74,7 @@ class AfterWatermark(Trigger):
         late = choose(past_end, self._merge_child(1, nodes, parts, now), nodes.subs[1].restarted())
         return Nodes(np.zeros(len(nodes), np.bool_), None, (early, late))
 
-    def _merge_child(self, index: int, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def _merge_child(self, index: int, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         merged = self.subs[index].on_merge(nodes.subs[index], parts.sub(index), now)
         # Early and late triggers repeat: one that is finished by the merge starts over.
         return choose(merged.finished, merged.restarted(), merged)
@@ -83,19 +83,19 @@ class AfterWatermark(Trigger):
         return np.ones(len(state), np.bool_)
 
 
-class Repeatedly(Trigger):
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+class RepeatedlyColumns(TriggerColumns):
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         sub = self.subs[0].on_elements(state.subs[0], counts, on, now)
         return Nodes(state.finished, None, (sub,))
 
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         return self.subs[0].ready(state.subs[0], now)
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         sub = self.subs[0].fired(state.subs[0], now)
         return Nodes(state.finished, None, (choose(sub.finished, sub.restarted(), sub),))
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         sub = self.subs[0].on_merge(nodes.subs[0], parts.sub(0), now)
         return Nodes(np.zeros(len(nodes), np.bool_), None, (sub,))
 
@@ -103,14 +103,14 @@ class Repeatedly(Trigger):
         return self.subs[0].needs_end_of_window_timer(state.subs[0])
 
 
-class _Several(Trigger):
+class _ChildrenColumns(TriggerColumns):
     """What triggers with several children share: each child is called with its own state."""
 
     def _is_notified(self, state: Nodes, index: int) -> Bools:
         """Where child ``index`` sees the elements that come now."""
         return np.ones(len(state), np.bool_)
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         subs = tuple(
             sub.on_elements(sub_state, counts, on & self._is_notified(state, index), now)
             for index, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
@@ -125,27 +125,27 @@ class _Several(Trigger):
             ]
         )
 
-    def _ready(self, state: Nodes, now: Now) -> list[Bools]:
+    def _ready(self, state: Nodes, now: ColumnsNow) -> list[Bools]:
         return [
             sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
         ]
 
-    def _ready_or_finished(self, state: Nodes, now: Now) -> list[Bools]:
+    def _ready_or_finished(self, state: Nodes, now: ColumnsNow) -> list[Bools]:
         ready = self._ready(state, now)
         return [sub.finished | one for sub, one in zip(state.subs, ready, strict=True)]
 
-    def _merge_children(self, nodes: Nodes, parts: Parts, now: Now) -> tuple[Nodes, ...]:
+    def _merge_children(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> tuple[Nodes, ...]:
         return tuple(
             sub.on_merge(nodes.subs[index], parts.sub(index), now)
             for index, sub in enumerate(self.subs)
         )
 
 
-class AfterFirst(_Several):
-    def ready(self, state: Nodes, now: Now) -> Bools:
+class AfterFirstColumns(_ChildrenColumns):
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         return _any(self._ready_or_finished(state, now))
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         # What a child that is not ready was waiting for has left with this pane.
         subs = tuple(
             choose(ready, sub.fired(sub_state, now), sub_state.cleared())
@@ -155,30 +155,30 @@ class AfterFirst(_Several):
         )
         return Nodes(np.ones(len(state), np.bool_), None, subs)
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         subs = self._merge_children(nodes, parts, now)
         return Nodes(_any([sub.finished for sub in subs]), None, subs)
 
 
-class AfterAll(_Several):
+class AfterAllColumns(_ChildrenColumns):
     def _is_notified(self, state: Nodes, index: int) -> Bools:
         return ~state.subs[index].finished
 
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         return _all(self._ready_or_finished(state, now))
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         subs = tuple(
             sub.fired(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
         )
         return Nodes(np.ones(len(state), np.bool_), None, subs)
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         subs = self._merge_children(nodes, parts, now)
         return Nodes(_all([sub.finished for sub in subs]), None, subs)
 
 
-class AfterEach(_Several):
+class AfterEachColumns(_ChildrenColumns):
     def _is_current(self, state: Nodes, index: int) -> Bools:
         """Where child ``index`` is the first unfinished one, or the first of all if none is."""
         finished = [sub.finished for sub in state.subs]
@@ -191,7 +191,7 @@ class AfterEach(_Several):
         # Windows that merge may go back to an earlier child, so all of them get elements.
         return np.ones(len(state), np.bool_) if self.merging else self._is_current(state, index)
 
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         return _any(
             [
                 self._is_current(state, index) & ready
@@ -199,7 +199,7 @@ class AfterEach(_Several):
             ]
         )
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         subs = tuple(
             choose(
                 self._is_current(state, index), sub.fired(state.subs[index], now), state.subs[index]
@@ -211,7 +211,7 @@ class AfterEach(_Several):
             subs = tuple(sub.cleared() for sub in subs)
         return Nodes(_all([sub.finished for sub in subs]), None, subs)
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         subs: list[Nodes] = []
         before = np.ones(len(nodes), np.bool_)
         for index, sub in enumerate(self.subs):
@@ -221,11 +221,11 @@ class AfterEach(_Several):
         return Nodes(before, None, tuple(subs))
 
 
-class OrFinally(_Several):
-    def ready(self, state: Nodes, now: Now) -> Bools:
+class OrFinallyColumns(_ChildrenColumns):
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         return _any(self._ready(state, now))
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         main, until = state.subs
         ends = self.subs[1].ready(until, now)
         # `until` is not cleared: it judges all that the window received since it started.
@@ -235,7 +235,7 @@ class OrFinally(_Several):
         )
         return Nodes(subs[0].finished | subs[1].finished, None, subs)
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         subs = self._merge_children(nodes, parts, now)
         return Nodes(subs[0].finished | subs[1].finished, None, subs)
 
@@ -253,7 +253,7 @@ def _all(columns: Sequence[Bools]) -> Bools:
 
 
 @singledispatch
-def run_trigger(trigger: spec.Trigger, merging: bool) -> Trigger:
+def run_trigger(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
     """The running form of a trigger over columns.
 
     Raises:
@@ -263,54 +263,54 @@ def run_trigger(trigger: spec.Trigger, merging: bool) -> Trigger:
 
 
 @run_trigger.register
-def _(trigger: CustomTrigger, merging: bool) -> Trigger:  # type: ignore[type-arg]
+def _(trigger: CustomTrigger, merging: bool) -> TriggerColumns:  # type: ignore[type-arg]
     # A class that has a form over columns registers it.
     whose = "" if trigger.arguments else ", a trigger of yours,"
     raise UnsupportedError(f"{trigger}{whose} runs key by key, and not over columns")
 
 
 @run_trigger.register
-def _(trigger: spec.DefaultTrigger, merging: bool) -> Trigger:
-    return Default()
+def _(trigger: spec.DefaultTrigger, merging: bool) -> TriggerColumns:
+    return DefaultColumns()
 
 
 @run_trigger.register
-def _(trigger: spec.AfterWatermark, merging: bool) -> Trigger:
+def _(trigger: spec.AfterWatermark, merging: bool) -> TriggerColumns:
     if trigger.early is None and trigger.late is None:
-        return AfterEndOfWindow()
+        return AfterEndOfWindowColumns()
     subs = [run_trigger(trigger.early or spec.Never(), merging)]
     if trigger.late is not None:
         subs.append(run_trigger(trigger.late, merging))
-    return AfterWatermark(subs, merging)
+    return AfterWatermarkColumns(subs, merging)
 
 
 @run_trigger.register
 def _(
     trigger: spec.AfterProcessingTime | spec.AfterSynchronizedProcessingTime, merging: bool
-) -> Trigger:
-    return AfterTime(trigger)
+) -> TriggerColumns:
+    return AfterTimeColumns(trigger)
 
 
 @run_trigger.register
-def _(trigger: spec.AfterCount, merging: bool) -> Trigger:
-    return AfterCount(trigger)
+def _(trigger: spec.AfterCount, merging: bool) -> TriggerColumns:
+    return AfterCountColumns(trigger)
 
 
 @run_trigger.register
-def _(trigger: spec.Never | spec.Always, merging: bool) -> Trigger:
-    return Constant(isinstance(trigger, spec.Always))
+def _(trigger: spec.Never | spec.Always, merging: bool) -> TriggerColumns:
+    return ConstantColumns(isinstance(trigger, spec.Always))
 
 
-_COMPOSITES: Final[dict[type[spec.Trigger], type[Trigger]]] = {
-    spec.Repeatedly: Repeatedly,
-    spec.AfterFirst: AfterFirst,
-    spec.AfterAll: AfterAll,
-    spec.AfterEach: AfterEach,
-    spec.OrFinally: OrFinally,
+_COMPOSITES: Final[dict[type[spec.Trigger], type[TriggerColumns]]] = {
+    spec.Repeatedly: RepeatedlyColumns,
+    spec.AfterFirst: AfterFirstColumns,
+    spec.AfterAll: AfterAllColumns,
+    spec.AfterEach: AfterEachColumns,
+    spec.OrFinally: OrFinallyColumns,
 }
 
 
-def _run_composite(trigger: spec.Trigger, merging: bool) -> Trigger:
+def _run_composite(trigger: spec.Trigger, merging: bool) -> TriggerColumns:
     subs = [run_trigger(child, merging) for child in trigger.children]
     return _COMPOSITES[type(trigger)](subs, merging)
 

@@ -13,7 +13,7 @@ from beamlike.machine.columnar.arrays import (
     Bools,
     Ints,
     Lists,
-    Picked,
+    PickedRows,
     choose,
     keep,
     nothing,
@@ -30,7 +30,7 @@ from beamlike.machine.columnar.columns import (
 )
 from beamlike.machine.columnar.folds import Values
 from beamlike.machine.columnar.leaves import Nodes
-from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.columnar.session_ids import FiringOrder, sessions_of
 from beamlike.machine.equality import is_same
 from beamlike.model.options import ClosingBehavior, OnTimeBehavior, Unchanged
@@ -39,7 +39,7 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 
 
 def fire(
-    rules: Rules, state: State, firing_order: FiringOrder, expires: Bools | None = None
+    rules: ColumnRules, state: State, firing_order: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
     """Fire the windows whose trigger is ready, and those that expire, ready or not.
 
@@ -68,7 +68,9 @@ def fire(
     return panes, rows if forgotten is None else keep(rows, ~forgotten)
 
 
-def _after_firing(rules: Rules, state: State, rows: Table, trigger: Nodes, done: Bools) -> Table:
+def _after_firing(
+    rules: ColumnRules, state: State, rows: Table, trigger: Nodes, done: Bools
+) -> Table:
     """The windows that fired. One that is done is closed, or has expired and is retained."""
     count, finished = len(rows), trigger.finished
     if done.any():
@@ -113,7 +115,12 @@ def _emptied(lists: Lists, mask: Bools) -> Lists:
 
 
 def _emit(
-    rules: Rules, state: State, rows: Table, is_last: Bools, firing_order: FiringOrder, of: Ints
+    rules: ColumnRules,
+    state: State,
+    rows: Table,
+    is_last: Bools,
+    firing_order: FiringOrder,
+    of: Ints,
 ) -> tuple[list[Panes], Table]:
     """Emit each window's pane unless it is unwanted; the rows that remember it.
 
@@ -166,12 +173,12 @@ def _emit(
     return [panes], attrs.evolve(rows, unretracted_panes=unretracted_panes)
 
 
-def _values(rules: Rules, rows: Table) -> tuple[Values, ...]:
+def _values(rules: ColumnRules, rows: Table) -> tuple[Values, ...]:
     pairs = zip(rules.shown, rows.accumulators, strict=not rules.corrects)
     return tuple(fold.extract(accumulators) for fold, accumulators in pairs)
 
 
-def _net_zero(rules: Rules, rows: Table) -> Bools | None:
+def _net_zero(rules: ColumnRules, rows: Table) -> Bools | None:
     """Which windows have had all of their elements withdrawn; None: that says nothing here.
 
     A pane that discards is the difference to those before, whatever stands.
@@ -192,7 +199,7 @@ def _has_no_panes_to_retract(rows: Table) -> Bools:
 
 
 def _withdrawing(
-    rules: Rules,
+    rules: ColumnRules,
     panes: Panes,
     unretracted_panes: Lists,
     stays: Bools,
@@ -213,7 +220,7 @@ def _withdrawing(
     record = UnretractedPanes(
         **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
     )
-    lists = Lists(stays.astype(np.int64), Picked.all_of(keep(record, stays)))
+    lists = Lists(stays.astype(np.int64), PickedRows.all_of(keep(record, stays)))
     emitted = unretracted_panes.followed_by(lists)
     out: UnretractedPanes = emitted.items.read()
     retraction = np.ones(len(out), np.bool_)
@@ -222,7 +229,7 @@ def _withdrawing(
     return Panes(key=panes.key[emitted.owner], retraction=retraction, **fields), lists
 
 
-def _is_unchanged(rules: Rules, rows: Table, wanted: Bools) -> Bools:
+def _is_unchanged(rules: ColumnRules, rows: Table, wanted: Bools) -> Bools:
     """Whether exactly this pane would be withdrawn and put back."""
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn may be left out"
     stands = np.zeros(len(rows), np.bool_)

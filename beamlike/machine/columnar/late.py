@@ -16,7 +16,7 @@ from beamlike.machine.columnar.arrays import (
 )
 from beamlike.machine.columnar.assign import Incoming
 from beamlike.machine.columnar.columns import Drops, State, Table
-from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.model.options import LateCheck
 
@@ -28,7 +28,9 @@ def missed_by(watermark: int, deadline: Ints) -> Ints:
     return watermark - np.clip(deadline, furthest, watermark)
 
 
-def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incoming, list[Drops]]:
+def split_expired(
+    rules: ColumnRules, state: State, incoming: Incoming
+) -> tuple[Incoming, list[Drops]]:
     """What is passed on to be merged, and the drops of what is late before that."""
     missed = missed_by(state.watermark, _deadline(rules, incoming))
     if incoming.judged is not None:
@@ -43,7 +45,7 @@ def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incom
     return keep(incoming, ~late), [Drops(gone.row, gone.start, gone.end, missed, *nearest_session)]
 
 
-def _deadline(rules: Rules, incoming: Incoming) -> Ints:
+def _deadline(rules: ColumnRules, incoming: Incoming) -> Ints:
     """The last watermark at which an element may still be merged."""
     strategy = rules.strategy
     match strategy.late_check:
@@ -60,7 +62,7 @@ def _deadline(rules: Rules, incoming: Incoming) -> Ints:
 
 
 def split_expired_after_merging(
-    rules: Rules, state: State, incoming: Incoming, home: Ints, home_end: Ints
+    rules: ColumnRules, state: State, incoming: Incoming, home: Ints, home_end: Ints
 ) -> tuple[Incoming, Ints, list[Drops]]:
     """The elements whose merged window is live, their windows, and the drops of the others."""
     if not rules.judges_after_merging:
@@ -80,7 +82,7 @@ def closed(row: Ints, start: Ints, end: Ints) -> Drops:
     return Drops(row, start, end, none, none, none)
 
 
-def _nearest_sessions(rules: Rules, state: State, late: Incoming) -> tuple[Ints, Ints]:
+def _nearest_sessions(rules: ColumnRules, state: State, late: Incoming) -> tuple[Ints, Ints]:
     """What each window would become if it alone merged with the live ones; else `NOTHING`."""
     live = keep(_Live.of(state.table), ~state.table.closed)
     assert rules.sweep is not None, "only windows that merge nearly join others"

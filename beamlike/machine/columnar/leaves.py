@@ -57,7 +57,7 @@ def _nothing(value: Ints | None) -> Ints | None:
 
 
 @attrs.frozen(eq=False)
-class Now:
+class ColumnsNow:
     """All that a trigger may use in a decision: which windows are over, and processing time
     (ms)."""
 
@@ -88,14 +88,14 @@ class Parts:
         return np.logical_or.reduceat(self.nodes.finished, self.first)
 
 
-class Trigger(ABC):
+class TriggerColumns(ABC):
     """A trigger in action over columns; the counterpart of the reference's ``Running``."""
 
     keeps_value: ClassVar[bool] = False
     is_timed: ClassVar[bool] = False
     """Whether its values are processing times that it waits for (ms)."""
 
-    def __init__(self, subs: Sequence["Trigger"] = (), merging: bool = False) -> None:
+    def __init__(self, subs: Sequence["TriggerColumns"] = (), merging: bool = False) -> None:
         self.subs = tuple(subs)
         self.merging = merging
 
@@ -106,19 +106,19 @@ class Trigger(ABC):
         return Nodes(np.zeros(count, np.bool_), value, subs)
 
     @abstractmethod
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         """``counts`` elements of one bundle were added to the windows that are ``on``."""
 
     @abstractmethod
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         """Which windows are to fire now. Does not look at the node's own finished bit."""
 
     @abstractmethod
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         """The state of each window, had its pane been emitted."""
 
     @abstractmethod
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         """The state in the merged windows; ``nodes`` is what they had before, fresh if nothing."""
 
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:
@@ -126,41 +126,41 @@ class Trigger(ABC):
         return np.zeros(len(state), np.bool_)
 
 
-class _AtEnd(Trigger):
+class _AtEnd(TriggerColumns):
     """Ready from the end of the window on."""
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         return state
 
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         return now.end_reached
 
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         return np.ones(len(state), np.bool_)
 
 
-class Default(_AtEnd):
+class DefaultColumns(_AtEnd):
     """Never finishes, so every bundle after the end fires again."""
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         return nodes
 
 
-class AfterEndOfWindow(_AtEnd):
+class AfterEndOfWindowColumns(_AtEnd):
     """`AfterWatermark` without early and late firings."""
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state.finish()
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         # A part that has not fired has data that was in no on-time pane yet.
         return nodes.with_finished(parts.all_finished() & now.end_reached, ())
 
 
-class AfterTime(Trigger):
+class AfterTimeColumns(TriggerColumns):
     """`AfterProcessingTime` and `AfterSynchronizedProcessingTime`."""
 
     keeps_value = True
@@ -172,66 +172,66 @@ class AfterTime(Trigger):
         super().__init__()
         self.trigger = trigger
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         # Only the pane's first element sets the target.
         value = _value(state)
         first = on & (value == NOTHING)
         return Nodes(state.finished, np.where(first, self.trigger.target(now.clock), value))
 
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         value = _value(state)
         ready: Bools = (value != NOTHING) & (now.clock > value)
         return ready
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state.finish()
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         earliest = least(_value(parts.nodes), parts.first)
         return Nodes(own.finished, np.where(own.finished, NOTHING, earliest))
 
 
-class AfterCount(Trigger):
+class AfterCountColumns(TriggerColumns):
     keeps_value = True
 
     def __init__(self, trigger: spec.AfterCount) -> None:
         super().__init__()
         self.count = trigger.count
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         value = _value(state)
         return Nodes(state.finished, np.where(on, _or_zero(value) + counts, value))
 
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         ready: Bools = _or_zero(_value(state)) >= self.count
         return ready
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state.finish()
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         finished = parts.any_finished()
         total = np.add.reduceat(_or_zero(_value(parts.nodes)), parts.first)
         return Nodes(finished, np.where(finished, NOTHING, total))
 
 
-class Constant(Trigger):
+class ConstantColumns(TriggerColumns):
     """`Never` and `Always`: nothing to remember."""
 
     def __init__(self, answer: bool) -> None:
         super().__init__()
         self.answer = answer
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: ColumnsNow) -> Nodes:
         return state
 
-    def ready(self, state: Nodes, now: Now) -> Bools:
+    def ready(self, state: Nodes, now: ColumnsNow) -> Bools:
         return np.full(len(state), self.answer)
 
-    def fired(self, state: Nodes, now: Now) -> Nodes:
+    def fired(self, state: Nodes, now: ColumnsNow) -> Nodes:
         return state
 
-    def on_merge(self, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+    def on_merge(self, nodes: Nodes, parts: Parts, now: ColumnsNow) -> Nodes:
         return nodes
 
 

@@ -10,7 +10,7 @@ from beamlike.machine.columnar.assign import Bundle, Incoming
 from beamlike.machine.columnar.columns import Drops, LiftedArrivals, State
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.late import split_expired
-from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.options import LateCheck
 from beamlike.model.strategy import WindowingStrategy
@@ -33,7 +33,7 @@ class ColumnarLifting:
 
     def __init__(self, strategy: WindowingStrategy, folds: Sequence[Fold]) -> None:
         check_liftable(strategy)
-        self._rules = Rules(strategy, folds)
+        self._rules = ColumnRules(strategy, folds)
         # What a merged window decides, cannot be known here.
         self._judges = strategy.late_check is not LateCheck.MERGED
 

@@ -8,11 +8,11 @@ import numpy as np
 from beamlike.machine.columnar.arrays import NOTHING, Ints, Lists, least, take
 from beamlike.machine.columnar.columns import State, Table
 from beamlike.machine.columnar.leaves import Parts
-from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.model.options import TimestampCombiner
 
 
-def merged(rules: Rules, state: State, into: Table, parts: Lists) -> Table:
+def merged(rules: ColumnRules, state: State, into: Table, parts: Lists) -> Table:
     """Windows with all that their parts remember.
 
     Args:
@@ -46,7 +46,7 @@ def merged(rules: Rules, state: State, into: Table, parts: Lists) -> Table:
     )
 
 
-def _merged_hold(rules: Rules, state: State, into: Table, held: Ints, first: Ints) -> Ints:
+def _merged_hold(rules: ColumnRules, state: State, into: Table, held: Ints, first: Ints) -> Ints:
     match rules.strategy.timestamp_combiner:
         case TimestampCombiner.END_OF_WINDOW:
             return np.where(state.watermark > into.last, NOTHING, into.last)

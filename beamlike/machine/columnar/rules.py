@@ -13,7 +13,7 @@ from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import Keeps, State, Table
 from beamlike.machine.columnar.composites import run_trigger
 from beamlike.machine.columnar.folds import Fold, shown
-from beamlike.machine.columnar.leaves import Nodes, Now, Trigger
+from beamlike.machine.columnar.leaves import ColumnsNow, Nodes, TriggerColumns
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.model.options import AccumulationMode
 from beamlike.model.sessions import Sessions
@@ -21,7 +21,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.trigger_analysis import minds_stale_processing_timers
 
 
-class Rules:
+class ColumnRules:
     """A strategy and how it runs over columns.
 
     ``sweep`` is None unless windows merge, and ``retained_for`` is how long expired windows are
@@ -78,9 +78,9 @@ class Rules:
         # Cut before they are added: the sum may be more than 64 bits hold.
         return np.minimum(instants, self.strategy.end_of_global_window - than) + than
 
-    def trigger_context(self, state: State, rows: Table) -> Now:
+    def trigger_context(self, state: State, rows: Table) -> ColumnsNow:
         """What a trigger may know of these windows."""
-        return Now(state.watermark > rows.last, state.clock)
+        return ColumnsNow(state.watermark > rows.last, state.clock)
 
     def targets(self, trigger: Nodes) -> list[Ints]:
         """The processing times that triggers wait for, a column for each node that does."""
@@ -126,13 +126,13 @@ def _check_durations(strategy: WindowingStrategy) -> None:
             )
 
 
-def _walk(trigger: Trigger) -> Iterator[Trigger]:
+def _walk(trigger: TriggerColumns) -> Iterator[TriggerColumns]:
     yield trigger
     for sub in trigger.subs:
         yield from _walk(sub)
 
 
-def next_timers(rules: Rules, state: State) -> tuple[Ints, Ints]:
+def next_timers(rules: ColumnRules, state: State) -> tuple[Ints, Ints]:
     """For each window, the event time and the processing time (ms) that have to be passed before
     anything changes; `NEVER` if none will."""
     table = state.table

@@ -5,7 +5,7 @@ import numpy as np
 
 from beamlike.machine.columnar.arrays import Bools, Ints, among, order_of_windows
 from beamlike.machine.columnar.columns import Table, UnretractedPanes
-from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.rules import ColumnRules
 
 _Name = tuple[int, int]
 
@@ -24,7 +24,7 @@ class FiringOrder:
     others: Table
 
 
-def sessions_of(rules: Rules, firing_order: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
+def sessions_of(rules: ColumnRules, firing_order: FiringOrder, places: Ints) -> tuple[Ints, Ints]:
     """Start and end of the names of the sessions whose panes come now.
 
     Args:
@@ -53,7 +53,7 @@ def sessions_of(rules: Rules, firing_order: FiringOrder, places: Ints) -> tuple[
     return start, end
 
 
-def _may_be_taken(rules: Rules, firing_order: FiringOrder) -> bool:
+def _may_be_taken(rules: ColumnRules, firing_order: FiringOrder) -> bool:
     """Whether a session may have the bounds that another had at its first pane.
 
     A session without bounds takes in all that touches it, and so has no other within it, until it

@@ -26,7 +26,7 @@ from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, P
 from beamlike.machine.columnar.emission import fire
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.late import split_expired
-from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.rules import ColumnRules
 from beamlike.machine.columnar.session_ids import FiringOrder
 from beamlike.machine.liftable import check_lifted
 from beamlike.model.strategy import WindowingStrategy
@@ -45,7 +45,7 @@ class ColumnarGrouping:
     """
 
     def __init__(self, strategy: WindowingStrategy, folds: Sequence[Fold]) -> None:
-        self.rules = Rules(strategy, folds)
+        self.rules = ColumnRules(strategy, folds)
         self.strategy = strategy
         self.folds = self.rules.folds
         self.trigger = self.rules.trigger

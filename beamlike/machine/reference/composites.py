@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import attrs
 
 from beamlike.machine.reference.leaves import end_of
-from beamlike.machine.reference.running import Now, Running
+from beamlike.machine.reference.running import Now, TriggerNode
 from beamlike.machine.reference.state import TriggerState
 
 
-class AfterWatermark(Running):
-    """`AfterWatermark` with early or late firings.
+class AfterWatermarkNode(TriggerNode):
+    """`AfterWatermarkNode` with early or late firings.
 
     The finished bit of the early child means: the end of the window was processed.
     """
@@ -37,7 +37,7 @@ class AfterWatermark(Running):
     def _phase(self, state: TriggerState) -> int:
         return 1 if state.subs[0].finished else 0
 
-    def _current(self, state: TriggerState) -> tuple[Running, TriggerState] | None:
+    def _current(self, state: TriggerState) -> tuple[TriggerNode, TriggerState] | None:
         phase = self._phase(state)
         return (self.subs[phase], state.subs[phase]) if phase < len(self.subs) else None
 
@@ -112,7 +112,7 @@ class AfterWatermark(Running):
         return ("early", "late")[index]
 
 
-class Repeatedly(Running):
+class RepeatedlyNode(TriggerNode):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         # As an early trigger it carries a bit that is not its own, see `AfterWatermark`.
         sub = self.subs[0].on_elements(state.subs[0], count, now)
@@ -144,7 +144,7 @@ class Repeatedly(Running):
         return "repeated"
 
 
-class _Several(Running):
+class _ChildrenNode(TriggerNode):
     """What triggers with several children share: each child is called with its own state."""
 
     def _is_notified(self, state: TriggerState, index: int) -> bool:
@@ -207,7 +207,7 @@ class _Several(Running):
         return _joined(" or ", self._waits(state, now))
 
 
-class AfterFirst(_Several):
+class AfterFirstNode(_ChildrenNode):
     def ready(self, state: TriggerState, now: Now) -> bool:
         return any(self._ready_or_finished(state, now))
 
@@ -221,7 +221,7 @@ class AfterFirst(_Several):
         return TriggerState(any(sub.finished for sub in subs), None, subs)
 
 
-class AfterAll(_Several):
+class AfterAllNode(_ChildrenNode):
     def _is_notified(self, state: TriggerState, index: int) -> bool:
         return not state.subs[index].finished
 
@@ -243,7 +243,7 @@ class AfterAll(_Several):
         return None if None in waits else _joined(" and ", waits)
 
 
-class AfterEach(_Several):
+class AfterEachNode(_ChildrenNode):
     def _current(self, state: TriggerState) -> int:
         return next((index for index, sub in enumerate(state.subs) if not sub.finished), 0)
 
@@ -292,7 +292,7 @@ class AfterEach(_Several):
         return index == self._current(state)
 
 
-class OrFinally(_Several):
+class OrFinallyNode(_ChildrenNode):
     def ready(self, state: TriggerState, now: Now) -> bool:
         return any(
             sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)

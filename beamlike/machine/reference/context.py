@@ -10,7 +10,7 @@ from typing import NoReturn, Protocol
 
 from beamlike.machine.events import Drop, DropReason, Effect, Item, Lifted, TraceEvent
 from beamlike.machine.failures import Failure, OnFailure
-from beamlike.machine.reference.running import Now, Running, TriggerFailed
+from beamlike.machine.reference.running import Now, TriggerFailed, TriggerNode
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import TimestampCombiner
@@ -44,7 +44,7 @@ class Rules(Protocol):
 
     strategy: WindowingStrategy
     combine: CombineFn
-    trigger: Running
+    trigger: TriggerNode
     needs_clock: bool
     keeps_processing_timers: bool
     needs_event_time_timers: bool

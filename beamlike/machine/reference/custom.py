@@ -10,7 +10,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 import attrs
 
 from beamlike.errors import TriggerError
-from beamlike.machine.reference.running import Blamed, Now, Running, TriggerFailed
+from beamlike.machine.reference.running import Blamed, Now, TriggerFailed, TriggerNode
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.rescaled import coarse
@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 _LARGEST: Final = 2**63 - 1
 
 
-class Custom(Running):
+class Custom(TriggerNode):
     """A node without children. Where the node's state has nothing, the trigger keeps what it starts
     with."""
 

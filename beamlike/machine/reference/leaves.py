@@ -6,7 +6,7 @@ Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``.
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 
-from beamlike.machine.reference.running import FINISHED, Now, Running
+from beamlike.machine.reference.running import FINISHED, Now, TriggerNode
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model import triggers as spec
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_instant
@@ -20,7 +20,7 @@ def end_of(window: Window) -> str:
     return f"the watermark to reach {show_instant(window.end)}"
 
 
-class _AtEnd(Running):
+class _EndOfWindowNode(TriggerNode):
     """Ready from the end of the window on."""
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
@@ -36,7 +36,7 @@ class _AtEnd(Running):
         return end_of(now.window)
 
 
-class Default(_AtEnd):
+class DefaultNode(_EndOfWindowNode):
     """Never finishes, so every bundle after the end fires again."""
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
@@ -48,7 +48,7 @@ class Default(_AtEnd):
         return state
 
 
-class AfterEndOfWindow(_AtEnd):
+class AfterEndOfWindowNode(_EndOfWindowNode):
     """`AfterWatermark` without early and late firings."""
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
@@ -62,7 +62,7 @@ class AfterEndOfWindow(_AtEnd):
         return TriggerState(finished=done)
 
 
-class PastClock(Running):
+class PastClock(TriggerNode):
     """Ready once the clock is strictly past the value. Fires once."""
 
     keeps_value = True
@@ -96,7 +96,7 @@ class PastClock(Running):
         return f"the clock to pass {show_instant(state.value)}"
 
 
-class AfterTime(PastClock):
+class AfterTimeNode(PastClock):
     """`AfterProcessingTime` and `AfterSynchronizedProcessingTime`."""
 
     def __init__(
@@ -117,7 +117,7 @@ class AfterTime(PastClock):
         return min(targets, default=None)
 
 
-class AfterCount(Running):
+class AfterCountNode(TriggerNode):
     keeps_value = True
 
     def __init__(self, trigger: spec.AfterCount) -> None:
@@ -146,7 +146,7 @@ class AfterCount(Running):
         return f"{more} more element{'s' * (more != 1)} ({came} of {self.count})"
 
 
-class Constant(Running):
+class ConstantNode(TriggerNode):
     """`Never` and `Always`: nothing to remember."""
 
     def __init__(self, name: str, answer: bool) -> None:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from beamlike.machine.failures import Failure
-from beamlike.machine.reference.running import Running, TriggerFailed
+from beamlike.machine.reference.running import TriggerFailed, TriggerNode
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.strategy import WindowingStrategy
 
@@ -34,7 +34,7 @@ class NextTimers(NamedTuple):
 def next_timers(
     strategy: WindowingStrategy,
     state: KeyState,
-    trigger: Running | None = None,
+    trigger: TriggerNode | None = None,
     *,
     drops_failures: bool = False,
 ) -> NextTimers:

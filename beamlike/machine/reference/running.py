@@ -84,7 +84,7 @@ class TriggerView:
             yield from sub.walk()
 
 
-class Running(ABC):
+class TriggerNode(ABC):
     """A trigger in action. ``merging`` says that its windows may merge."""
 
     keeps_value: bool = False
@@ -96,7 +96,9 @@ class Running(ABC):
     waits_for_watermark: bool = False
     """Whether the node waits for instants in event time of its own, see `event_time_timers`."""
 
-    def __init__(self, name: str, subs: Sequence["Running"] = (), merging: bool = False) -> None:
+    def __init__(
+        self, name: str, subs: Sequence["TriggerNode"] = (), merging: bool = False
+    ) -> None:
         self.name = name
         self.subs = tuple(subs)
         self.merging = merging
@@ -183,7 +185,7 @@ class Running(ABC):
         subs = zip(self.subs, state.subs, strict=True)
         return TriggerState(subs=tuple(sub.ended(sub_state) for sub, sub_state in subs))
 
-    def walk(self) -> Iterator["Running"]:
+    def walk(self) -> Iterator["TriggerNode"]:
         """This trigger and everything below it, parents first."""
         yield self
         for sub in self.subs:

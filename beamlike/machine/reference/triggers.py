@@ -5,53 +5,53 @@ from typing import Final
 
 from beamlike.errors import UnsupportedError
 from beamlike.machine.reference.composites import (
-    AfterAll,
-    AfterEach,
-    AfterFirst,
-    AfterWatermark,
-    OrFinally,
-    Repeatedly,
+    AfterAllNode,
+    AfterEachNode,
+    AfterFirstNode,
+    AfterWatermarkNode,
+    OrFinallyNode,
+    RepeatedlyNode,
 )
 from beamlike.machine.reference.custom import Custom
 from beamlike.machine.reference.leaves import (
-    AfterCount,
-    AfterEndOfWindow,
-    AfterTime,
-    Constant,
-    Default,
+    AfterCountNode,
+    AfterEndOfWindowNode,
+    AfterTimeNode,
+    ConstantNode,
+    DefaultNode,
 )
-from beamlike.machine.reference.running import Running
+from beamlike.machine.reference.running import TriggerNode
 from beamlike.model import triggers as spec
 from beamlike.model.custom_trigger import CustomTrigger
 
-_COMPOSITES: Final[dict[type[spec.Trigger], type[Running]]] = {
-    spec.Repeatedly: Repeatedly,
-    spec.AfterFirst: AfterFirst,
-    spec.AfterAll: AfterAll,
-    spec.AfterEach: AfterEach,
-    spec.OrFinally: OrFinally,
+_COMPOSITES: Final[dict[type[spec.Trigger], type[TriggerNode]]] = {
+    spec.Repeatedly: RepeatedlyNode,
+    spec.AfterFirst: AfterFirstNode,
+    spec.AfterAll: AfterAllNode,
+    spec.AfterEach: AfterEachNode,
+    spec.OrFinally: OrFinallyNode,
 }
 
 
-def run_trigger(trigger: spec.Trigger, merging: bool) -> Running:
+def run_trigger(trigger: spec.Trigger, merging: bool) -> TriggerNode:
     """The running form of a trigger."""
     match trigger:
         case spec.DefaultTrigger():
-            return Default("DefaultTrigger")
+            return DefaultNode("DefaultTrigger")
         case spec.AfterWatermark(early=None, late=None):
-            return AfterEndOfWindow("AfterWatermark")
+            return AfterEndOfWindowNode("AfterWatermark")
         case spec.AfterWatermark(early=early, late=late):
             parts = [early or spec.Never(), *([] if late is None else [late])]
             subs = [run_trigger(part, merging) for part in parts]
-            return AfterWatermark("AfterWatermark", subs, merging)
+            return AfterWatermarkNode("AfterWatermark", subs, merging)
         case spec.AfterProcessingTime() | spec.AfterSynchronizedProcessingTime():
-            return AfterTime(trigger)
+            return AfterTimeNode(trigger)
         case spec.AfterCount():
-            return AfterCount(trigger)
+            return AfterCountNode(trigger)
         case spec.Never():
-            return Constant("Never", False)
+            return ConstantNode("Never", False)
         case spec.Always():
-            return Constant("Always", True)
+            return ConstantNode("Always", True)
         case CustomTrigger():
             return Custom(trigger)
     composite = _COMPOSITES.get(type(trigger))

@@ -178,7 +178,7 @@ class LiveWindow:
         return Saved(self.key, cells, dict(self.timers.known), tuple(self.waiting))
 
 
-class Call:
+class FunctionCall:
     """What a function may reach in one call. See `beamlike.model.stateful.UserStates`.
 
     Args:

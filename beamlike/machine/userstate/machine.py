@@ -11,7 +11,7 @@ from beamlike.machine.failures import OnFailure, OnFailureLike
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.ungrouped import clocks_after, elements_of, refuse_merging
-from beamlike.machine.userstate.running import Running, next_event
+from beamlike.machine.userstate.running import StatefulStep, next_event
 from beamlike.machine.userstate.saved import of_state
 from beamlike.model.options import option
 from beamlike.model.stateful import StatefulFn
@@ -83,7 +83,7 @@ class StatefulParDo:
             UserFunctionError: ``fn`` or the window function raised, and that is to be reported.
         """
         watermark, clock = clocks_after(state, event)
-        running = Running(
+        running = StatefulStep(
             self.fn,
             state,
             watermark,

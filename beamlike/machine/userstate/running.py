@@ -18,7 +18,7 @@ from beamlike.machine.events import Drop, DropReason, Effect, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.ungrouped import expired
-from beamlike.machine.userstate.call import Call, LiveWindow
+from beamlike.machine.userstate.call import FunctionCall, LiveWindow
 from beamlike.machine.userstate.saved import Saved, SavedTimer, in_state, of_state
 from beamlike.model.bundle import Windowed
 from beamlike.model.resolution import Resolution
@@ -36,7 +36,7 @@ A timer that sets itself to its own instant would be called for ever. Beam has n
 """
 
 _TIMER, _TURN, _END = "", "turn", "end"
-_Answer = Callable[[Call], Iterable[tuple[str, Windowed]]]
+_Answer = Callable[[FunctionCall], Iterable[tuple[str, Windowed]]]
 
 
 class _Due(NamedTuple):
@@ -75,7 +75,7 @@ def end_hold(fn: StatefulFn, window: Window) -> int | None:
     return window.max_timestamp if fn.expires else None
 
 
-class Running:
+class StatefulStep:
     """A step of one key.
 
     Args:
@@ -213,7 +213,7 @@ class Running:
         timer = DueTimer(spec, due.tag, due.at, due.output)
         has_no_end = self._calls_at(due) > MOST_CALLS
 
-        def fire(call: Call) -> Iterable[tuple[str, Windowed]]:
+        def fire(call: FunctionCall) -> Iterable[tuple[str, Windowed]]:
             if has_no_end:
                 raise UserStateError(
                     "the timer was set again, to no later an instant than it fired at, "
@@ -285,7 +285,7 @@ class Running:
     ) -> None:
         drops = self._on_error is OnFailure.DROP
         before = live.saved() if drops or self._fn.answers_failures else None
-        call = Call(live, timestamp, self._watermark, self._clock)
+        call = FunctionCall(live, timestamp, self._watermark, self._clock)
 
         def shown() -> str:
             return words if isinstance(words, str) else words()

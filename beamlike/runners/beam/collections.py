@@ -5,7 +5,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.model.graph import Edge, Node, ParDoNode
-from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.keys import Keys
 from beamlike.runners.beam.sdk import PipelineContext
 from beamlike.runners.beam.stage import Stage
@@ -29,10 +29,10 @@ class _Produced:
     stage: Stage | None
     node: Node | None
     edge: Edge | None = None
-    form: Form | None = None
+    form: ElementForm | None = None
 
 
-class Collections:
+class CollectionTable:
     """What is known of the collections so far.
 
     Args:
@@ -70,9 +70,9 @@ class Collections:
         coder = self._context.coders.get_by_id(self._components.pcollections[collection].coder_id)
         return coder.value_coder() if coder.is_kv_coder() else None
 
-    def _form(self, collection: str, label: str, keys: Keys | None = None) -> Form:
+    def _form(self, collection: str, label: str, keys: Keys | None = None) -> ElementForm:
         windows = self.strategy(collection, label).windows
-        return Form(windows, keys, retracts=collection in self._retracting)
+        return ElementForm(windows, keys, retracts=collection in self._retracting)
 
     def _add(self, node: Node) -> Node:
         """A node of the pipeline, which counts what Beam counts."""
@@ -80,7 +80,7 @@ class Collections:
         self.nodes.append(node)
         return node
 
-    def _comes_from(self, collection: str, edge: Edge, form: Form) -> None:
+    def _comes_from(self, collection: str, edge: Edge, form: ElementForm) -> None:
         self._produced[collection] = _Produced(None, None, edge, form)
 
     def _edge(self, collection: str, label: str, keys: Keys | None = None) -> Edge:

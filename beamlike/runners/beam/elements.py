@@ -1,7 +1,7 @@
 """Elements in the form of the graph, in bundles, and in the form of Beam, as windowed values.
 
-An edge of the graph has a `Form`. Elements of windows that are objects are pairs of the bytes of
-the window and the value; before a grouping, pairs have keys as `Keys` makes them.
+An edge of the graph has an `ElementForm`. Elements of windows that are objects are pairs of the
+bytes of the window and the value; before a grouping, pairs have keys as `Keys` makes them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ _KEPT: Final = 100_000
 
 
 @attrs.frozen(slots=False)
-class Form:
+class ElementForm:
     """How the elements of an edge are in the graph.
 
     Args:

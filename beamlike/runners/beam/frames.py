@@ -11,7 +11,7 @@ from beamlike.errors import PipelineError
 from beamlike.model.bundle import Bundle, Retraction, Windowed
 from beamlike.model.graph import MAIN, Do, Edge, ReadNode
 from beamlike.model.panes import Timing
-from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.transforms import FromDataFrame, UpsertInto, WriteRows
 from beamlike.runners.beam.windows import pane_from_beam
 
@@ -51,7 +51,7 @@ class AsRows(Do):
     """
 
     def __init__(
-        self, label: str, takes: Form, *, with_panes: bool = False, retracts: bool = False
+        self, label: str, takes: ElementForm, *, with_panes: bool = False, retracts: bool = False
     ) -> None:
         self._label, self._takes = label, takes
         self._with_panes, self._retracts = with_panes, retracts

@@ -20,7 +20,7 @@ from beamlike.runners.beam.sdk import (
 )
 from beamlike.runtime.graph.metrics import MetricKey as RecordedKey
 from beamlike.runtime.graph.metrics import MetricName as Recorded
-from beamlike.runtime.graph.metrics import Recorder, record
+from beamlike.runtime.graph.metrics import MetricsRecorder, record
 
 _FIELDS: Final = (
     "counters",
@@ -92,15 +92,15 @@ class Sampler:
                     record(name, _combining(cell))
 
 
-def _combining(cell: Any) -> Callable[[Recorder, RecordedKey], None]:
+def _combining(cell: Any) -> Callable[[MetricsRecorder, RecordedKey], None]:
     return lambda recorder, key: recorder.combine(key, cell)
 
 
-class Results(MetricResults):  # type: ignore[misc]
+class BeamMetricResults(MetricResults):  # type: ignore[misc]
     """The metrics of a run, as ``result.metrics()`` has them."""
 
-    def __init__(self, recorders: Iterable[Recorder]) -> None:
-        together = Recorder()
+    def __init__(self, recorders: Iterable[MetricsRecorder]) -> None:
+        together = MetricsRecorder()
         for recorder in recorders:
             together.merge(recorder)
         self._cells: Mapping[tuple[str, str], Any] = {}

@@ -12,16 +12,17 @@ from beamlike.hosts.failed_starts import advising
 from beamlike.model.graph import Node, ReadNode
 from beamlike.model.time import duration_ms
 from beamlike.runners.beam.errors import raising_causes
-from beamlike.runners.beam.metrics import Results
+from beamlike.runners.beam.metrics import BeamMetricResults
 from beamlike.runners.beam.sdk import PipelineResult, PipelineState
 from beamlike.runners.beam.translation import Translation
-from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.options import SHARDS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.graph.running import Running
+    from beamlike.hosts.spark.graph.running import PipelineQuery
+
 
 _LOOKS_EVERY: Final = 0.2
 """How often it is looked whether a stream has come to its end (s)."""
@@ -101,7 +102,7 @@ def _refuse_options_of_streams(settings: SparkSettings, why: str) -> None:
             )
 
 
-def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> Recorder:
+def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> MetricsRecorder:
     from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
 
     frames = [
@@ -122,7 +123,7 @@ def _play(spark: "SparkSession", nodes: list[Node], settings: SparkSettings) -> 
 
 def _run_bounded(
     spark: "SparkSession", translation: Translation, settings: SparkSettings
-) -> Recorder:
+) -> MetricsRecorder:
     from beamlike.hosts.spark.graph.frames import clock_of
     from beamlike.hosts.spark.graph.running import run_bounded
     from beamlike.hosts.spark.worker_errors import as_raised
@@ -138,7 +139,7 @@ def _run_bounded(
 class EndedResult(PipelineResult):  # type: ignore[misc]
     """A run that is over when it is returned."""
 
-    def __init__(self, recorders: list[Recorder]) -> None:
+    def __init__(self, recorders: list[MetricsRecorder]) -> None:
         super().__init__(PipelineState.DONE)
         self._recorders = recorders
 
@@ -154,9 +155,9 @@ class EndedResult(PipelineResult):  # type: ignore[misc]
         """Nothing is left to drain."""
         return str(self._state)
 
-    def metrics(self) -> Results:
+    def metrics(self) -> BeamMetricResults:
         """What functions counted."""
-        return Results(self._recorders)
+        return BeamMetricResults(self._recorders)
 
 
 class StreamResult(PipelineResult):  # type: ignore[misc]
@@ -175,7 +176,7 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
     ) -> None:
         super().__init__(PipelineState.RUNNING)
         self._spark, self._translated, self._settings = spark, translated, settings
-        self._recorders: list[Recorder] = []
+        self._recorders: list[MetricsRecorder] = []
         self._ended: str | None = None
         self._checkpoint = settings.checkpoint or self._scratch()
         self._running = self._start(is_drain=is_drain)
@@ -186,7 +187,7 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
 
         return str(scratch_folder("beam"))
 
-    def _start(self, *, is_drain: bool) -> "Running":
+    def _start(self, *, is_drain: bool) -> "PipelineQuery":
         from beamlike.hosts.spark.graph.frames import clock_of
         from beamlike.hosts.spark.graph.running import start
         from beamlike.runtime.graph.layers import Layers
@@ -261,6 +262,6 @@ class StreamResult(PipelineResult):  # type: ignore[misc]
         self._ended = PipelineState.DRAINED
         return self.state
 
-    def metrics(self) -> Results:
+    def metrics(self) -> BeamMetricResults:
         """What functions counted so far."""
-        return Results(self._recorders)
+        return BeamMetricResults(self._recorders)

@@ -20,13 +20,13 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do
 from beamlike.model.state_specs import ReadModifyWriteStateSpec, TimeDomain, TimerSpec
 from beamlike.model.stateful import DueTimer, UserStates
-from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.keys import PickleCoder
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.restrictions import Rest, Restrictions, delay_ms, restrictions_of
 from beamlike.runners.beam.sdk import pickler
 from beamlike.runners.beam.stateful import BeamFn
-from beamlike.runners.beam.steps import Output, Step, opened
+from beamlike.runners.beam.steps import OutputStep, Step, opened
 from beamlike.runners.beam.times import UNIT, ticks_of
 
 MOST_OUTPUTS: Final = 10_000
@@ -43,7 +43,7 @@ def _restrictions_of(step: Step) -> Restrictions:
 class Splitting(Do):
     """Elements as the parts of them that a splittable function is called for."""
 
-    def __init__(self, step: Step, takes: Form) -> None:
+    def __init__(self, step: Step, takes: ElementForm) -> None:
         self._step, self._takes = step, takes
 
     def setup(self) -> None:
@@ -73,7 +73,7 @@ class Splitting(Do):
             yield MAIN, out
 
 
-class _Limited(Output):
+class _Limited(OutputStep):
     """Keeps what comes out of a call, and asks the function to leave the rest after a while."""
 
     def __init__(self, fn: "SplittableFn", sampler: Any, label: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from beamlike.hosts.garbage import collect_young
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, RaisedFor
-from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.sdk import pickler
 from beamlike.runners.beam.steps import Opened, Opening, Step, opened
@@ -27,10 +27,10 @@ class Stage(Opening, Do):
     def changes_elements(self) -> bool:
         return False  # as Beam has it
 
-    def __init__(self, label: str, takes: Form, source: str) -> None:
+    def __init__(self, label: str, takes: ElementForm, source: str) -> None:
         self.label, self._takes, self._source = label, takes, source
         self.steps: list[Step] = []
-        self._wanted: dict[str, tuple[str, Form]] = {}
+        self._wanted: dict[str, tuple[str, ElementForm]] = {}
         self._reads: dict[str, tuple[str, Assigning | None]] = {}
         self._opened: Opened | None = None
         self._contents: Sequence[Sequence[Any]] = ()
@@ -39,7 +39,7 @@ class Stage(Opening, Do):
         # What was opened belongs to this process.
         return {**vars(self), "_opened": None, "_contents": (), "_reads": {}}
 
-    def output(self, collection: str, form: Form, suffix: str = "") -> str:
+    def output(self, collection: str, form: ElementForm, suffix: str = "") -> str:
         """The tag under which a collection leaves it in a form."""
         tag = collection + suffix
         self._wanted[tag] = collection, form

@@ -16,7 +16,7 @@ from beamlike.model.graph import Do
 from beamlike.model.stateful import DueTimer, StatefulFn, TimerControl, UserStates
 from beamlike.model.windows import bounds
 from beamlike.runners.beam.combines import Combining
-from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.keys import BeamCoder, Keys
 from beamlike.runners.beam.metrics import Sampler
 from beamlike.runners.beam.sdk import (
@@ -123,7 +123,7 @@ class BeamFn(Opening, StatefulFn):
 
     skew = ANY_SKEW
 
-    def __init__(self, step: Step, outputs: Mapping[str, Form]) -> None:
+    def __init__(self, step: Step, outputs: Mapping[str, ElementForm]) -> None:
         self._step, self._forms = step, outputs
         self._opened = None
         self._is_started = False
@@ -174,7 +174,9 @@ class BeamStatefulFn(BeamFn):
         outputs: The forms of its collections.
     """
 
-    def __init__(self, step: Step, keys: Keys, takes: Form, outputs: Mapping[str, Form]) -> None:
+    def __init__(
+        self, step: Step, keys: Keys, takes: ElementForm, outputs: Mapping[str, ElementForm]
+    ) -> None:
         self._keys, self._takes = keys, takes
         super().__init__(step, outputs)
 

@@ -60,7 +60,7 @@ class Step:
     main: MainProgram | None = None
 
 
-class Output(operations.Operation):  # type: ignore[misc]
+class OutputStep(operations.Operation):  # type: ignore[misc]
     """Keeps what comes out of a stage, as windowed values."""
 
     def __init__(self, sampler: Sampler, label: str) -> None:
@@ -97,7 +97,7 @@ _MOST_KNOWN: Final = 100_000
 
 
 @attrs.define
-class Side:
+class SideInputStep:
     """A side input as Beam's invoker asks for it: that of the elements which are processed now.
 
     Args:
@@ -155,7 +155,7 @@ class Opened:
     entry: Any
     first: Any
     ordered: Sequence[Any]
-    sides: Sequence[Side]
+    sides: Sequence[SideInputStep]
     outputs: Mapping[str, list[Any]]
     deferred: ExecutionContext
 
@@ -228,7 +228,7 @@ def opened(
     wanted: Iterable[str],
     sampler: Sampler,
     user_state: Any = None,
-    outputs: Mapping[str, Output] | None = None,
+    outputs: Mapping[str, OutputStep] | None = None,
 ) -> Opened:
     """The operations of steps, set up.
 
@@ -238,12 +238,12 @@ def opened(
         wanted: The collections that leave them.
         sampler: Where metrics are counted.
         user_state: Of a stateful function: gives it its states and timers.
-        outputs: What keeps them, where that is not `Output`.
+        outputs: What keeps them, where that is not `OutputStep`.
     """
     if outputs is None:
-        outputs = {name: Output(sampler, name) for name in wanted}
+        outputs = {name: OutputStep(sampler, name) for name in wanted}
     consumers: dict[str, list[Any]] = {name: [out] for name, out in outputs.items()}
-    deferred, sides, found = ExecutionContext(), list[Side](), list[Any]()
+    deferred, sides, found = ExecutionContext(), list[SideInputStep](), list[Any]()
     first: Any = None
     for step in reversed(steps):
         if step.assigns is not None:
@@ -271,7 +271,7 @@ def opened(
     return Opened(entry, first, found, sides, held, deferred)
 
 
-def _pardo(step: Step, sampler: Sampler, user_state: Any) -> tuple[list[Side], Any]:
+def _pardo(step: Step, sampler: Sampler, user_state: Any) -> tuple[list[SideInputStep], Any]:
     assert step.pickled is not None
     fn, args, kwargs, views, windowing = pickler.loads(step.pickled)
     spec = operation_specs.WorkerDoFn(
@@ -281,7 +281,7 @@ def _pardo(step: Step, sampler: Sampler, user_state: Any) -> tuple[list[Side], A
         side_inputs=None,
         output_coders=None,
     )
-    sides = [Side(data, keys) for data, keys in views]
+    sides = [SideInputStep(data, keys) for data, keys in views]
     name = NameContext(step.label, step.label)
     cls = operations.SdfProcessSizedElements if step.splits else operations.DoOperation
     return sides, cls(name, spec, sampler.counters, sampler.states, sides, user_state)

@@ -23,9 +23,9 @@ from beamlike.model.graph import (
 )
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runners.beam.collections import Collections
+from beamlike.runners.beam.collections import CollectionTable
 from beamlike.runners.beam.combines import Combining, adds_whole_numbers, counts
-from beamlike.runners.beam.elements import Form
+from beamlike.runners.beam.elements import ElementForm
 from beamlike.runners.beam.frames import AsRows, read_node, sink_of
 from beamlike.runners.beam.keys import Keys, Values
 from beamlike.runners.beam.merging import object_grouping
@@ -51,7 +51,7 @@ from beamlike.runners.beam.windows import ObjectWindows
 from beamlike.runtime.graph.main_program import MainProgram
 
 
-class Translation(Collections):
+class Translation(CollectionTable):
     """The nodes of a pipeline, made transform by transform.
 
     Args:
@@ -381,7 +381,7 @@ class Translation(Collections):
         node = self._add(StatefulParDoNode(f"{label}/States", (edge,), rules, fn, tagged=True))
         self._untag(node, label, forms)
 
-    def _untag(self, node: Node, label: str, forms: Mapping[str, Form]) -> None:
+    def _untag(self, node: Node, label: str, forms: Mapping[str, ElementForm]) -> None:
         untagged = self._add(ParDoNode(f"{label}/Outputs", (Edge(node),), Untagged()))
         for collection, form in forms.items():
             self._comes_from(collection, Edge(untagged, collection), form)

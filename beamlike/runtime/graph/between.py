@@ -17,13 +17,13 @@ from beamlike.model.column_bundle import JoinedBundle
 from beamlike.model.graph import Edge, GroupNode, Node, StatefulNode
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.graph.early import (
-    Combined,
+    EarlyCombined,
     EarlyCombiner,
     WatermarkBound,
     watermark_bound,
 )
 from beamlike.runtime.graph.keyed import key_blobs, shard_tables
-from beamlike.runtime.graph.layers import Layers, Reader
+from beamlike.runtime.graph.layers import Layers, ReaderNode
 from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
@@ -68,19 +68,21 @@ class EarlyCombining:
     notes: bool = False
     bounded: bool = False
 
-    def combined(self, number: int, inputs: Sequence[Bundle], mail: Mail, part: int) -> Combined:
+    def combined(
+        self, number: int, inputs: Sequence[Bundle], mail: Mail, part: int
+    ) -> EarlyCombined:
         """What goes to the shards of a node."""
         node, wire = self.layers.nodes[number], self.layers.wire
         worker = worker_of(node)
         if isinstance(worker, SideInputWorker):
             with worker.blamed():
-                return Combined([*dealt_out(inputs, wire, self.shards)])
+                return EarlyCombined([*dealt_out(inputs, wire, self.shards)])
         assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
         with mail.report.metrics.step(str(number)), worker.blamed():
             keyed = worker.keyed(inputs)
             blobs = key_blobs(keyed.keys, wire.coders)
             if _comes_one_by_one(node):
-                return Combined([*shard_tables(keyed, blobs, wire, self.shards, self.buckets)])
+                return EarlyCombined([*shard_tables(keyed, blobs, wire, self.shards, self.buckets)])
             bound = WatermarkBound(is_certain=True)
             if not self.bounded:
                 bound = watermark_bound(self.layers, number, mail.reached)
@@ -194,7 +196,7 @@ class Between:
         """The elements of a source of a node that are brought into its form after this layer."""
         layers = self.layers
         edge = layers.edge_number[layers.nodes[node].sources[source]]
-        if edge not in mail.bundles or layers.formed_after(Reader(node, source)) != self.layer:
+        if edge not in mail.bundles or layers.formed_after(ReaderNode(node, source)) != self.layer:
             return Bundle()
         return mail.bundles[edge].unpacked(layers.wire)
 

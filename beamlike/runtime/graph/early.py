@@ -76,7 +76,7 @@ def watermark_bound(layers: Layers, node: int, reached: Sequence[Reached]) -> Wa
 
 
 @attrs.frozen
-class Combined:
+class EarlyCombined:
     """What a task sends of its elements.
 
     Args:
@@ -118,7 +118,7 @@ class EarlyCombiner:
 
     def combined(
         self, keyed: Keyed, blobs: Sequence[bytes], bound: WatermarkBound, part: int
-    ) -> Combined:
+    ) -> EarlyCombined:
         """What a task sends of its elements: combined ones, and the others one by one.
 
         Args:
@@ -148,7 +148,7 @@ class EarlyCombiner:
             if self._notes:  # also where no element is combined: other tasks may combine theirs
                 to_shards += by_shard(as_noted(table), plan.shards, plan.buckets)
             if not early.any():
-                return Combined([*to_shards, *by_shard(table, plan.shards, plan.buckets)])
+                return EarlyCombined([*to_shards, *by_shard(table, plan.shards, plan.buckets)])
             to_shards += by_shard(table.filter(pa.array(~early)), plan.shards, plan.buckets)
         lifted = self._lifted(keyed, blobs, hashes, np.nonzero(early)[0], bound)
         return self._spread(keyed, blobs, lifted, part, to_shards)
@@ -175,7 +175,7 @@ class EarlyCombiner:
         lifted: pa.Table,
         part: int,
         to_shards: Sequence[tuple[int, pa.Table]] = (),
-    ) -> Combined:
+    ) -> EarlyCombined:
         """Combined elements, and others, on their ways."""
         plan, position = self._plan, self._fanout_of(keyed, blobs, lifted, part)
         is_hot = position >= 0
@@ -185,7 +185,7 @@ class EarlyCombiner:
         ]
         if is_hot.any():
             lifted = lifted.filter(pa.array(~is_hot))
-        return Combined([*to_shards, *by_shard(lifted, plan.shards, plan.buckets)], to_fanout)
+        return EarlyCombined([*to_shards, *by_shard(lifted, plan.shards, plan.buckets)], to_fanout)
 
     def merged(self, tables: Sequence[pa.Table]) -> Iterator[tuple[int, pa.Table]]:
         """Combined elements with their ``hash`` as one of each key and window, for the shards.

@@ -23,7 +23,7 @@ from beamlike.model.graph import (
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window
 from beamlike.runtime.graph.functions import Contents
-from beamlike.runtime.graph.side_inputs import Batch, SideInputWorker, batches
+from beamlike.runtime.graph.side_inputs import SideBatch, SideInputWorker, batches
 from beamlike.runtime.graph.worker import Tagged
 
 
@@ -142,16 +142,16 @@ class KnownSideInputWorker(SideInputWorker):
     def _looking(self, part: Bundle) -> Iterator[tuple[Contents, Bundle]]:
         """The elements, by window, each with what they see."""
         if isinstance(part, ColumnBundle) and not isinstance(part.window, tuple):
-            first = Batch(part.values[:1], [int(part.times[0])], part.panes[:1])
+            first = SideBatch(part.values[:1], [int(part.times[0])], part.panes[:1])
             yield self._contents(part.window, first), part
             return
         for window, batch in batches(part):
             spans = Spans.all_in(window, len(batch.values))
             in_window = Bundle(batch.values, batch.timestamps, spans, batch.panes)
-            first = Batch(batch.values[:1], batch.timestamps[:1], batch.panes[:1])
+            first = SideBatch(batch.values[:1], batch.timestamps[:1], batch.panes[:1])
             yield self._contents(window, first), in_window
 
-    def _contents(self, window: Window, first: Batch) -> Contents:
+    def _contents(self, window: Window, first: SideBatch) -> Contents:
         """What all elements of a window see, by the first of them: nothing new comes."""
         if window not in self._seen:
             waiting = [(window, first)]

@@ -31,7 +31,7 @@ _PARTS: Final = ("nodes", "wanted", "clocks", "wire")
 
 
 @attrs.frozen
-class Reader:
+class ReaderNode:
     """What reads an edge: a node by its number, and as which of its sources."""
 
     node: int
@@ -103,7 +103,7 @@ class Layers:
     @cached_property
     def read_until(self) -> Sequence[int]:
         """Of each edge the layer of the last node that reads it. The end of a query has its own."""
-        layer_of: Callable[[Reader], int] = lambda reader: self.layer[reader.node]  # noqa: E731
+        layer_of: Callable[[ReaderNode], int] = lambda reader: self.layer[reader.node]  # noqa: E731
         return [self._last(edge, self.depth + 1, layer_of) for edge in self.edges]
 
     @cached_property
@@ -112,7 +112,7 @@ class Layers:
         `formed_after`."""
         return [self._last(edge, self.depth, self.formed_after) for edge in self.edges]
 
-    def formed_after(self, reader: Reader) -> int:
+    def formed_after(self, reader: ReaderNode) -> int:
         """The layer after which elements are brought into the form in which a node takes them.
 
         A node that keeps state takes them in another form, as they leave the layer before its own.
@@ -123,7 +123,7 @@ class Layers:
             return self.layer[self.number[node.sources[0].node]]
         return self.layer[reader.node] - isinstance(node, StatefulNode)
 
-    def _last(self, edge: Edge, end: int, layer_of: Callable[[Reader], int]) -> int:
+    def _last(self, edge: Edge, end: int, layer_of: Callable[[ReaderNode], int]) -> int:
         return end if edge in self.wanted else max(map(layer_of, self.readers[edge]))
 
     @cached_property
@@ -145,11 +145,11 @@ class Layers:
         return max(self.layer, default=0)
 
     @cached_property
-    def readers(self) -> Mapping[Edge, Sequence[Reader]]:
-        found: dict[Edge, list[Reader]] = defaultdict(list)
+    def readers(self) -> Mapping[Edge, Sequence[ReaderNode]]:
+        found: dict[Edge, list[ReaderNode]] = defaultdict(list)
         for index, node in enumerate(self.nodes):
             for source, edge in enumerate(node.sources):
-                found[edge].append(Reader(index, source))
+                found[edge].append(ReaderNode(index, source))
         return found
 
     @cached_property

@@ -32,7 +32,7 @@ from beamlike.runtime.envelope import (
     reached_table,
     sealed,
 )
-from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.graph.wire import Listed, Wire
 from beamlike.runtime.tally import Tally, tallies_in, tallies_table
@@ -89,7 +89,7 @@ class Report:
     """
 
     lost: list[NodeDrop] = attrs.field(factory=list)
-    metrics: Recorder = attrs.field(factory=Recorder)
+    metrics: MetricsRecorder = attrs.field(factory=MetricsRecorder)
     tallies: dict[int, Tally] = attrs.field(factory=dict)
     traces: list[ShardTrace] = attrs.field(factory=list)
 
@@ -136,7 +136,7 @@ class Report:
         for kind, held in (Kind.DROPS, self.lost), (Kind.TRACES, self.traces):
             if held:
                 yield sealed(kind, wire.dumps(held), order=order)
-        if self.metrics != Recorder():
+        if self.metrics != MetricsRecorder():
             yield sealed(Kind.METRICS, wire.dumps(self.metrics), order=order)
 
 

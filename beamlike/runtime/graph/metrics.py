@@ -70,7 +70,7 @@ class Combinable(Protocol):
 
 
 @attrs.define
-class Recorder:
+class MetricsRecorder:
     """The metrics of one run."""
 
     counters: dict[MetricKey, int] = attrs.field(factory=dict)
@@ -88,7 +88,7 @@ class Recorder:
         finally:
             _current.reset(before)
 
-    def merge(self, other: "Recorder") -> None:
+    def merge(self, other: "MetricsRecorder") -> None:
         """Take over what was recorded elsewhere, after what is here."""
         for key, by in other.counters.items():
             self.add(key, by)
@@ -99,21 +99,21 @@ class Recorder:
         for key, cell in other.cells.items():
             self.combine(key, cell)
 
-    def by_step(self) -> "dict[str, Recorder]":
+    def by_step(self) -> "dict[str, MetricsRecorder]":
         """The metrics of each step apart."""
-        found: dict[str, Recorder] = {}
+        found: dict[str, MetricsRecorder] = {}
         for part in ("counters", "distributions", "gauges", "cells"):
             for key, value in getattr(self, part).items():
-                getattr(found.setdefault(key.step, Recorder()), part)[key] = value
+                getattr(found.setdefault(key.step, MetricsRecorder()), part)[key] = value
         return found
 
-    def of_step(self, label: str) -> "Recorder":
+    def of_step(self, label: str) -> "MetricsRecorder":
         """The same metrics as those of the step with this label."""
 
         def named(key: MetricKey) -> MetricKey:
             return MetricKey(label, key.metric)
 
-        return Recorder(
+        return MetricsRecorder(
             {named(key): count for key, count in self.counters.items()},
             {named(key): data for key, data in self.distributions.items()},
             {named(key): value for key, value in self.gauges.items()},
@@ -140,10 +140,10 @@ class Recorder:
         self.cells[key] = cell if known is None else known.combine(cell)
 
 
-_current: ContextVar[tuple[Recorder, str] | None] = ContextVar("metrics", default=None)
+_current: ContextVar[tuple[MetricsRecorder, str] | None] = ContextVar("metrics", default=None)
 
 
-def record(name: MetricName, how: Callable[[Recorder, MetricKey], None]) -> None:
+def record(name: MetricName, how: Callable[[MetricsRecorder, MetricKey], None]) -> None:
     """Change a metric of the step that is running; nothing happens if none is, as in Beam."""
     current = _current.get()
     if current is not None:

@@ -10,7 +10,7 @@ from beamlike.errors import PipelineError
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import Edge, GroupNode, Node
-from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.worker import Recorded
 from beamlike.runtime.script import Run
 
@@ -116,7 +116,7 @@ class PipelineRun:
 
     came: Mapping[Edge, Sequence[OutputElement]]
     lost: tuple[DroppedElement, ...]
-    metrics: Recorder = attrs.field(factory=Recorder, eq=False, repr=False)
+    metrics: MetricsRecorder = attrs.field(factory=MetricsRecorder, eq=False, repr=False)
     _inside: Mapping[Node, Recorded] = attrs.field(factory=dict, eq=False, repr=False)
     kept: KeptEdges | None = attrs.field(default=None, eq=False, repr=False)
     _nodes: frozenset[Node] = attrs.field(default=frozenset(), eq=False, repr=False)

@@ -8,7 +8,7 @@ from itertools import islice
 
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import FlattenNode, Node, ParDoNode, WindowNode
-from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.worker import Tagged, Worker
 
 
@@ -33,7 +33,7 @@ def paced_by(node: Node, nodes: Iterable[Node]) -> list[Node]:
 
 
 def taken(
-    worker: Worker, bundles: Sequence[Bundle], metrics: Recorder, step: str
+    worker: Worker, bundles: Sequence[Bundle], metrics: MetricsRecorder, step: str
 ) -> Iterator[Tagged]:
     """What a worker makes of bundles: everything, or one output after the other if it paces.
 

@@ -14,8 +14,8 @@ from beamlike.machine.side_input import Main, Side
 from beamlike.model.windows import Window, bounds, window_of
 from beamlike.runtime.graph.side_inputs import (
     NOTHING_SEEN,
-    Batch,
     LatestPanes,
+    SideBatch,
     SideInputWorker,
     released,
 )
@@ -65,7 +65,7 @@ class Space:
             self._store.write_index(blob)
 
 
-class Contents:
+class SideContents:
     """The items that the side windows of a shard hold, stored by number.
 
     ===========  ===========================================  ===================================
@@ -106,11 +106,11 @@ class Contents:
         self._latest.content[side, window_of(row["start"], row["end"])] = digest
         return {**row, "value_value": self._wire.dumps(Side((digest,)))}
 
-    def seen_by(self, window: Window, batch: Batch) -> Batch:
+    def seen_by(self, window: Window, batch: SideBatch) -> SideBatch:
         """See `LatestPanes.seen_by`."""
         return self._latest.seen_by(window, batch)
 
-    def wait(self, batches_in: Iterable[Batch]) -> None:
+    def wait(self, batches_in: Iterable[SideBatch]) -> None:
         """Note batches that come to a later machine."""
         for batch in batches_in:
             self._waiting.update(_digests(batch.seen))
@@ -120,7 +120,7 @@ class Contents:
         gone = [batch.seen[:-1] for _, batch in released(effects)]
         for effect in effects:
             match effect:
-                case Drop(element=Element(value=Main(value=Batch() as batch))):
+                case Drop(element=Element(value=Main(value=SideBatch() as batch))):
                     gone.append(batch.seen)
         for seen in gone:
             self._waiting.subtract(_digests(seen))

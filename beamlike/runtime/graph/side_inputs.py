@@ -2,8 +2,8 @@
 
 Each side input has a machine of its own, one after the other: an element that the first one lets
 out comes to the next one. The elements of a bundle that are in one window look into the same side
-windows and come out together, so a machine takes them as one: a `Batch`. What a side window holds
-is one item to a machine, whatever its size.
+windows and come out together, so a machine takes them as one: a `SideBatch`. What a side window
+holds is one item to a machine, whatever its size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ NOTHING_SEEN: Final[tuple[Any, ...]] = ()
 
 
 @attrs.frozen(repr=False)
-class Batch:
+class SideBatch:
     """Elements of one window on their way through the machines of a node.
 
     Args:
@@ -53,7 +53,7 @@ class Batch:
         return repr(self.values[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Batch, (Listed(self.values), self.timestamps, self.panes, self.seen)
+        return SideBatch, (Listed(self.values), self.timestamps, self.panes, self.seen)
 
     def element(self, window: Window) -> Element:
         """What a machine takes: their earliest time is what the watermark waits for."""
@@ -66,19 +66,19 @@ class Batch:
             yield attrs.evolve(drop, element=element)
 
 
-def batches(bundle: Bundle) -> Iterator[tuple[Window, Batch]]:
+def batches(bundle: Bundle) -> Iterator[tuple[Window, SideBatch]]:
     """The elements of a bundle by their windows, each in one; windows in order of arrival."""
     elements, spans = bundle.one_window_each()
     if len(elements) and len(set(spans.starts)) == len(set(spans.ends)) == 1:
         window = window_of(spans.starts[0], spans.ends[0])
-        yield window, Batch(elements.values, elements.timestamps, elements.panes)
+        yield window, SideBatch(elements.values, elements.timestamps, elements.panes)
         return
     places: dict[tuple[int, int], list[int]] = {}
     for place, span in enumerate(zip(spans.starts, spans.ends, strict=True)):
         places.setdefault(span, []).append(place)
     for span, of_window in places.items():
         part = elements if len(places) == 1 else elements.at(of_window)
-        yield window_of(*span), Batch(part.values, part.timestamps, part.panes)
+        yield window_of(*span), SideBatch(part.values, part.timestamps, part.panes)
 
 
 def machines_of(node: SideInputNode) -> tuple[SideInputs, ...]:
@@ -121,7 +121,7 @@ class LatestPanes:
     machines: Sequence[SideInputs]
     content: dict[tuple[int, Window], Any] = attrs.field(factory=dict)
 
-    def seen_by(self, window: Window, batch: Batch) -> Batch:
+    def seen_by(self, window: Window, batch: SideBatch) -> SideBatch:
         """A batch in a main window, with what it sees now.
 
         Where a side window is empty, or is forgotten by now, it sees what it saw when it passed.
@@ -145,7 +145,7 @@ class LatestPanes:
                 del self.content[side, window]
 
 
-def released(effects: Iterable[Effect]) -> list[tuple[Window, Batch]]:
+def released(effects: Iterable[Effect]) -> list[tuple[Window, SideBatch]]:
     """The batches that a machine let out, each with what it sees of that side input, too."""
     batches_out = []
     for effect in effects:
@@ -162,7 +162,7 @@ def dropped(effects: Iterable[Effect]) -> Iterator[tuple[Any, Drop]]:
     for effect in effects:
         if isinstance(effect, Drop):
             match effect.element:
-                case Element(value=Main(value=Batch() as batch)):
+                case Element(value=Main(value=SideBatch() as batch)):
                     yield from (((), drop) for drop in batch.drops(effect))
                 case _:
                     yield (), effect
@@ -215,7 +215,7 @@ class SideInputWorker(Worker):
     def reached(self, watermarks: Sequence[int]) -> Tagged:
         main, *sides = watermarks
         self.watermark = main = max(self.watermark, main)
-        passed: list[tuple[Window, Batch]] = []
+        passed: list[tuple[Window, SideBatch]] = []
         for number, side in enumerate(sides):
             out = self._let_out(number, [], passed)
             state = self._states[number]
@@ -227,22 +227,22 @@ class SideInputWorker(Worker):
         self._latest.forget([min(state.watermark, state.side) for state in self._states])
         return self.look(seen)
 
-    def _seen_now(self, window: Window, batch: Batch) -> tuple[Window, Batch]:
+    def _seen_now(self, window: Window, batch: SideBatch) -> tuple[Window, SideBatch]:
         return window, self._latest.seen_by(window, batch)
 
     def _let_out(
-        self, number: int, arriving: Sequence[Element], waiting: Sequence[tuple[Window, Batch]]
-    ) -> list[tuple[Window, Batch]]:
+        self, number: int, arriving: Sequence[Element], waiting: Sequence[tuple[Window, SideBatch]]
+    ) -> list[tuple[Window, SideBatch]]:
         """What a machine lets out when panes of its side input arrive, then batches."""
         elements = (*arriving, *(batch.element(window) for window, batch in waiting))
         return self._step(number, Arrived(elements)) if elements else []
 
-    def _step(self, number: int, event: Event) -> list[tuple[Window, Batch]]:
+    def _step(self, number: int, event: Event) -> list[tuple[Window, SideBatch]]:
         self._states[number], effects = self.machines[number].step(self._states[number], event)
         self._drops += dropped(effects)
         return released(effects)
 
-    def look(self, batches_out: Iterable[tuple[Window, Batch]]) -> Tagged:
+    def look(self, batches_out: Iterable[tuple[Window, SideBatch]]) -> Tagged:
         """What the function makes of batches that have passed all machines."""
         together = [*seen_together(batches_out)]
         if not together:
@@ -252,7 +252,7 @@ class SideInputWorker(Worker):
 
 
 def seen_together(
-    batches_out: Iterable[tuple[Window, Batch]],
+    batches_out: Iterable[tuple[Window, SideBatch]],
 ) -> Iterator[tuple[Contents, Bundle]]:
     """Batches in a row that see the same, as bundles, each with the side inputs."""
     for _, group in groupby(batches_out, lambda pair: [*map(id, pair[1].seen)]):

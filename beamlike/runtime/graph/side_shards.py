@@ -11,7 +11,7 @@ What arrives is a table:
 column              type    holds
 ==================  ======  =================================================================
 ``source``          int32   0 for elements, else the number of the side input, from 1
-``value_value``     binary  a `Main` with a `Batch`, or the items of a pane, on the wire
+``value_value``     binary  a `Main` with a `SideBatch`, or the items of a pane, on the wire
 ``digest``          string  of the items; null for elements
 ``count``           int64   how many elements there are; 0 for a pane
 ``ts``              int64   event time (ms), the least of a batch
@@ -35,9 +35,9 @@ from beamlike.machine.events import Drop, Element
 from beamlike.machine.input_clocks import HostWatermark, ShardWatermark, WatermarkUpdate
 from beamlike.model.bundle import Bundle
 from beamlike.model.windows import Window, bounds
-from beamlike.runtime.graph.side_contents import Contents, Space, digest_of
+from beamlike.runtime.graph.side_contents import SideContents, Space, digest_of
 from beamlike.runtime.graph.side_inputs import (
-    Batch,
+    SideBatch,
     SideInputWorker,
     batches,
     dropped,
@@ -136,7 +136,7 @@ def _is_plain_tuple(cls: type) -> bool:
     return issubclass(cls, tuple) and (cls.__hash__, cls.__iter__) == plain
 
 
-def _row(window: Window, batch: Batch, wire: Wire) -> tuple[Any, ...]:
+def _row(window: Window, batch: SideBatch, wire: Wire) -> tuple[Any, ...]:
     element = batch.element(window)
     value = wire.dumps(element.value)
     return 0, value, None, len(batch.values), element.timestamp, *bounds(window)
@@ -217,10 +217,10 @@ class SideInputStage:
             StateError: The state was written by another node, or is damaged.
         """
         sides = len(self._shards)
-        contents = Contents(self.worker, self.wire, Space(store, sides, sides + 1))
+        contents = SideContents(self.worker, self.wire, Space(store, sides, sides + 1))
         arrived = [row for table in tables for row in table.to_pylist()]
         mains = [row for row in arrived if row["source"] == 0]
-        drops, passed, statuses = list[tuple[Any, Drop]](), list[tuple[Window, Batch]](), []
+        drops, passed, statuses = list[tuple[Any, Drop]](), list[tuple[Window, SideBatch]](), []
         output_watermark, output_before, looked = 0, 0, list[int]()
         for number, shard in enumerate(self._shards):
             space = Space(store, number, sides + 1)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.machine.columnar.arrays import NEVER, NOTHING, Array, Ints, Lists, Picked
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Array, Ints, Lists, PickedRows
 from beamlike.machine.columnar.columns import NO_PANE, TIMINGS, State, Table, UnretractedPanes
 from beamlike.machine.columnar.folds import Values, values_array
 from beamlike.machine.columnar.folds.base import (
@@ -24,7 +24,7 @@ from beamlike.machine.columnar.folds.base import (
     one_chunk,
     present_in,
 )
-from beamlike.machine.columnar.leaves import Nodes, Trigger
+from beamlike.machine.columnar.leaves import Nodes, TriggerColumns
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.state import StateLayout
@@ -179,7 +179,7 @@ class ColumnState:
         column = {name: saved.column(name) for name in self.schema.names}
         bits, slots = whole(column["finished"]), iter(range(len(self.schema.names)))
 
-        def nodes(trigger: Trigger, counter: Any) -> Nodes:
+        def nodes(trigger: TriggerColumns, counter: Any) -> Nodes:
             at = next(counter)
             value = whole(column[f"t{next(slots)}"]) if trigger.keeps_value else None
             finished = (bits >> at & 1).astype(np.bool_)
@@ -266,7 +266,7 @@ class ColumnState:
             for part, like in zip(self._plan.shown_parts, none.values, strict=True)
         )
         panes = UnretractedPanes(values=values, is_last=_array(field["is_last"]), **fields)
-        return Lists(lists.lengths, Picked.all_of(panes))
+        return Lists(lists.lengths, PickedRows.all_of(panes))
 
     def _pane_rows(self, unretracted_panes: Lists, table: Table) -> pa.Array:
         panes: UnretractedPanes = unretracted_panes.items.read()

@@ -20,7 +20,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
-from beamlike.runtime.store.pages import Contents
+from beamlike.runtime.store.pages import PageContents
 from beamlike.runtime.store.stores import Store
 
 UNREADABLE: Final = (
@@ -79,7 +79,7 @@ class Index:
     ``at``         its clocks after its last step        never, see `Clock`
     ``output``     the output watermark: the largest so  never, only forward
                    far of min(watermark, all holds), ms
-    ``contents``   where the rows are, see `Contents`    see there
+    ``contents``   where the rows are, see `PageContents`    see there
     ``event``      per bucket, the event time that the   when no key of the bucket waits
                    watermark has to pass                 for the watermark
     ``timer``      per bucket, the same of the clock     when no key waits for the clock
@@ -107,7 +107,7 @@ class Index:
 
     at: Clock
     output: int
-    contents: Contents
+    contents: PageContents
     event: Any
     timer: Any
     hold: Any
@@ -134,7 +134,7 @@ class Index:
         if blob is None:
             *none, own = (np.full(plan.buckets, NEVER, np.int64) for _ in (*_PER_BUCKET, _OWN))
             first = Clock.at_first(plan.resolution)
-            return cls(first, plan.resolution.earliest, Contents(), *none, own=own, is_new=True)
+            return cls(first, plan.resolution.earliest, PageContents(), *none, own=own, is_new=True)
         try:
             return cls._loaded(plan, blob)
         except UNREADABLE as error:
@@ -149,7 +149,7 @@ class Index:
             if counted.per_ms < plan.resolution.per_ms:
                 raise CountsOtherwise(counted)
             changed = plan.check_identity(header["plan"])
-        contents = Contents.from_json(header["contents"])
+        contents = PageContents.from_json(header["contents"])
         count = len(columns["event"])
         # Older layouts lack it: every bucket is loaded once.
         columns.setdefault("side", np.full(count, plan.resolution.earliest, np.int64))

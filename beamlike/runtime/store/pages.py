@@ -53,7 +53,7 @@ REMEMBERED: Final = 256 * 2**20
 
 
 @attrs.frozen
-class Contents:
+class PageContents:
     """Where a shard's rows are, and what they are; part of its index.
 
     ==========  ==========================================  ================================
@@ -146,7 +146,7 @@ _MEMORY = _Memory()
 class Pages:
     """Reads and writes the rows of one shard."""
 
-    def __init__(self, schema: pa.Schema, store: Store, contents: Contents) -> None:
+    def __init__(self, schema: pa.Schema, store: Store, contents: PageContents) -> None:
         self._schema = schema
         self._store = store
         self.contents = contents
@@ -205,7 +205,7 @@ class Pages:
         digest = _digest(before.digests[-1].encode(), blob)
         self._store.write(before.next, blob)
         self._keep([blob], digest)
-        self.contents = Contents(
+        self.contents = PageContents(
             before.pages,
             (*before.log, before.next),
             (*before.digests, digest),
@@ -230,7 +230,7 @@ class Pages:
             self._store.write(number, blob)
         self._keep(blobs, digest)
         digests = (digest,) if blobs else ()
-        self.contents = Contents(
+        self.contents = PageContents(
             tuple(numbers), (), digests, next=numbers.stop, living=living.num_rows
         )
 

@@ -112,7 +112,7 @@ class _Contents:
 
 
 @attrs.frozen(eq=False)
-class Record:
+class StateRecord:
     """The recorded steps of a shard. Whatever its times count, here they are in milliseconds.
 
     Args:
@@ -152,7 +152,7 @@ class Record:
             raise StateError(f"the record of a shard is damaged: {error}") from error
 
 
-class Recorder:
+class StateRecorder:
     """Records the steps of the shards of a plan, in the store of each.
 
     Args:

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from beamlike.machine.columnar.arrays import Ints, Lists, Picked, concat, keep, put, take
+from beamlike.machine.columnar.arrays import Ints, Lists, PickedRows, concat, keep, put, take
 
 THREE = Lists(np.array([2, 0, 1]), np.array([10, 11, 12]))
 
@@ -23,7 +23,7 @@ def people(*ages: int) -> People:
     return People(pa.array([f"p{age}" for age in ages], pa.string()), np.array(ages, np.int64))
 
 
-def shown(picked: Picked) -> list[tuple[str, int]]:
+def shown(picked: PickedRows) -> list[tuple[str, int]]:
     read: People = picked.read()
     return list(zip(read.name.to_pylist(), read.age.tolist(), strict=True))
 
@@ -54,7 +54,7 @@ def test_lists_are_taken_with_their_items(
 
 
 def test_rows_that_are_picked_are_those_of_the_record() -> None:
-    picked = Picked.all_of(people(3, 1, 2))
+    picked = PickedRows.all_of(people(3, 1, 2))
 
     assert shown(picked) == of_ages(3, 1, 2)
     assert picked.read() is picked.pieces[0]
@@ -65,20 +65,20 @@ def test_rows_that_are_picked_are_those_of_the_record() -> None:
 
 
 def test_rows_of_several_records_lie_below_each_other() -> None:
-    one, other, none = Picked.all_of(people(3, 1)), Picked.all_of(people(2)), people()
+    one, other, none = PickedRows.all_of(people(3, 1)), PickedRows.all_of(people(2)), people()
     both = concat([take(one, np.array([1])), other])
 
     assert shown(both) == of_ages(1, 2)
     assert shown(take(both, np.array([1]))) == of_ages(2)
     assert shown(concat([both, take(one, np.array([0])), both])) == of_ages(1, 2, 3, 1, 2)
     assert shown(concat([take(other, np.array([0, 0])), both])) == of_ages(2, 2, 1, 2)
-    assert shown(concat([Picked.all_of(none), both, Picked.all_of(none)])) == of_ages(1, 2)
-    assert shown(concat([Picked.all_of(none), Picked.all_of(none)])) == []
+    assert shown(concat([PickedRows.all_of(none), both, PickedRows.all_of(none)])) == of_ages(1, 2)
+    assert shown(concat([PickedRows.all_of(none), PickedRows.all_of(none)])) == []
     assert [column.tolist() for column in both.columns("age", "age")] == [[1, 2], [1, 2]]
 
 
 def test_a_record_is_there_once_however_often_its_rows_come_together() -> None:
-    one, other = Picked.all_of(people(3, 1)), Picked.all_of(people(2))
+    one, other = PickedRows.all_of(people(3, 1)), PickedRows.all_of(people(2))
     moved = concat([one, other])
     for _ in range(20):
         moved = concat([take(moved, np.array([0, 2])), moved, other])
@@ -88,17 +88,17 @@ def test_a_record_is_there_once_however_often_its_rows_come_together() -> None:
 
 
 def test_many_records_become_one() -> None:
-    moved = Picked.all_of(people(0))
+    moved = PickedRows.all_of(people(0))
     for age in range(1, 30):
-        moved = concat([moved, Picked.all_of(people(age))])
+        moved = concat([moved, PickedRows.all_of(people(age))])
         assert len(moved.pieces) <= 8
 
     assert shown(moved) == of_ages(*range(30))
 
 
 def test_some_rows_give_way_to_others() -> None:
-    picked = Picked.all_of(people(3, 1, 2))
+    picked = PickedRows.all_of(people(3, 1, 2))
 
-    changed = put(picked, np.array([0, 2]), Picked.all_of(people(7, 8)))
+    changed = put(picked, np.array([0, 2]), PickedRows.all_of(people(7, 8)))
 
     assert shown(changed) == of_ages(7, 1, 8)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.runtime.store.blobs import unpack_blob
-from beamlike.runtime.store.pages import Contents, Pages, Rows
+from beamlike.runtime.store.pages import PageContents, Pages, Rows
 from tests.support.machines.in_shard import DictStore
 
 __all__ = ["ROW", "Checkpoint", "CountingStore", "Limit", "Shard", "Worker"]
@@ -60,7 +60,7 @@ class Shard:
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
         self.store = CountingStore()
-        self.contents = Contents()
+        self.contents = PageContents()
         self.step(new=numbers)
 
     def step(self, gone: Iterable[int] = (), new: Iterable[int] = ()) -> None:
@@ -101,7 +101,7 @@ class Shard:
     def go_on_from(self, checkpoint: Checkpoint) -> None:
         """The query is restarted from there."""
         self.store.buckets = dict(checkpoint.blobs)
-        self.contents = Contents.from_json(json.loads(checkpoint.index))
+        self.contents = PageContents.from_json(json.loads(checkpoint.index))
 
     def _replace(self, gone: Iterable[int], new: Iterable[int]) -> Pages:
         self.go_on_from(self.end())

@@ -45,7 +45,7 @@ from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
-from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import (
     DroppedElement,
@@ -226,7 +226,7 @@ class Answers:
         }
         self._came: list[dict[Edge, EdgeOutput]] = [defaultdict(EdgeOutput) for _ in pipelines]
         self._lost = [LostElements() for _ in pipelines]
-        self._metrics = [Recorder() for _ in pipelines]
+        self._metrics = [MetricsRecorder() for _ in pipelines]
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
         for index, node in enumerate(layers.nodes):
             if isinstance(node, NOTED) and pipelines[self._owner[index]].notes:

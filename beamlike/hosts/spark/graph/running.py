@@ -25,7 +25,7 @@ from beamlike.model.graph import Edge, StatefulNode
 from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
-from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.outputs import DroppedElement, LostElements
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Sink:
 class RunReport:
     """What micro-batches reported besides their rows."""
 
-    metrics: Recorder = attrs.field(factory=Recorder)
+    metrics: MetricsRecorder = attrs.field(factory=MetricsRecorder)
     lost: LostElements = attrs.field(factory=LostElements)
     ended: set[tuple[int, int]] = attrs.field(factory=set)
     """The shards of nodes whose output watermark is at the end of time."""
@@ -75,7 +75,7 @@ class RunReport:
 
 
 @attrs.frozen
-class Running:
+class PipelineQuery:
     """A query that runs, or did."""
 
     query: "StreamingQuery"
@@ -149,7 +149,7 @@ def start(
     trigger: Mapping[str, Any],
     shards: int,
     wake_every_ms: int,
-) -> Running:
+) -> PipelineQuery:
     """Start a pipeline over streams.
 
     Args:
@@ -185,7 +185,7 @@ def start(
 
     writer = left.writeStream.foreachBatch(write).trigger(**trigger)
     query = writer.option("checkpointLocation", folder.query).start()
-    return Running(query, run_report, layers, folder, waits_for_clock(layers, shards))
+    return PipelineQuery(query, run_report, layers, folder, waits_for_clock(layers, shards))
 
 
 def run_bounded(

@@ -7,13 +7,13 @@ import pyarrow.types as pt
 
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.folds.base import Fold, SavedForm, numpy_type
-from beamlike.machine.columnar.folds.corrected import NetCount, NetCountValues, NetWholeSum
-from beamlike.machine.columnar.folds.distinct import CollectSet, CountDistinct
+from beamlike.machine.columnar.folds.corrected import NetCountFold, NetCountValuesFold, NetWholeSum
+from beamlike.machine.columnar.folds.distinct import CollectSetFold, CountDistinctFold
 from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, ExtremeText
-from beamlike.machine.columnar.folds.numbers import Count, CountValues, FloatSum, Mean
+from beamlike.machine.columnar.folds.numbers import CountFold, CountValuesFold, FloatSum, MeanFold
 from beamlike.machine.columnar.folds.objects import Objects
-from beamlike.machine.columnar.folds.ordered import Collect, Stamped
-from beamlike.machine.columnar.folds.sql import DecimalMean, IntervalMean, NullOfNothing
+from beamlike.machine.columnar.folds.ordered import CollectFold, StampedFold
+from beamlike.machine.columnar.folds.sql import DecimalMeanFold, IntervalMeanFold, NullOfNothing
 from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model import combine
 from beamlike.model.combine import corrected, sql
@@ -53,12 +53,12 @@ def _sql_sum(fn: combine.CombineFn, dtype: pa.DataType) -> Fold | None:
 
 
 def _decimal_mean(fn: sql.DecimalMean, dtype: pa.DataType) -> Fold | None:
-    return DecimalMean(dtype, fn.scale) if pt.is_decimal128(dtype) else None
+    return DecimalMeanFold(dtype, fn.scale) if pt.is_decimal128(dtype) else None
 
 
 def _mean(fn: combine.CombineFn, dtype: pa.DataType) -> Fold | None:
     # Python's mean of whole numbers is exact, that of their floats is not.
-    return Mean() if pt.is_float64(dtype) else None
+    return MeanFold() if pt.is_float64(dtype) else None
 
 
 def _extreme(dtype: pa.DataType, least: bool) -> Fold | None:
@@ -69,27 +69,27 @@ def _extreme(dtype: pa.DataType, least: bool) -> Fold | None:
     return ExtremeText(dtype, least) if pt.is_string(dtype) or pt.is_binary(dtype) else None
 
 
-def _distinct(dtype: pa.DataType, fold: type[CollectSet]) -> Fold | None:
+def _distinct(dtype: pa.DataType, fold: type[CollectSetFold]) -> Fold | None:
     has_order = numpy_type(dtype) is not None or pt.is_decimal128(dtype)
     return fold(dtype) if has_order or pt.is_string(dtype) or pt.is_binary(dtype) else None
 
 
 _CHOICES: dict[type, Callable[..., Fold | None]] = {
-    combine.Count: lambda fn, *_: Count(),
-    combine.CountValues: lambda fn, *_: CountValues(),
+    combine.Count: lambda fn, *_: CountFold(),
+    combine.CountValues: lambda fn, *_: CountValuesFold(),
     combine.Sum: _sum,
     sql.SqlSum: _sql_sum,
     combine.Mean: _mean,
     sql.DecimalMean: _decimal_mean,
-    sql.IntervalMean: lambda fn, dtype: IntervalMean(dtype) if pt.is_duration(dtype) else None,
+    sql.IntervalMean: lambda fn, dtype: IntervalMeanFold(dtype) if pt.is_duration(dtype) else None,
     combine.Min: lambda fn, dtype: _extreme(dtype, least=True),
     combine.Max: lambda fn, dtype: _extreme(dtype, least=False),
-    combine.Collect: lambda fn, dtype: Collect(dtype, fn.keep_nulls),
-    combine.CollectSet: lambda fn, dtype: _distinct(dtype, CollectSet),
-    combine.CountDistinct: lambda fn, dtype: _distinct(dtype, CountDistinct),
-    combine.First: lambda fn, dtype: Stamped(dtype, fn.keep_nulls, last=False),
-    corrected.NetCount: lambda fn, *_: NetCount(),
-    corrected.NetCountValues: lambda fn, *_: NetCountValues(),
+    combine.Collect: lambda fn, dtype: CollectFold(dtype, fn.keep_nulls),
+    combine.CollectSet: lambda fn, dtype: _distinct(dtype, CollectSetFold),
+    combine.CountDistinct: lambda fn, dtype: _distinct(dtype, CountDistinctFold),
+    combine.First: lambda fn, dtype: StampedFold(dtype, fn.keep_nulls, last=False),
+    corrected.NetCount: lambda fn, *_: NetCountFold(),
+    corrected.NetCountValues: lambda fn, *_: NetCountValuesFold(),
     corrected.NetSum: lambda fn, dtype, _: NetWholeSum() if pt.is_int64(dtype) else None,
-    combine.Latest: lambda fn, dtype: Stamped(dtype, fn.keep_nulls, last=True),
+    combine.Latest: lambda fn, dtype: StampedFold(dtype, fn.keep_nulls, last=True),
 }

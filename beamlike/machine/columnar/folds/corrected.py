@@ -17,7 +17,7 @@ from beamlike.machine.columnar.folds.base import (
     number_values,
     present_in,
 )
-from beamlike.machine.columnar.folds.numbers import Count
+from beamlike.machine.columnar.folds.numbers import CountFold
 from beamlike.machine.columnar.folds.sql import CountedSum
 from beamlike.machine.columnar.folds.sums import WholeSum
 
@@ -27,10 +27,10 @@ F = TypeVar("F", bound=Fold)
 def shown(folds: Sequence[F]) -> Sequence[F]:
     """The folds that a pane has values of: where rows are withdrawn, the last one counts those
     that stand, and is no part of the pane."""
-    return folds[:-1] if folds and isinstance(folds[-1], NetCount) else folds
+    return folds[:-1] if folds and isinstance(folds[-1], NetCountFold) else folds
 
 
-class NetCount(Count):
+class NetCountFold(CountFold):
     """How many rows stand."""
 
     def of(
@@ -43,7 +43,7 @@ class NetCount(Count):
         return Values(_signs(columns[-1]))
 
 
-class NetCountValues(NetCount):
+class NetCountValuesFold(NetCountFold):
     """How many values stand that are not null."""
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:

@@ -6,10 +6,10 @@ import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Ints, Lists
 from beamlike.machine.columnar.folds.base import Accumulators, Values, array_of, numbers_of
-from beamlike.machine.columnar.folds.ordered import Collect
+from beamlike.machine.columnar.folds.ordered import CollectFold
 
 
-class CollectSet(Collect):
+class CollectSetFold(CollectFold):
     """The different values as lists over an Arrow array, each list in order."""
 
     def __init__(self, kind: pa.DataType) -> None:
@@ -27,7 +27,7 @@ class CollectSet(Collect):
         return _each_once(*super().merged(parts, first))
 
 
-class CountDistinct(CollectSet):
+class CountDistinctFold(CollectSetFold):
     """How many different values."""
 
     def extract(self, accumulators: Accumulators) -> Values:

@@ -35,7 +35,7 @@ def _added_in_order(start: Array, values: Array, counts: Ints) -> Array:
     return total
 
 
-class Count(Fold):
+class CountFold(Fold):
     """How many elements."""
 
     def types(self) -> list[pa.DataType]:
@@ -65,7 +65,7 @@ class Count(Fold):
         return (numbers_of(columns[0]),)
 
 
-class CountValues(Count):
+class CountValuesFold(CountFold):
     """How many values are not null."""
 
     def of(
@@ -121,7 +121,7 @@ class FloatSum(Fold):
         return (numbers_of(columns[0]),)
 
 
-class Mean(FloatSum):
+class MeanFold(FloatSum):
     """The mean of floats: their sum, and how many they are."""
 
     def types(self) -> list[pa.DataType]:

@@ -28,7 +28,7 @@ from beamlike.machine.columnar.folds.base import (
 )
 
 
-class Collect(Fold):
+class CollectFold(Fold):
     """All values as lists over an Arrow array."""
 
     def __init__(self, kind: pa.DataType, keep_nulls: bool) -> None:
@@ -74,7 +74,7 @@ class Collect(Fold):
         return (Lists(np.diff(offsets), columns[0].flatten()),)
 
 
-class Stamped(Fold):
+class StampedFold(Fold):
     """The first or the last element by event time: its value, and the time; `NOTHING`: none is.
 
     Among equal times the first or the last to arrive.

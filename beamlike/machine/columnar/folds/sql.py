@@ -95,7 +95,7 @@ class CountedSum(SumBeside):
         return *self.sums.load(totals), numbers_of(count)
 
 
-class DecimalMean(CountedSum):
+class DecimalMeanFold(CountedSum):
     """The mean of decimals of 128 bits.
 
     Args:
@@ -129,7 +129,7 @@ class DecimalMean(CountedSum):
         return Values(array_of(words.ravel(), counts > 0, pa.decimal128(38, self.scale)))
 
 
-class IntervalMean(CountedSum):
+class IntervalMeanFold(CountedSum):
     """The mean of durations."""
 
     def __init__(self, kind: pa.DataType) -> None:
