@@ -8,8 +8,8 @@ arrays), `changelog` (retractions as changes of a table), `liftable` (what may b
 is grouped), `lifting` (doing so), `ungrouped` (what the three after it share), `passthrough` (a
 machine that only assigns windows, and the smallest one), `userstate` (a function with states and
 timers), `side_input` (a main input that looks into a windowed side input), `input_clocks` (what
-moves the watermark of an input, and what is remembered of it), `clocks` (the watermark of a stage
-with several inputs, and its output watermark), `gaps` (that one row
-far ahead of all others does not move the watermark of its source), `key_clock` (the
-watermark of a key that has one of its own).
+moves the watermark of an input, what is remembered of it, and the output watermark that follows),
+`clocks` (the watermark of a stage with several inputs), `gaps` (that one row far ahead of all
+others does not move the watermark of its source), `key_clock` (the watermark of a key that has one
+of its own).
 """

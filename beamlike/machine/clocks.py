@@ -218,14 +218,3 @@ def _move(parts: dict[str, PartState], part: str | None, greatest: int, clock: i
         before = parts.get(name)
         reached = greatest if before is None else max(before.greatest, greatest)
         parts[name] = PartState(name, reached, clock)
-
-
-def next_output_watermark(before: int, watermark: int, held: int | None) -> int:
-    """The output watermark (ms) after a step, of a key or of all that a host keeps together.
-
-    Args:
-        before: Its value before the step.
-        watermark: The input watermark at its end.
-        held: The earliest hold at its end; None: nothing holds it back.
-    """
-    return max(before, watermark if held is None else min(watermark, held))

@@ -3,7 +3,7 @@
 A source's watermark trails the greatest event time that it has delivered; where its parts have
 watermarks of their own, such as partitions of Kafka, it is the least of those that are not idle.
 The watermark of a grouping before is that grouping's output watermark, sent by each of its shards:
-what it still holds back is not late here, see `beamlike.machine.clocks.next_output_watermark`. A
+what it still holds back is not late here, see `next_output_watermark`. A
 host that knows the watermark itself, as Spark does for ``withWatermark`` and a test stream for its
 moves, gives it as one more update.
 
@@ -266,3 +266,14 @@ def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
     """
     # A million years are far enough: more would only be too much for 64 bits.
     return timestamp > clock + min(max_ahead, 2**62)
+
+
+def next_output_watermark(before: int, watermark: int, held: int | None) -> int:
+    """The output watermark (ms) after a step, of a key or of all that a host keeps together.
+
+    Args:
+        before: Its value before the step.
+        watermark: The input watermark at its end.
+        held: The earliest hold at its end; None: nothing holds it back.
+    """
+    return max(before, watermark if held is None else min(watermark, held))

@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from beamlike.machine.clocks import next_output_watermark
 from beamlike.machine.events import AdvanceWatermark, Pane
+from beamlike.machine.input_clocks import next_output_watermark
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
