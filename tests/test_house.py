@@ -1,7 +1,7 @@
 """What a room of the package may weigh, and what its names may not be: both may only go down.
 
 A line of `ROOMS` or `WORDS` that is larger than needed fails too, so that what was won stays won.
-Growth is a decision: whoever raises a figure says why in the commit.
+Growth is a decision: a commit that raises a figure says why.
 """
 
 import ast

@@ -42,7 +42,7 @@ class Rows:
         """The key of a row."""
         return tuple(values[self.columns.index(name)] for name in self.keys)
 
-    def results(self, found: Outputs, given: UserStates) -> Iterator[tuple[str, Windowed]]:
+    def results(self, found: Outputs, user_states: UserStates) -> Iterator[tuple[str, Windowed]]:
         """What a function brings out, as rows of the result.
 
         Raises:
@@ -55,4 +55,4 @@ class Rows:
                     f"the result {it.value!r} is for the output {tag!r}, and rows of a Stream have "
                     "one output; yield it without TaggedOutput, with a column that says what it is"
                 )
-            yield tag, attrs.evolve(it, value=self.returned.row(it.value, given.key))
+            yield tag, attrs.evolve(it, value=self.returned.row(it.value, user_states.key))

@@ -12,7 +12,7 @@ from beamlike.inspect.state.report import SavedState
 from beamlike.inspect.state.shard import KeyOfState
 from beamlike.inspect.state.stage import SavedStage, milliseconds
 from beamlike.inspect.state.trigger import node_in_words
-from beamlike.machine.clocks import PartState
+from beamlike.machine.input_clocks import PartState
 from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
@@ -55,23 +55,24 @@ def _parts(parts: Collection[PartState]) -> str:
     """The parts of a source that have watermarks of their own, those that are behind first."""
     if not parts:
         return ""
-    slowest = sorted(parts, key=lambda part: part.greatest)
-    shown = (
-        f"{it.part!r} at {instant(it.greatest)}, updated at {instant(it.active_at)}"
-        for it in slowest[:_PARTS_SHOWN]
-    )
-    return f"; {how_many(len(slowest), 'part')}, the last {'; '.join(shown)}"
+    by_name = [(part.greatest, repr(part.part), part.active_at) for part in parts]
+    return f"; {_slowest('part', by_name)}"
 
 
 def keys_of(clocks: Sequence[KeyOfState]) -> str:
     """The watermarks of keys that have each its own, those that are behind first."""
-    slowest = sorted(clocks, key=lambda clock: clock.clock.watermark)
+    by_key = [(of.clock.watermark, escaped(of.key), of.clock.active_at) for of in clocks]
+    return _slowest("key", by_key)
+
+
+def _slowest(noun: str, rows: Sequence[tuple[int, str, int]]) -> str:
+    """How many there are, and the last: an event time (ms), a name and when it was updated (ms)."""
+    rows = sorted(rows, key=lambda row: row[0])
     shown = (
-        f"{escaped(it.key)} at {instant(it.clock.watermark)}, "
-        f"updated at {instant(it.clock.active_at)}"
-        for it in slowest[:_PARTS_SHOWN]
+        f"{name} at {instant(reached)}, updated at {instant(active_at)}"
+        for reached, name, active_at in rows[:_PARTS_SHOWN]
     )
-    return f"{how_many(len(slowest), 'key')}, the last {'; '.join(shown)}"
+    return f"{how_many(len(rows), noun)}, the last {'; '.join(shown)}"
 
 
 def instant(at: int | None) -> str:

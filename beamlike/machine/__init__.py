@@ -7,8 +7,9 @@ specification of a grouping, one key at a time), `columnar` (the same for many k
 arrays), `changelog` (retractions as changes of a table), `liftable` (what may be combined before it
 is grouped), `lifting` (doing so), `ungrouped` (what the three after it share), `passthrough` (a
 machine that only assigns windows, and the smallest one), `userstate` (a function with states and
-timers), `side_input` (a main input that looks into a windowed side input), `clocks` (where the
-watermarks of a stage with several inputs come from, and where its own stands), `gaps` (that one row
+timers), `side_input` (a main input that looks into a windowed side input), `input_clocks` (what
+moves the watermark of an input, and what is remembered of it), `clocks` (the watermark of a stage
+with several inputs, and its output watermark), `gaps` (that one row
 far ahead of all others does not move the watermark of its source), `key_clock` (the
 watermark of a key that has one of its own).
 """

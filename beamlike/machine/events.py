@@ -147,7 +147,7 @@ class RowProblem(Enum):
     BAD_TIMESTAMP = "bad_timestamp"
     """Its event time cannot be read."""
     FAR_FUTURE = "far_future"
-    """Its event time lies too far ahead of the clock, see `machine.clocks.is_far_ahead`."""
+    """Its event time lies too far ahead of the clock, see `machine.input_clocks.is_far_ahead`."""
     BAD_VALUE = "bad_value"
     """It cannot be read itself, or decoded."""
 

@@ -3,14 +3,14 @@
 Sources are devices, say, each with a clock, a link and a delay of its own: one is hours behind, and
 what it sends is not late because others are ahead. So a key has the watermark that its input would
 have if it were the only one to send. The rules are those of a source, see
-`beamlike.machine.clocks`.
+`beamlike.machine.input_clocks`.
 """
 
 from typing import Self
 
 import attrs
 
-from beamlike.machine.clocks import Idle, SourceClock, believed
+from beamlike.machine.input_clocks import Idle, SourceClock, believed
 
 
 @attrs.frozen

@@ -41,25 +41,25 @@ class _InMilliseconds(StatefulFn):
     def key_of(self, value: Any) -> Any:
         return self.fn.key_of(value)
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        seen = _Seen(given, element.timestamp, self._per_ms)
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        seen = _Seen(user_states, element.timestamp, self._per_ms)
         answers = self.fn.process(seen, self._coarse(element))
         return self._fine(answers, element.timestamp, element.windows[0])
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
         exact = timer.output_timestamp
         due = attrs.evolve(
             timer,
             at=timer.at // self._per_ms,
             output_timestamp=None if exact is None else exact // self._per_ms,
         )
-        answers = self.fn.fire(_Seen(given, exact, self._per_ms), due)
-        return self._fine(answers, exact, given.window)
+        answers = self.fn.fire(_Seen(user_states, exact, self._per_ms), due)
+        return self._fine(answers, exact, user_states.window)
 
-    def expire(self, given: UserStates, timestamp: int) -> Outputs:
-        seen = _Seen(given, timestamp, self._per_ms)
+    def expire(self, user_states: UserStates, timestamp: int) -> Outputs:
+        seen = _Seen(user_states, timestamp, self._per_ms)
         answers = self.fn.expire(seen, timestamp // self._per_ms)
-        return self._fine(answers, timestamp, given.window)
+        return self._fine(answers, timestamp, user_states.window)
 
     def setup(self) -> None:
         self.fn.setup()
@@ -115,9 +115,9 @@ def _exact(millisecond: int, exact: int | None, per_ms: int) -> int:
 class _Seen:
     """States and timers as such a function is given them."""
 
-    def __init__(self, given: UserStates, exact: int | None, per_ms: int) -> None:
-        self.key, self.window = given.key, coarse(given.window, per_ms)
-        self._given, self._exact, self._per_ms = given, exact, per_ms
+    def __init__(self, user_states: UserStates, exact: int | None, per_ms: int) -> None:
+        self.key, self.window = user_states.key, coarse(user_states.window, per_ms)
+        self._given, self._exact, self._per_ms = user_states, exact, per_ms
 
     def state(self, spec: StateSpec) -> Any:
         return self._given.state(spec)

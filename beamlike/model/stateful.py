@@ -115,7 +115,7 @@ class StatefulFn(ABC):
         """The key of an element."""
 
     @abstractmethod
-    def process(self, given: UserStates, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+    def process(self, user_states: UserStates, element: Windowed) -> Iterable[tuple[str, Windowed]]:
         """An element has come, in one window."""
 
     def first(self, value: Any) -> Any:
@@ -123,14 +123,14 @@ class StatefulFn(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def fire(self, given: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:
         """A timer calls back."""
 
-    def expire(self, given: UserStates, timestamp: int) -> Iterable[tuple[str, Windowed]]:
+    def expire(self, user_states: UserStates, timestamp: int) -> Iterable[tuple[str, Windowed]]:
         """The window has expired; afterwards its states are gone.
 
         Args:
-            given: The states.
+            user_states: The states.
             timestamp: When what it brings out happens (ms).
         """
         return ()

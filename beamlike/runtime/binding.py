@@ -10,7 +10,8 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import ColumnError, CombineError
-from beamlike.machine.clocks import Clocks, InputClock
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import InputClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import CombineFn
 from beamlike.model.combine.sql import DecimalMean, IntervalMean

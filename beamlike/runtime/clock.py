@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 import attrs
 
-from beamlike.machine.clocks import (
+from beamlike.machine.input_clocks import (
     HostWatermark,
     InputState,
     SourceClock,

@@ -14,11 +14,11 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, Merges, Panes, State
 from beamlike.machine.columnar.rules import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
+from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan

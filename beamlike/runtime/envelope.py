@@ -44,8 +44,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import ShardWatermark, SourceProgress, WatermarkUpdate
 from beamlike.machine.events import Element, Item, Lifted
+from beamlike.machine.input_clocks import ShardWatermark, SourceProgress, WatermarkUpdate
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.clock import Delivered
 from beamlike.runtime.plan import Plan

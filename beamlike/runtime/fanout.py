@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from beamlike.machine.clocks import WatermarkUpdate
+from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.lift import lifter_of

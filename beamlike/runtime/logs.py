@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.machine.clocks import Clocks, SourceClock
+from beamlike.machine.clocks import Clocks
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.events import Drop, Effect, Merged
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windows import GlobalWindow, Window, bounds
 from beamlike.runtime.clock import Delivered, Jump, held_jump, jump_over

@@ -19,12 +19,17 @@ import pyarrow.compute as pc
 
 from beamlike.errors import InputRowError, UnsupportedError, UserFunctionError, WindowError
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.clocks import ShardWatermark, SourceClock, SourceProgress, WatermarkUpdate
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.assign import assign as assign_windows
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
+from beamlike.machine.input_clocks import (
+    ShardWatermark,
+    SourceClock,
+    SourceProgress,
+    WatermarkUpdate,
+)
 from beamlike.model.resolution import Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.clock import Delivered

@@ -7,8 +7,9 @@ from typing import Any, Final, TypedDict
 import attrs
 import pyarrow as pa
 
-from beamlike.machine.clocks import Clocks, SourceClock, StageClock
+from beamlike.machine.clocks import Clocks
 from beamlike.machine.columnar.folds import from_objects
+from beamlike.machine.input_clocks import SourceClock, StageClock
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import SideInputs

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.machine.clocks import SourceClock, SourceProgress
+from beamlike.machine.input_clocks import SourceClock, SourceProgress
 
 _STRETCHES: Final = 64
 """So many stretches of some rows are reported, those with the most rows. What is not reported moves

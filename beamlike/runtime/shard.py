@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import OutgrownError, UserFunctionError
-from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import NEVER, Ints
 from beamlike.machine.events import (
     AdvanceClock,
@@ -30,6 +29,7 @@ from beamlike.machine.events import (
     TraceEvent,
 )
 from beamlike.machine.failures import without_cause
+from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping

@@ -15,8 +15,8 @@ from beamlike.errors import (
     UnsupportedError,
     WindowError,
 )
-from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.folds import FunctionRaised
+from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.model.graph import ReadNode, StatefulNode, ways_back
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all

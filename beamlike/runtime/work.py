@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Literal
 import attrs
 
 from beamlike.errors import StateError, TimeError
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock

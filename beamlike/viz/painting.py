@@ -80,7 +80,9 @@ class Panel:
             axes.spines[side].set_visible(False)
         axes.spines["bottom"].set_color(colours.line)
         across = self._instants()
-        axes.set_xticks([at for at, _ in across], [words for _, words in across], fontsize=9)
+        axes.set_xticks(
+            [instant for instant, _ in across], [words for _, words in across], fontsize=9
+        )
         rows = self._thinned()
         axes.set_yticks([tick.at for tick in rows], [tick.label for tick in rows], fontsize=8.5)
 
@@ -98,8 +100,8 @@ class Panel:
 
     def _apart(self, ticks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         reach = 0.0
-        for at, words in ticks:
-            across = self.scene.event.position(at)
+        for instant, words in ticks:
+            across = self.scene.event.position(instant)
             place = self.labels.to_pixels(across, 0)[0]
             half = self.labels.room(words, 9) / 2 + 5
             if place - half > reach and place + half < self.axes.figure.bbox.width:
@@ -111,9 +113,9 @@ class Panel:
         strong, weak = 12.0 / self.row_height, 15.0 / self.row_height
         kept: list[Tick] = []
         for tick in sorted(self.scene.ticks, key=lambda tick: (not tick.strong, tick.at)):
-            if all(abs(tick.at - it.at) >= (strong if tick.strong else weak) for it in kept):
+            if all(abs(tick.at - other.at) >= (strong if tick.strong else weak) for other in kept):
                 kept.append(tick)
-        return sorted(kept, key=lambda it: it.at)
+        return sorted(kept, key=lambda tick: tick.at)
 
     def _folds(self) -> None:
         axes, scene = self.axes, self.scene
@@ -126,9 +128,9 @@ class Panel:
                 [LabelPlace(x + 6, y), LabelPlace(x + 6, y + 9), LabelPlace(x + 6, y - 9)],
             )
         for start, end in scene.event.folds:
-            at = scene.event.position(start)
-            axes.axvline(at, **style)
-            x, _ = self.labels.to_pixels(at, 0)
+            fold_x = scene.event.position(start)
+            axes.axvline(fold_x, **style)
+            x, _ = self.labels.to_pixels(fold_x, 0)
             heights = range(int(axes.bbox.y1) - 3, int(axes.bbox.y0), -18)
             words = f"{show_roughly(end - start)} left out"
             self._aside(words, [LabelPlace(x, up, "center", "top") for up in heights])
@@ -202,9 +204,9 @@ class Panel:
         edge.set_gid("outline")
         self.axes.add_patch(edge)
         if box.withdrawn is not None:
-            at = [box.withdrawn, box.withdrawn]
+            heights = [box.withdrawn, box.withdrawn]
             style = {"color": self.palette.muted, "lw": 1.3, "ls": _WITHDRAWAL, "zorder": 4}
-            self.axes.plot([left, right], at, label="withdrawal", **style)
+            self.axes.plot([left, right], heights, label="withdrawal", **style)
         for row in (box.below, box.at):
             self._keep_clear(left, right, row)
 
@@ -225,7 +227,9 @@ class Panel:
         fitting = [text for text in words if self.labels.room(text, _NAMES) <= x1 - x0 - 6]
         sides = [(x0 + 4, "left"), ((x0 + x1) / 2, "center"), (x1 - 4, "right")]
         heights = list(self._heights(box, y))
-        places = [LabelPlace(x, at, across, up) for at, up in heights for x, across in sides]
+        places = [
+            LabelPlace(x, height, across, up) for height, up in heights for x, across in sides
+        ]
         gone = box.withdrawn is not None
         colour = self.palette.muted if gone else self.palette.ink
         put = self.labels.put(fitting, places, _NAMES, (x0, x1), color=colour)
@@ -239,9 +243,13 @@ class Panel:
 
     def _heights(self, box: Box, y: float) -> Iterator[tuple[float, str]]:
         """Under the edge at ``y`` or over it; of many panes not past others of that window."""
-        others = [it.at for it in self.scene.boxes if it.window == box.window and it.at != box.at]
-        floor = max([box.below, *(at for at in others if at < box.at)])
-        ceiling = min([self.scene.rows[1], *(at for at in others if at > box.at)])
+        heights = [
+            other.at
+            for other in self.scene.boxes
+            if other.window == box.window and other.at != box.at
+        ]
+        floor = max([box.below, *(height for height in heights if height < box.at)])
+        ceiling = min([self.scene.rows[1], *(height for height in heights if height > box.at)])
         least, most = (self.labels.to_pixels(0, row)[1] for row in (floor, ceiling))
         high = self.labels.height(_NAMES)
         yield y - 2, "top"
@@ -262,7 +270,7 @@ class Panel:
 
     def _ideal(self) -> None:
         """The line on which event time and processing time are one."""
-        xs = [self.scene.event.position(at) for _, at in self.scene.ideal]
+        xs = [self.scene.event.position(instant) for _, instant in self.scene.ideal]
         ys = [row for row, _ in self.scene.ideal]
         style = {"color": self.palette.muted, "lw": 1.2, "linestyle": _IDEAL, "zorder": 2}
         if xs:
@@ -272,8 +280,8 @@ class Panel:
     def _keep_off_ideal(self) -> None:
         """No value stands on the ideal line. Names of panes may, where they find no other room."""
         ends = [
-            self.labels.to_pixels(self.scene.event.position(at), row)
-            for row, at in self.scene.ideal
+            self.labels.to_pixels(self.scene.event.position(instant), row)
+            for row, instant in self.scene.ideal
         ]
         for (x0, y0), (x1, y1) in pairwise(ends):
             dots = ceil(max(abs(x1 - x0), abs(y1 - y0)) / 6)
@@ -307,8 +315,8 @@ class Panel:
         xs = [scene.event.position(scene.span[0])]
         ys = [scene.rows[0]]
         for row, watermark in scene.watermark:
-            at = scene.event.position(min(max(watermark, scene.span[0]), scene.span[1]))
-            xs += [xs[-1], at]
+            position = scene.event.position(min(max(watermark, scene.span[0]), scene.span[1]))
+            xs += [xs[-1], position]
             ys += [row, row]
         if scene.watermark:
             xs, ys = [*xs, xs[-1]], [*ys, self.top]
@@ -329,11 +337,11 @@ class Panel:
                 words = f"watermark {show_instant(watermark)} >"
                 self.labels.put([words], spots, 8, color=colour, bbox=self._backed)
 
-    def _unnamed(self, kind: str, number: int = 1) -> None:
+    def _unnamed(self, noun: str, number: int = 1) -> None:
         if number:
-            self.unnamed[kind] = self.unnamed.get(kind, 0) + number
+            self.unnamed[noun] = self.unnamed.get(noun, 0) + number
 
 
 def _rgba(colour: str, alpha: float) -> tuple[float, float, float, float]:
-    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5))
     return red, green, blue, alpha

@@ -30,9 +30,9 @@ def draw(picture: "Figure", path: str | Path) -> None:
     Args:
         picture: A figure of `beamlike.viz.picture`.
     """
-    made: Any = picture
+    figure: Any = picture
     target = Path(path)
-    formats = {*made.canvas.get_supported_filetypes(), *(["gif"] if _frames(made) else [])}
+    formats = {*figure.canvas.get_supported_filetypes(), *(["gif"] if _frames(figure) else [])}
     if target.suffix[1:].lower() not in formats:
         ending = f"has the ending {target.suffix}" if target.suffix else "has no ending"
         raise RecordingError(
@@ -40,7 +40,7 @@ def draw(picture: "Figure", path: str | Path) -> None:
             f".pdf or .gif (matplotlib writes {', '.join(sorted(formats))})"
         )
     try:
-        _write_file(made, target)
+        _write_file(figure, target)
     except OSError as error:
         raise EnvironmentProblem(
             f"the picture cannot be written to {path} ({error.strerror}); name a file in a "
@@ -48,36 +48,36 @@ def draw(picture: "Figure", path: str | Path) -> None:
         ) from error
 
 
-def frames_of(made: Any, frames: Callable[[], Iterable["Figure"]]) -> None:
+def frames_of(figure: Any, frames: Callable[[], Iterable["Figure"]]) -> None:
     """Keep with a figure how it is animated."""
-    vars(made)["_beamlike_frames"] = frames
+    vars(figure)["_beamlike_frames"] = frames
 
 
-def _frames(made: Any) -> Callable[[], Iterable[Any]] | None:
-    frames: Callable[[], Iterable[Any]] | None = vars(made).get("_beamlike_frames")
+def _frames(figure: Any) -> Callable[[], Iterable[Any]] | None:
+    frames: Callable[[], Iterable[Any]] | None = vars(figure).get("_beamlike_frames")
     return frames
 
 
-def _write_file(made: Any, target: Path) -> None:
-    words = made.get_label()
+def _write_file(figure: Any, target: Path) -> None:
+    words = figure.get_label()
     title = words.partition(".")[0]
     match target.suffix.lower():
         case ".svg":
-            target.write_text(_svg(made, title, words), encoding="utf-8")
+            target.write_text(_svg(figure, title, words), encoding="utf-8")
         case ".pdf":
-            _save(made, target, metadata={"Title": title, "Subject": words})
+            _save(figure, target, metadata={"Title": title, "Subject": words})
         case ".png":
-            _save(made, target, metadata={"Title": title, "Description": words})
-        case ".gif" if frames := _frames(made):
+            _save(figure, target, metadata={"Title": title, "Description": words})
+        case ".gif" if frames := _frames(figure):
             with target.open("wb") as file:
-                _animate(list(frames()) or [made], file, words)
+                _animate(list(frames()) or [figure], file, words)
         case _:
-            _save(made, target)
+            _save(figure, target)
 
 
-def _save(made: Any, target: Any, **options: Any) -> None:
+def _save(figure: Any, target: Any, **options: Any) -> None:
     with missing_characters():
-        made.savefig(target, **{"dpi": _SAVED_DPI, **options})
+        figure.savefig(target, **{"dpi": _SAVED_DPI, **options})
 
 
 def _animate(frames: Sequence[Any], file: Any, words: str) -> None:
@@ -89,19 +89,19 @@ def _animate(frames: Sequence[Any], file: Any, words: str) -> None:
     paintings[0].save(file, format="gif", comment=words.encode(), **style)
 
 
-def _flat(made: Any, images: Any) -> Any:
+def _flat(figure: Any, images: Any) -> Any:
     """A figure in a palette of as many colours as it can hold, which looks the same."""
     drawn = io.BytesIO()
-    _save(made, drawn, format="png", dpi=_DPI)
+    _save(figure, drawn, format="png", dpi=_DPI)
     return images.open(drawn).convert("RGB").quantize(method=images.Quantize.MAXCOVERAGE)
 
 
-def _svg(made: Any, title: str, words: str) -> str:
+def _svg(figure: Any, title: str, words: str) -> str:
     from matplotlib import rc_context
 
     paper = io.StringIO()
     with rc_context({"svg.hashsalt": "beamlike", "svg.fonttype": "path"}):
-        _save(made, paper, format="svg", metadata={"Date": None})
+        _save(figure, paper, format="svg", metadata={"Date": None})
     before, tag, after = paper.getvalue().partition("<svg ")
     attributes, end, content = after.partition(">")
     named = f'<title id="title">{escape(title)}</title><desc id="text">{escape(words)}</desc>'
@@ -109,18 +109,18 @@ def _svg(made: Any, title: str, words: str) -> str:
     return f"{before}{tag}{role}{end}\n {named}{content}"
 
 
-def shown_in_notebooks(made: Any) -> None:
+def shown_in_notebooks(figure: Any) -> None:
     """Have a notebook show the picture, and its words to those who cannot see it."""
-    vars(made)["_repr_mimebundle_"] = partial(_for_notebooks, made)
+    vars(figure)["_repr_mimebundle_"] = partial(_for_notebooks, figure)
 
 
 def _for_notebooks(
-    made: Any, *_: Any, **__: Any
+    figure: Any, *_: Any, **__: Any
 ) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
     from PIL import Image  # comes with matplotlib
 
     paper = io.BytesIO()
-    _flat(made, Image).save(paper, format="png", optimize=True)
-    words = made.get_label()
+    _flat(figure, Image).save(paper, format="png", optimize=True)
+    words = figure.get_label()
     # The second is the text alternative for what makes pages of notebooks, such as nbconvert.
     return {"image/png": paper.getvalue(), "text/plain": words}, {"image/png": {"alt": words}}

@@ -162,10 +162,10 @@ _OF_ASSIGN: Final[Sequence[Rule]] = (
 
 
 def _plans_are_sound(case: WindowFnCase) -> Iterator[str]:
-    for given in case.sets:
-        plan = case.plan(given)
-        for sentence in _unsound(case, given, plan):
-            yield f"{case.asked} of {case.shown(given)}: {sentence}"
+    for window_set in case.sets:
+        plan = case.plan(window_set)
+        for sentence in _unsound(case, window_set, plan):
+            yield f"{case.asked} of {case.shown(window_set)}: {sentence}"
 
 
 def _unsound(case: WindowFnCase, sizes: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]:
@@ -211,55 +211,59 @@ def _lost(case: WindowFnCase, merge: Merge) -> Iterator[str]:
 def _takes_any_collection(case: WindowFnCase) -> Iterator[str]:
     if case.is_sized:
         return  # sizes come in a mapping always
-    for given in case.sets:
-        if _groups(case.plan(given, as_iterator=True)) != _groups(case.plan(given)):
+    for window_set in case.sets:
+        if _groups(case.plan(window_set, as_iterator=True)) != _groups(case.plan(window_set)):
             yield (
-                f"merge of {listed(given)} has another plan for an iterator than for a tuple; "
+                f"merge of {listed(window_set)} has another plan for an iterator than for a tuple; "
                 "read it once, for example with sorted(windows)"
             )
 
 
 def _ignores_order(case: WindowFnCase) -> Iterator[str]:
     random = Random(0)
-    for given in case.sets:
-        windows = list(given)
-        for order in (windows[::-1], random.sample(windows, len(windows))):
-            other = {window: given[window] for window in order}
-            if _groups(case.plan(other)) != _groups(case.plan(given)):
+    for window_set in case.sets:
+        for reordered in _other_orders(window_set, random):
+            if _groups(case.plan(reordered)) != _groups(case.plan(window_set)):
                 yield (
-                    f"{case.asked} of {case.shown(given)} has another plan if they are given as "
-                    f"{case.shown(other)}; sort them first"
+                    f"{case.asked} of {case.shown(window_set)} has another plan if they are given "
+                    f"as {case.shown(reordered)}; sort them first"
                 )
 
 
+def _other_orders(window_set: Sizes, random: Random) -> list[Sizes]:
+    """The same windows backwards, and at random."""
+    windows = list(window_set)
+    orders = windows[::-1], random.sample(windows, len(windows))
+    return [{window: window_set[window] for window in order} for order in orders]
+
+
 def _is_complete(case: WindowFnCase) -> Iterator[str]:
-    for given in case.sets:
-        left = _Homes(case).settle([given]).held()
+    for window_set in case.sets:
+        left = _Homes(case).settle([window_set]).held()
         if case.plan(left):
             yield (
-                f"{case.asked} of {case.shown(given)} leaves {case.shown(left)}, and these it "
+                f"{case.asked} of {case.shown(window_set)} leaves {case.shown(left)}, and these it "
                 "would merge again; a plan is carried out once"
             )
 
 
 def _merges_in_steps(case: WindowFnCase) -> Iterator[str]:
     random = Random(0)
-    for given in case.sets:
-        windows = list(given)
-        together = _Homes(case).settle([given]).home
-        orders = [windows]
-        if case.any_order:
-            orders += [windows[::-1], random.sample(windows, len(windows))]
-        for order in orders:
-            apart = _Homes(case).settle({window: given[window]} for window in order).home
-            moved = next((window for window in windows if apart[window] != together[window]), None)
+    for window_set in case.sets:
+        together = _Homes(case).settle([window_set]).home
+        reordered = _other_orders(window_set, random) if case.any_order else []
+        for arriving in (window_set, *reordered):
+            apart = _Homes(case).settle({window: arriving[window]} for window in arriving).home
+            moved = next(
+                (window for window in window_set if apart[window] != together[window]), None
+            )
             if moved is not None:
                 hint = "; if that is meant, check with any_arrival_order=False"
-                shown = case.shown({window: given[window] for window in order})
+                is_reordered = list(arriving) != list(window_set)
                 yield (
-                    f"of {shown}, arriving one after the other, {moved} ends up in "
+                    f"of {case.shown(arriving)}, arriving one after the other, {moved} ends up in "
                     f"{apart[moved]}, but arriving together in {together[moved]}"
-                    f"{'' if order == windows else hint}"
+                    f"{hint if is_reordered else ''}"
                 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from beamlike.machine.clocks import SourceClock
+from beamlike.machine.input_clocks import SourceClock
 
 if TYPE_CHECKING:
     from beamlike.runtime.plan import Plan

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 import attrs
 
 from beamlike.errors import USERS_FAULT, TestStreamError, TimeError
-from beamlike.machine.clocks import SourceClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import MILLISECONDS
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import (

@@ -13,7 +13,7 @@ import pyarrow as pa
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
 from beamlike.hosts.local.tables.query import PackedTable, output_of, works_of
 from beamlike.hosts.local.tables.verbs import TableFrames
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.plan import Plan

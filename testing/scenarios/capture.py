@@ -21,8 +21,8 @@ from beamlike.errors import StateError
 from beamlike.inspect.state.functions import Specs
 from beamlike.inspect.state.keys import arrow_text, key_texts, keys_as_values, meant_by, rows_of
 from beamlike.inspect.state.stage import SavedStage
-from beamlike.machine.clocks import SourceClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.machine.key_clock import KeyClock
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn

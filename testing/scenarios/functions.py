@@ -58,11 +58,11 @@ class NamedFn(StatefulFn):
 
     @property
     def words(self) -> str:
-        given = ", ".join(f"{field}={getattr(self, field)!r}" for field in self.fields)
-        return f"{self.name}({given})"
+        arguments = ", ".join(f"{field}={getattr(self, field)!r}" for field in self.fields)
+        return f"{self.name}({arguments})"
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
-        raise AssertionError("it sets no timer")
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
+        raise AssertionError("this function sets no timer")
 
     def most_firings(self, first: int, latest: int, clock: int) -> int:
         """How often a timer can fire that one firing sets again, for a key and window.
@@ -75,8 +75,8 @@ class NamedFn(StatefulFn):
         return 0
 
 
-def _out(user_states: UserStates, value: Any, at: int) -> tuple[str, Windowed]:
-    return "", Windowed(value, at, (user_states.window,))
+def _out(user_states: UserStates, value: Any, timestamp: int) -> tuple[str, Windowed]:
+    return "", Windowed(value, timestamp, (user_states.window,))
 
 
 @attrs.frozen
@@ -85,10 +85,10 @@ class CountPerKey(NamedFn):
 
     name = "count_per_key"
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        state = given.state(_COUNT)
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        state = user_states.state(_COUNT)
         state.write((state.read() or 0) + 1)
-        yield _out(given, state.read(), element.timestamp)
+        yield _out(user_states, state.read(), element.timestamp)
 
 
 @attrs.frozen
@@ -96,25 +96,25 @@ class Deduplicate(NamedFn):
     """The first element of a key and window, and the next one once that is forgotten."""
 
     name = "deduplicate"
-    fields: ClassVar[_Fields] = {"within_ms": lambda it: it.integer(least=1), "time": _time}
+    fields: ClassVar[_Fields] = {"within_ms": lambda place: place.integer(least=1), "time": _time}
 
     within_ms: int
     time: str
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        state = given.state(_KNOWN)
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        state = user_states.state(_KNOWN)
         if state.read():
             return
         state.write(True)
-        timer = given.timer(_TIMERS[self.time])
+        timer = user_states.timer(_TIMERS[self.time])
         if self.time == "event":
             timer.set(_no_later(timer, element.timestamp + self.within_ms), holds=False)
         else:
             timer.set(timer.now + self.within_ms, holds=False)
-        yield _out(given, element.value, element.timestamp)
+        yield _out(user_states, element.value, element.timestamp)
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
-        given.state(_KNOWN).clear()
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
+        user_states.state(_KNOWN).clear()
         yield from ()
 
 
@@ -123,32 +123,32 @@ class LoopingHeartbeat(NamedFn):
     """How many elements have come, again and again from the first one on, until the window ends."""
 
     name = "looping_heartbeat"
-    fields: ClassVar[_Fields] = {"every_ms": lambda it: it.integer(least=1), "time": _time}
+    fields: ClassVar[_Fields] = {"every_ms": lambda place: place.integer(least=1), "time": _time}
 
     every_ms: int
     time: str
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        state = given.state(_COUNT)
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        state = user_states.state(_COUNT)
         if not state.read():
-            timer = given.timer(_TIMERS[self.time])
+            timer = user_states.timer(_TIMERS[self.time])
             first = element.timestamp if self.time == "event" else timer.now
             self._beat(timer, first)
         state.write((state.read() or 0) + 1)
         yield from ()
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
-        yield _out(given, given.state(_COUNT).read(), timer.output_timestamp)
-        self._beat(given.timer(timer.spec), timer.at)
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
+        yield _out(user_states, user_states.state(_COUNT).read(), timer.output_timestamp)
+        self._beat(user_states.timer(timer.spec), timer.at)
 
     def most_firings(self, first: int, latest: int, clock: int) -> int:
         span = latest - first if self.time == "event" else clock
         return max(span, 0) // self.every_ms
 
     def _beat(self, timer: TimerControl, after: int) -> None:
-        at = after + self.every_ms
-        if timer.latest is None or at <= timer.latest:
-            timer.set(at)
+        instant = after + self.every_ms
+        if timer.latest is None or instant <= timer.latest:
+            timer.set(instant)
 
 
 @attrs.frozen
@@ -157,31 +157,31 @@ class BufferAndFlush(NamedFn):
 
     name = "buffer_and_flush"
     fields: ClassVar[_Fields] = {
-        "after_ms": lambda it: it.integer(least=0),
+        "after_ms": lambda place: place.integer(least=0),
         "time": _time,
-        "most": lambda it: it.integer(least=1),
+        "most": lambda place: place.integer(least=1),
     }
 
     after_ms: int
     time: str
     most: int
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        kept, timer = given.state(_KEPT), given.timer(_TIMERS[self.time])
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        kept, timer = user_states.state(_KEPT), user_states.timer(_TIMERS[self.time])
         if kept.is_empty():
             begun = element.timestamp if self.time == "event" else timer.now
             timer.set(_no_later(timer, begun + self.after_ms))
         kept.add(element.value)
         if len(kept.read()) >= self.most:
             timer.clear()
-            yield from self._flush(given, element.timestamp)
+            yield from self._flush(user_states, element.timestamp)
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
-        return self._flush(given, timer.output_timestamp)
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
+        return self._flush(user_states, timer.output_timestamp)
 
-    def _flush(self, user_states: UserStates, at: int) -> Outputs:
+    def _flush(self, user_states: UserStates, timestamp: int) -> Outputs:
         kept = user_states.state(_KEPT)
-        yield _out(user_states, kept.read(), at)
+        yield _out(user_states, kept.read(), timestamp)
         kept.clear()
 
 
@@ -195,26 +195,26 @@ class HoldOutput(NamedFn):
 
     name = "hold_output"
     fields: ClassVar[_Fields] = {
-        "delay_ms": lambda it: it.integer(least=0),
-        "hold": lambda it: it.one_of(("element", "firing", "nowhere")),
+        "delay_ms": lambda place: place.integer(least=0),
+        "hold": lambda place: place.one_of(("element", "firing", "nowhere")),
     }
 
     delay_ms: int
     hold: str
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        timer = given.timer(_EVENT)
-        given.state(_KEPT).add([element.timestamp, element.value])
-        at = _no_later(timer, element.timestamp + self.delay_ms)
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        timer = user_states.timer(_EVENT)
+        user_states.state(_KEPT).add([element.timestamp, element.value])
+        instant = _no_later(timer, element.timestamp + self.delay_ms)
         output = element.timestamp if self.hold == "element" else None
-        timer.set(at, str(element.timestamp), output, holds=self.hold != "nowhere")
+        timer.set(instant, str(element.timestamp), output, holds=self.hold != "nowhere")
         yield from ()
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
-        for at, value in given.state(_KEPT).read():
-            if str(at) == timer.tag:
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
+        for timestamp, value in user_states.state(_KEPT).read():
+            if str(timestamp) == timer.tag:
                 nowhere = self.hold == "nowhere"
-                yield _out(given, value, at if nowhere else timer.output_timestamp)
+                yield _out(user_states, value, timestamp if nowhere else timer.output_timestamp)
 
 
 @attrs.frozen
@@ -224,12 +224,12 @@ class LastWord(NamedFn):
     name = "last_word"
     expires = True
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        given.state(_KEPT).add(element.value)
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        user_states.state(_KEPT).add(element.value)
         yield from ()
 
-    def expire(self, given: UserStates, timestamp: int) -> Outputs:
-        yield _out(given, given.state(_KEPT).read(), timestamp)
+    def expire(self, user_states: UserStates, timestamp: int) -> Outputs:
+        yield _out(user_states, user_states.state(_KEPT).read(), timestamp)
 
 
 @attrs.frozen
@@ -239,8 +239,8 @@ class InOrder(NamedFn):
     name = "in_order"
     sorts = True
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        yield _out(given, element.value, element.timestamp)
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        yield _out(user_states, element.value, element.timestamp)
 
 
 @attrs.frozen
@@ -254,30 +254,30 @@ class ByCommand(NamedFn):
 
     name = "by_command"
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        said = element.value
-        timer = given.timer(_TIMERS[said["time"]])
-        if "clear" in said:
-            timer.clear(said["clear"])
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        command = element.value
+        timer = user_states.timer(_TIMERS[command["time"]])
+        if "clear" in command:
+            timer.clear(command["clear"])
         else:
-            output = said.get("output_ms")
-            at = None if output in (None, "none") else output
-            timer.set(said["at_ms"], said["set"], at, holds=output != "none")
+            output = command.get("output_ms")
+            output_timestamp = None if output in (None, "none") else output
+            timer.set(command["at_ms"], command["set"], output_timestamp, holds=output != "none")
         yield from ()
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
-        at = timer.output_timestamp
-        yield _out(given, timer.tag, at if at <= MAX_TIMESTAMP else timer.at)
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
+        timestamp = timer.output_timestamp
+        yield _out(user_states, timer.tag, timestamp if timestamp <= MAX_TIMESTAMP else timer.at)
 
 
-def _no_later(timer: TimerControl, at: int) -> int:
+def _no_later(timer: TimerControl, instant: int) -> int:
     """The instant, or the last that the timer may be set to."""
-    return at if timer.latest is None else min(at, timer.latest)
+    return instant if timer.latest is None else min(instant, timer.latest)
 
 
 FUNCTIONS: Final[Mapping[str, type[NamedFn]]] = {
-    kind.name: kind
-    for kind in (
+    cls.name: cls
+    for cls in (
         *(CountPerKey, Deduplicate, LoopingHeartbeat, BufferAndFlush, HoldOutput),
         *(LastWord, InOrder, ByCommand),
     )
@@ -287,9 +287,9 @@ FUNCTIONS: Final[Mapping[str, type[NamedFn]]] = {
 
 def read_function(place: Place) -> NamedFn:
     """The function of a scenario's ``x_function``: its name, and all of its parameters."""
-    kind = FUNCTIONS[place.variant("name", FUNCTIONS)]
-    fields = place.fields(("name", *kind.fields))
-    return kind(**{name: read(fields[name]) for name, read in kind.fields.items()})
+    cls = FUNCTIONS[place.variant("name", FUNCTIONS)]
+    fields = place.fields(("name", *cls.fields))
+    return cls(**{name: read(fields[name]) for name, read in cls.fields.items()})
 
 
 class ScenarioFunction(StatefulParDo):
@@ -299,16 +299,20 @@ class ScenarioFunction(StatefulParDo):
         self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         if isinstance(event, Bundle):
-            given = (element for element in event.elements if isinstance(element, Element))
-            with_panes = (attrs.evolve(it, value=(it.value, NO_FIRING)) for it in given)
+            elements = (element for element in event.elements if isinstance(element, Element))
+            with_panes = (
+                attrs.evolve(element, value=(element.value, NO_FIRING)) for element in elements
+            )
             event = attrs.evolve(event, elements=tuple(with_panes))
         state, effects = super().step(state, event)
-        found = tuple(_plain(effect) if isinstance(effect, Drop) else effect for effect in effects)
+        answers = tuple(
+            _plain(effect) if isinstance(effect, Drop) else effect for effect in effects
+        )
         if on_event is not None:
-            for effect in found:
+            for effect in answers:
                 if isinstance(effect, Drop):
                     on_event(effect)
-        return state, found
+        return state, answers
 
 
 def _plain(drop: Drop) -> Drop:

@@ -15,7 +15,7 @@ import pytest
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import TimeError
-from beamlike.machine.clocks import is_far_ahead
+from beamlike.machine.input_clocks import is_far_ahead
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 Row = dict[str, Any]

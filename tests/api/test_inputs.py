@@ -9,8 +9,9 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import ColumnError, TimeError, WindowingError
-from beamlike.machine.clocks import (
-    Clocks,
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.events import Pane
+from beamlike.machine.input_clocks import (
     Idle,
     InputClock,
     ShardWatermark,
@@ -19,7 +20,6 @@ from beamlike.machine.clocks import (
     StageClock,
     WatermarkUpdate,
 )
-from beamlike.machine.events import Pane
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP

@@ -21,7 +21,7 @@ from beamlike.errors import (
     WindowingError,
 )
 from beamlike.hosts import kafka_connector
-from beamlike.machine.clocks import Idle
+from beamlike.machine.input_clocks import Idle
 from tests.support import topics
 
 pytestmark = pytest.mark.spark

@@ -22,7 +22,8 @@ from beamlike.errors import (
 )
 from beamlike.inspect.metrics import MetricsListener
 from beamlike.inspect.queries.progress import Progress
-from beamlike.machine.clocks import Clocks, SourceClock, SourceProgress
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import SourceClock, SourceProgress
 from beamlike.runtime.progress import progress_of
 from beamlike.testing import QueryTest
 from tests.support.queries.reports import report

@@ -18,9 +18,9 @@ import pytest
 
 from beamlike.dialects.akka import OverflowStrategyLike
 from beamlike.dialects.kafka_suppress import EmitStrategyLike
-from beamlike.machine.clocks import IdleLike
 from beamlike.machine.events import ReasonLike
 from beamlike.machine.failures import OnFailureLike
+from beamlike.machine.input_clocks import IdleLike
 from beamlike.model import options
 from beamlike.model.panes import TimingLike
 

@@ -8,7 +8,8 @@ import pytest
 import beamlike as bl
 from beamlike.cli.state_text import inputs_of
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.machine.clocks import Clocks, SourceClock, SourceProgress
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import SourceClock, SourceProgress
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.logs import log_silent

@@ -256,7 +256,7 @@ def _unlike(folders: Mapping[str, Path], works: Sequence[str]) -> list[str]:
 
     Windows of a key that fire at once come in an order of each machine's own.
     """
-    told = []
+    unlike = []
     expected = output_of(folders[WORK] / WORK)
     for work in works:
         output = output_of(folders[work] / work)
@@ -267,8 +267,8 @@ def _unlike(folders: Mapping[str, Path], works: Sequence[str]) -> list[str]:
             same = output.flat == expected.flat
             if work != "parquet":  # which does not know its micro-batches
                 same = output.unordered == expected.unordered
-        told += [] if same else [f"undisturbed: {work} is not {WORK}"]
-    return told
+        unlike += [] if same else [f"undisturbed: {work} is not {WORK}"]
+    return unlike
 
 
 if __name__ == "__main__":

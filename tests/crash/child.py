@@ -6,7 +6,7 @@ that the clock wakes. So micro-batches are cut the same in each run, but for the
 the process before it was killed, and leaves ``HOME/done`` at the end.
 
 A query that fails is started again, from its checkpoint and in the same session; ``HOME/failures``
-tells why it failed. The process ends, with all that it has started, when its standard input does.
+says why it failed. The process ends, with all that it has started, when its standard input does.
 """
 
 import argparse
@@ -236,7 +236,7 @@ class Queries:
                 self._wait(work)
                 return
             except StreamingQueryException as error:
-                self._tell(work, error)
+                self._note_failure(work, error)
                 self.mend()
                 self.start(work)
 
@@ -252,15 +252,15 @@ class Queries:
         while arrived and file_in(checkpoint, last_commit(checkpoint) - 1) < arrived - 1:
             query.awaitTermination(0.05)
 
-    def _tell(self, work: Work, error: Exception) -> None:
+    def _note_failure(self, work: Work, error: Exception) -> None:
         """Note a failure; raise it if the query does not get on."""
-        at = last_commit(self.checkpoint(work))
-        where, often = self._failed.get(work.name, (at, 0))
-        often = often + 1 if where == at else 1
-        self._failed[work.name] = at, often
-        told = {"work": work.name, "batch": at + 1, "time": time.time(), "error": str(error)}
+        commit = last_commit(self.checkpoint(work))
+        where, often = self._failed.get(work.name, (commit, 0))
+        often = often + 1 if where == commit else 1
+        self._failed[work.name] = commit, often
+        failure = {"work": work.name, "batch": commit + 1, "time": time.time(), "error": str(error)}
         with (self._home / "failures").open("a") as file:
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps(failure) + "\n")
         if often == ENOUGH:
             raise error
 

@@ -161,7 +161,7 @@ def _send(number: int, processes: Sequence[Process]) -> None:
 
 
 class Replayed(Fault):
-    """The micro-batch is run again: nobody noted that it had ended."""
+    """The micro-batch is run again: that it had ended was not noted."""
 
     def strike_again(self) -> None:
         self.queries.repeat(self.work)

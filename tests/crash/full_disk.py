@@ -1,4 +1,4 @@
-"""A file system that is really full: mounted for this, and taken by somebody else at a moment.
+"""A file system that is really full: mounted for this, and filled by another process at a moment.
 
 The checkpoint and the output of each work lie in a small file system of their own, and the files
 that Spark needs meanwhile in another. When one of them is full, a query fails. Then there is space

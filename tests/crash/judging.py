@@ -38,18 +38,18 @@ def wrong(work: Work, home: Path, feed: Path, undisturbed: Path) -> list[str]:
     expected = _played(work, feed, notes)
     # When it was stopped at the end it may have been in a micro-batch, which had nothing to do.
     rows = {at: of for at, of in plain(output).items() if at in expected or of}
-    told = differences(_lines(expected), _lines(rows, output))
+    reports = differences(_lines(expected), _lines(rows, output))
     drops = work.watermark == "spark"
-    told += broken(feed, _whole(rows), drops=drops, merging=merging)
+    reports += broken(feed, _whole(rows), drops=drops, merging=merging)
     if work.ticks:
         still = content(_whole(_played(work, feed, still_notes(feed))), merging=merging)
         now = content(_whole(rows), merging=merging)
-        told += [
+        reports += [
             f"{key}: {now.get(key)}, and whatever the clock: {still.get(key)}"
             for key in sorted(still.keys() | now.keys())
             if now.get(key) != still.get(key)
         ]
-    return told
+    return reports
 
 
 def _played(work: Work, feed: Path, notes: Sequence[Noted]) -> Rows:

@@ -72,15 +72,17 @@ def file_in(checkpoint: Path, number: int) -> int:
 
 def noted(checkpoint: Path) -> list[Noted]:
     """All micro-batches that have ended. The checkpoint must still have the first one."""
-    found = []
+    notes = []
     before = -1
     for number in range(last_commit(checkpoint) + 1):
         lines = (checkpoint / "offsets" / str(number)).read_text("utf-8").splitlines()
-        last, told = file_in(checkpoint, number), json.loads(lines[1])
+        last, metadata = file_in(checkpoint, number), json.loads(lines[1])
         files = range(before + 1, last + 1)
         before = last
-        found.append(Noted(number, files, told["batchTimestampMs"], told["batchWatermarkMs"]))
-    return found
+        notes.append(
+            Noted(number, files, metadata["batchTimestampMs"], metadata["batchWatermarkMs"])
+        )
+    return notes
 
 
 def seen_by_rows(feed: Path, notes: Sequence[Noted]) -> list[Noted]:

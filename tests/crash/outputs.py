@@ -18,7 +18,7 @@ SHOWN: Final = 10
 
 @attrs.frozen
 class Output:
-    """All rows by their micro-batch, as JSON; Spark's own file sink tells them as one.
+    """All rows by their micro-batch, as JSON; Spark's own file sink has them as one.
 
     ``repeated`` are the micro-batches that came to the sink again, ``changed`` those of them that
     were not the same then.
@@ -67,7 +67,7 @@ def _of_database(path: Path) -> dict[int, list[str]]:
 
 
 def standing_of(panes: Output) -> list[str]:
-    """What stands of panes and retractions of sessions by user, as rows of a table are told."""
+    """The rows of sessions by user that stand after panes and retractions, as those of a table."""
     rows: dict[str, str] = {}
     for number in sorted(panes.rows):
         for row in map(json.loads, panes.rows[number]):
@@ -77,16 +77,16 @@ def standing_of(panes: Output) -> list[str]:
             place = json.dumps([row["user"], window["start"], window["end"]])
             rows.pop(place, None)
             if not row["retraction"]:
-                told = {name: row[name] for name in ("user", "n", "points")}
-                rows[place] = json.dumps({**told, "timing": row["pane"]["timing"]})
+                row_of_table = {name: row[name] for name in ("user", "n", "points")}
+                rows[place] = json.dumps({**row_of_table, "timing": row["pane"]["timing"]})
     return sorted(rows.values())
 
 
 def differences(expected: Output, output: Output) -> list[str]:
     """Each difference in words; none if all is the same, micro-batch for micro-batch."""
-    told = list(_differences(expected, output))
-    more = len(told) - SHOWN
-    return told if more <= 0 else [*told[:SHOWN], f"and {more} more"]
+    lines = list(_differences(expected, output))
+    hidden = len(lines) - SHOWN
+    return lines if hidden <= 0 else [*lines[:SHOWN], f"and {hidden} more"]
 
 
 def _differences(expected: Output, output: Output) -> Iterator[str]:
@@ -109,5 +109,5 @@ def _differences(expected: Output, output: Output) -> Iterator[str]:
 
 
 def _short(line: str) -> str:
-    told = {name: value for name, value in json.loads(line).items() if value is not None}
-    return json.dumps(told, ensure_ascii=False)
+    fields = {name: value for name, value in json.loads(line).items() if value is not None}
+    return json.dumps(fields, ensure_ascii=False)

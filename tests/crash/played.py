@@ -1,6 +1,6 @@
 """What must come out of micro-batches that Spark noted: they are played again, in memory.
 
-Panes and dropped rows have a plain form here, in which those of a query can be told too.
+Panes and dropped rows have a plain form here, and so have those of a query.
 """
 
 import json
@@ -100,10 +100,10 @@ def _of_memory(out: Output) -> Plain:
 def _of_spark(row: dict[str, Any]) -> Plain:
     if row.get("dropped") is not None:
         dropped = row["dropped"]
-        told = {"user": row["user"], "tag": json.loads(dropped["element"])["tag"]}
-        told["dropped"] = dropped["reason"]
-        return told | (_bounds(dropped["window"]) if dropped["window"] else {})
-    if "window" in row:  # a pipeline tells its own plain form
+        drop = {"user": row["user"], "tag": json.loads(dropped["element"])["tag"]}
+        drop["dropped"] = dropped["reason"]
+        return drop | (_bounds(dropped["window"]) if dropped["window"] else {})
+    if "window" in row:  # a pipeline writes its own plain form
         row |= row.pop("pane") | _bounds(row.pop("window"))
         row["timestamp"] = _instant(row["timestamp"])
         # An aggregate of nothing is null.

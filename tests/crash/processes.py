@@ -178,11 +178,11 @@ class Child:
 
 def processes_of(session: int) -> list[Process]:
     """All of a session that live; what has ended and waits for its parent does not."""
-    told = subprocess.run(
+    listing = subprocess.run(
         ["ps", "-A", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
     )
     processes = []
-    for line in told.stdout.splitlines():
+    for line in listing.stdout.splitlines():
         number, parent, status, command = (*line.split(None, 3), "")[:4]
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if os.getsid(int(number)) == session and not status.startswith("Z"):

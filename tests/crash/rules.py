@@ -27,7 +27,7 @@ def broken(
         feed: What arrived.
         rows: All that came out, in order.
         drops: Whether dropped rows came out too. Else an element may be missing.
-        merging: Whether windows merge. A pane's number then tells of all that became its window.
+        merging: Whether windows merge. A pane's number then counts for all that became its window.
     """
     standing, open_panes = Counter[str](), dict[Place, list[Plain]]()
     for row in rows:
@@ -48,7 +48,7 @@ def broken(
         if count > 1 or (count < 1 and drops and it["user"] != LAST):
             yield f"it counts {count} times: {it}"
     for tag in +standing:
-        yield f"nobody sent it: {tag}"
+        yield f"it was not sent: {tag}"
 
 
 def _place(row: Plain) -> Place:

@@ -4,7 +4,7 @@
 transactional: the rows and the number of their micro-batch in one transaction. Both compare what
 comes twice, and note where it was not the same. Spark's own file sink needs nothing from here.
 
-Either can be told to die, or to fail, at a point of a micro-batch: ``before`` anything is there,
+Either can be made to die, or to fail, at a point of a micro-batch: ``before`` anything is there,
 ``half``, when all is there and does not count, and ``after``, when it counts.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["Database", "Files", "Sink", "SinkFailure", "Unordered", "lines_of"]
 
 
 class SinkFailure(Exception):
-    """What a sink raises that was told to fail."""
+    """What a sink raises that is to fail."""
 
 
 class Sink(Protocol):
@@ -67,9 +67,9 @@ class _Sink:
         with (self.home / "repeated").open("a") as file:
             file.write(f"{number}\n")
         if before != now:
-            told = {"batch": number, "before": before, "now": now}
+            difference = {"batch": number, "before": before, "now": now}
             with (self.home / "differs").open("a") as file:
-                file.write(json.dumps(told) + "\n")
+                file.write(json.dumps(difference) + "\n")
 
 
 class Files(_Sink):

@@ -26,10 +26,10 @@ def test_kills_and_faults_lose_nothing_and_double_nothing(
         [*runs, *feed, "--works", *works, "--moments", *moments, "--home", str(tmp_path)]
     )
 
-    told = capsys.readouterr().out
-    assert status == 0, told
-    assert " nothing differs" in told
-    assert told.count(" micro-batch ") >= 5, told
+    printed = capsys.readouterr().out
+    assert status == 0, printed
+    assert " nothing differs" in printed
+    assert printed.count(" micro-batch ") >= 5, printed
     # There was something to lose.
     rows = [
         json.loads(line) for line in crash.outputs.output_of(tmp_path / "round-0/sessions").flat
@@ -149,21 +149,23 @@ def test_what_is_lost_doubled_moved_or_changed_is_named(crash: Any) -> None:
     ann, bob, more = line("ann"), line("bob"), line("bob", n=2)
     whole = output(crash, [ann, bob, more], [ann])
 
-    def found(*batches: list[str], changed: tuple[str, ...] = ()) -> list[str]:
-        told: list[str] = crash.outputs.differences(whole, output(crash, *batches, changed=changed))
-        return told
+    def differences(*batches: list[str], changed: tuple[str, ...] = ()) -> list[str]:
+        lines: list[str] = crash.outputs.differences(
+            whole, output(crash, *batches, changed=changed)
+        )
+        return lines
 
-    assert found([ann, bob, more], [ann]) == []
-    assert found([ann, bob], [ann, ann]) == [
+    assert differences([ann, bob, more], [ann]) == []
+    assert differences([ann, bob], [ann, ann]) == [
         'micro-batch 0 lost 1 of {"user": "bob", "n": 2}',
         'micro-batch 1 has 1 too many of {"user": "ann", "n": 1}',
     ]
-    assert found([ann, more, bob]) == [
+    assert differences([ann, more, bob]) == [
         "micro-batch 0 has the rows of a key in another order",
         "micro-batch 1 is missing",
     ]
-    assert found([ann, bob, more], [ann], []) == ["micro-batch 2 should not be there"]
-    assert found([ann, bob, more], [ann], changed=('{"batch": 1}',)) == [
+    assert differences([ann, bob, more], [ann], []) == ["micro-batch 2 should not be there"]
+    assert differences([ann, bob, more], [ann], changed=('{"batch": 1}',)) == [
         "micro-batch 1 was another one when it came again"
     ]
 

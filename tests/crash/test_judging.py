@@ -118,10 +118,10 @@ def test_what_does_not_follow_from_them_is_named(
     spoil: Callable[[Rows], None], words: set[str], run: Run
 ) -> None:
     spoil(run.rows)
-    told = "\n".join(run.wrong())
+    wrong = "\n".join(run.wrong())
 
     every = {"lost", "too many", "has other numbers", "counts 2 times", "whatever the clock"}
-    assert {it for it in every if it in told} == words, told
+    assert {text for text in every if text in wrong} == words, wrong
 
 
 @pytest.mark.parametrize("name", ["clock", "intervals"])
@@ -168,9 +168,9 @@ def test_somebody_else_takes_what_is_given_back_and_leaves_with_it(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("full_disks", "told"), [(2, True), (0, False)])
+@pytest.mark.parametrize(("full_disks", "is_said"), [(2, True), (0, False)])
 def test_where_nothing_can_be_mounted_the_report_says_so(
-    full_disks: int, told: bool, crash: Any
+    full_disks: int, is_said: bool, crash: Any
 ) -> None:
     options = argparse.Namespace(
         kills=1, per_run=None, seed=0, files=1, no_faults=False, full_disks=full_disks
@@ -178,4 +178,4 @@ def test_where_nothing_can_be_mounted_the_report_says_so(
     result = crash.report.Result(options, ["clock"], [], None, [], ["kafka is left out: no"], 1.0)
     report = result.markdown()
 
-    assert ("No file system could be mounted here, so that none was full." in report) is told
+    assert ("No file system could be mounted here, so that none was full." in report) is is_said

@@ -99,8 +99,8 @@ def _read(spark: Any, home: Path) -> list[str]:
 
 
 def _without_place(letter: str) -> str:
-    told = json.loads(letter)
-    return json.dumps({"dropped": told["reason"], "element": told["element"]})
+    content = json.loads(letter)
+    return json.dumps({"dropped": content["reason"], "element": content["element"]})
 
 
 TOPICS: Final = (

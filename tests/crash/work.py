@@ -23,12 +23,12 @@ class Work:
         title: What it covers.
         start: Called with the session, the folder of arriving files and the work's own.
         checkpoint: Where Spark's checkpoint is, below the folder of the work.
-        obeys: Whether its sink kills by itself when it is told to.
+        obeys: Whether its sink can kill by itself.
         settings: Settings of the session as it starts.
         windowing: The arguments of `beamlike.WindowingStrategy.declared` that it groups by, if
             its micro-batches are cut otherwise each time: it is then played again from what
             Spark noted of them. None: it does what an undisturbed run does.
-        watermark: Where its watermark comes from: ``"spark"``, which tells a micro-batch what the
+        watermark: Where its watermark comes from: ``"spark"``, which gives a micro-batch what the
             ones before it have seen, or its ``"rows"``, those of the micro-batch among them.
         ticks: Whether it waits for the clock, so that micro-batches come without data and never
             end.

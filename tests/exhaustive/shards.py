@@ -12,9 +12,9 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.columnar.arrays import Ints, within
 from beamlike.machine.events import Element
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP

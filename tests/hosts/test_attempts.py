@@ -11,8 +11,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 
-from beamlike.machine.clocks import HostWatermark, SourceClock
 from beamlike.machine.events import Element
+from beamlike.machine.input_clocks import HostWatermark, SourceClock
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import Clocks, SourceClock
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,

@@ -8,7 +8,7 @@ import attrs
 import pyarrow as pa
 import pytest
 
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import beamlike.beam as beam
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows

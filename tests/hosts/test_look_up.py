@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import Clocks, SourceClock, SourceProgress, WatermarkUpdate
+from beamlike.machine.clocks import Clocks
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
+from beamlike.machine.input_clocks import SourceClock, SourceProgress, WatermarkUpdate
 from beamlike.machine.side_input import Main, Side
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.strategy import WindowingStrategy

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import OutgrownError, UserFunctionError
-from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import Element
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

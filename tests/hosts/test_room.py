@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Collect, Max
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly

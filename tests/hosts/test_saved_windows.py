@@ -12,8 +12,8 @@ from beamlike.inspect.state.keys import row_sizes
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage, times_in_ms
 from beamlike.inspect.state.trigger import node_in_words
-from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError, UnsupportedError
-from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

@@ -20,8 +20,9 @@ from beamlike.errors import WindowingError
 from beamlike.hosts.spark.deferred import Deferred, blobs_of, clock_of_group
 from beamlike.hosts.spark.pack import packer, tick_packer
 from beamlike.hosts.spark.processor import GroupProcessor, TextStore
-from beamlike.machine.clocks import Clocks, Idle, InputClock, SourceClock, StageClock
+from beamlike.machine.clocks import Clocks
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
+from beamlike.machine.input_clocks import Idle, InputClock, SourceClock, StageClock
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy

@@ -11,7 +11,7 @@ import beamlike.beam as beam
 from beamlike.hosts.spark import query
 from beamlike.hosts.spark.graph import frames
 from beamlike.hosts.spark.ticks import ticks
-from beamlike.machine.clocks import SourceClock
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.graph import ReadNode
 from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.layers import Layers

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlike.machine.clocks import (
-    Clocks,
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import (
     Idle,
     InputState,
     ShardWatermark,

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlike.machine.clocks import Clocks, Idle, SourceClock, SourceProgress
+from beamlike.machine.clocks import Clocks
 from beamlike.machine.gaps import Stretch, reach_of
+from beamlike.machine.input_clocks import Idle, SourceClock, SourceProgress
 
 JUMP = 100
 TIMES = st.integers(-2_000, 2_000)

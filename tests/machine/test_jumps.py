@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlike.machine.clocks import SourceClock
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

@@ -12,8 +12,8 @@ from beamlike.api.pipelines.on_spark import RunningResult, SparkOptions, run_on_
 from beamlike.errors import PipelineError, StateError
 from beamlike.hosts.spark.graph.checkpoint import Known, check_nodes, nodes_of
 from beamlike.hosts.spark.graph.running import RunReport
-from beamlike.machine.clocks import StageClock
 from beamlike.machine.events import Drop, RowProblem
+from beamlike.machine.input_clocks import StageClock
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.outputs import KEPT_LOST, DroppedElement, PipelineRun
 

@@ -16,8 +16,8 @@ from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.in_process import run_pipeline
 from beamlike.hosts.spark.graph.scripts import mails_of
 from beamlike.hosts.spark.graph.stages import fanout_stage, fused_stage
-from beamlike.machine.clocks import StageClock
 from beamlike.machine.events import AdvanceWatermark, Element
+from beamlike.machine.input_clocks import StageClock
 from beamlike.machine.liftable import why_one_by_one
 from beamlike.model.combine import CollectSet, Count, Latest, Max, Mean, Sum
 from beamlike.model.graph import Fanout, GroupNode

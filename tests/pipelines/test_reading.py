@@ -11,7 +11,7 @@ from pyspark.sql import Row
 
 from beamlike.api.pipelines.coders import StrUtf8Coder
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader, row_maker
-from beamlike.machine.clocks import SourceClock
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.graph import Edge, ReadNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.layers import Layers

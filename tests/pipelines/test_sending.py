@@ -11,7 +11,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
-from beamlike.machine.clocks import StageClock
+from beamlike.machine.input_clocks import StageClock
 from beamlike.runtime.graph.layers import Layers
 from beamlike.testing import TestPipeline
 

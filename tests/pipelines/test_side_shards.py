@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import Clocks, ShardWatermark, StageClock
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import ShardWatermark, StageClock
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, Edge, ReadNode, SideInputNode
 from beamlike.model.strategy import WindowingStrategy

@@ -12,8 +12,8 @@ from pyspark.sql import Row
 
 from beamlike.api.dataframe.row_functions import row_function
 from beamlike.api.function_rows import Rows
-from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element, Pane
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.options import OnError

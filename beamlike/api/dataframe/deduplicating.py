@@ -58,12 +58,12 @@ class FirstOfKey(StatefulFn):
     def shown(self, value: Any) -> Any:
         return self.rows.seen(value)
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
-        seen = given.state(_SEEN)
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
+        seen = user_states.state(_SEEN)
         if not seen.is_empty():
             return ()
         seen.write(True)
-        timer = given.timer(self.timers["forget"])
+        timer = user_states.timer(self.timers["forget"])
         start = element.timestamp if self.by_event_time else timer.now
         end = start + self.within
         timer.set(end if timer.latest is None else min(end, timer.latest), holds=False)
@@ -73,6 +73,6 @@ class FirstOfKey(StatefulFn):
         # The columns of the result are those of the row, of the same types.
         return value[len(self.rows.keys) :]
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
-        given.state(_SEEN).clear()
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
+        user_states.state(_SEEN).clear()
         return ()

@@ -11,8 +11,8 @@ import attrs
 
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.hosts.finding import frames_of
-from beamlike.machine.clocks import SourceClock, StageClock
 from beamlike.machine.events import UNREADABLE, DropReason
+from beamlike.machine.input_clocks import SourceClock, StageClock
 from beamlike.model.graph import (
     Do,
     Edge,
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from beamlike.hosts.frames import Frames
-    from beamlike.machine.clocks import Clocks, InputClock
+    from beamlike.machine.clocks import Clocks
+    from beamlike.machine.input_clocks import InputClock
     from beamlike.model.bundle import Windowed
     from beamlike.runtime.frame_columns import FrameColumns
 

@@ -81,10 +81,10 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
     names, *_ = keys.values()
     windows_read, *_ = read.values()
     shared = _shared(keys) | _shared(read)
-    for name, own in _shared(keys).items():
-        if shared[name] != own:
+    for name, twin in _shared(keys).items():
+        if shared[name] != twin:
             raise ColumnError(
-                f"window_input: {name!r} is a key, which goes with {_others(own)}, and here with "
+                f"window_input: {name!r} is a key, which goes with {_others(twin)}, and here with "
                 f"{_others(shared[name])}; give it another name with with_columns() before"
             )
     columns = next(iter(streams.values())).inputs.frame_columns
@@ -105,7 +105,12 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
             raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
     structs = {name: row_type(name, stream, keys[name]) for name, stream in streams.items()}
     tagged = {
-        name: _tagged(stream, {shown: own[name] for shown, own in shared.items()}, name, structs)
+        name: _tagged(
+            stream,
+            {shown: names_by_stream[name] for shown, names_by_stream in shared.items()},
+            name,
+            structs,
+        )
         for name, stream in streams.items()
     }
     lists = {name: collect(name) for name in streams}
@@ -188,15 +193,15 @@ def join(
     return attrs.evolve(grouped, inputs=pairs)
 
 
-def check_both(left: Stream, own: Sequence[str], others: Sequence[str]) -> None:
+def check_both(left: Stream, names_of_left: Sequence[str], names_of_right: Sequence[str]) -> None:
     """Refuse a name that both sides give to a column of the result, as Spark reads names.
 
     Raises:
         ColumnError: There is such a name.
     """
     columns = left.inputs.frame_columns
-    for name in others:
-        if columns.duplicate(name, [*own, *others]):
+    for name in names_of_right:
+        if columns.duplicate(name, [*names_of_left, *names_of_right]):
             raise ColumnError(
                 f"on: both sides have a column {name!r}; give one of them another name with "
                 "select() or with_columns() before the join"
@@ -206,7 +211,7 @@ def check_both(left: Stream, own: Sequence[str], others: Sequence[str]) -> None:
 # -- columns that belong together ------------------------------------------------------------
 
 
-def keys_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Names:
+def keys_of(streams: Mapping[str, Stream], key: KeyLike, argument: str) -> _Names:
     """The key columns of each stream.
 
     Raises:
@@ -214,42 +219,42 @@ def keys_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Na
     """
     from beamlike.runtime.frame_columns import check_key
 
-    names = columns_of(streams, given, argument)
-    for name, own in names.items():
+    names = columns_of(streams, key, argument)
+    for name, key_names in names.items():
         columns = streams[name].inputs.frame_columns
-        for column in own:
+        for column in key_names:
             check_key(columns, column, f"{argument} of {name!r}")
     return names
 
 
-def columns_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Names:
+def columns_of(streams: Mapping[str, Stream], columns: KeyLike, argument: str) -> _Names:
     """Columns of each stream that belong together: its key, or what its windows read.
 
     Raises:
         ColumnError: A column is missing, named twice, or has another type in another stream.
     """
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in streams]
+    if isinstance(columns, Mapping):
+        unknown = [name for name in columns if name not in streams]
         if unknown:
             known = ", ".join(map(repr, streams))
             raise ColumnError(
                 f"{argument}: {unknown[0]!r} is the name of no stream; those are {known}"
             )
-        missing = [name for name in streams if name not in given]
+        missing = [name for name in streams if name not in columns]
         if missing:
             raise ColumnError(f"{argument}: the stream {missing[0]!r} is missing")
-        names = {name: column_names(given[name], f"{argument} of {name!r}") for name in streams}
+        names = {name: column_names(columns[name], f"{argument} of {name!r}") for name in streams}
     else:
-        names = {name: column_names(given, argument) for name in streams}
+        names = {name: column_names(columns, argument) for name in streams}
     first = next(iter(names))
     for index, column in enumerate(names[first]):
         if column in names[first][:index]:
             raise ColumnError(f"{argument}: column {column!r} is named twice; leave one out")
-    for name, own in names.items():
-        if len(own) != len(names[first]):
+    for name, stream_names in names.items():
+        if len(stream_names) != len(names[first]):
             raise ColumnError(
                 f"{argument}: {first!r} has {len(names[first])} column(s) and {name!r} has "
-                f"{len(own)}; they must match one by one"
+                f"{len(stream_names)}; they must match one by one"
             )
     _check_types(streams, names, argument)
     return names
@@ -259,20 +264,20 @@ def _check_types(streams: Mapping[str, Stream], names: _Names, argument: str) ->
     from beamlike.runtime.sql_types import type_text
 
     columns = {name: stream.inputs.frame_columns for name, stream in streams.items()}
-    kinds = {
+    types = {
         name: [
             type_text(columns[name].field(column, f"{argument} of {name!r}"))
             for column in names[name]
         ]
         for name in streams
     }
-    first = next(iter(kinds))
-    for name, own in kinds.items():
-        for index, (kind, other) in enumerate(zip(kinds[first], own, strict=True)):
-            if kind != other:
+    first = next(iter(types))
+    for name, stream_types in types.items():
+        for index, (wanted, actual) in enumerate(zip(types[first], stream_types, strict=True)):
+            if wanted != actual:
                 raise ColumnError(
-                    f"{argument}: {names[first][index]!r} of the {first} stream is {kind} and "
-                    f"{names[name][index]!r} of the {name} stream is {other}; cast one of them "
+                    f"{argument}: {names[first][index]!r} of the {first} stream is {wanted} and "
+                    f"{names[name][index]!r} of the {name} stream is {actual}; cast one of them "
                     "before"
                 )
 
@@ -281,13 +286,13 @@ def _shared(names: _Names) -> dict[str, dict[str, str]]:
     """What each stream calls a column, by what the first one calls it."""
     first = next(iter(names.values()))
     return {
-        shown: {name: own[index] for name, own in names.items()}
+        shown: {name: stream_columns[index] for name, stream_columns in names.items()}
         for index, shown in enumerate(first)
     }
 
 
-def _others(own: Mapping[str, str]) -> str:
-    _, *others = own.items()
+def _others(by_stream: Mapping[str, str]) -> str:
+    _, *others = by_stream.items()
     return ", ".join(f"{column!r} of {name}" for name, column in others)
 
 
@@ -300,16 +305,16 @@ def row_type(name: str, stream: Stream, keys: Sequence[str]) -> RowType:
     Raises:
         ColumnError: Nothing is left of them, or a name means two columns.
     """
-    own = own_columns(stream.inputs, keys)
-    if not own:
+    shown = own_columns(stream.inputs, keys)
+    if not shown:
         raise ColumnError(
             f"streams: {name!r} has no column besides its key; add one, for example "
             'with_columns({"there": F.lit(True)})'
         )
     columns = stream.inputs.frame_columns
-    for column in own:
+    for column in shown:
         columns.field(column, f"{name} stream")
-    return stream.inputs.frames.row_type(stream.inputs.frame, own)
+    return stream.inputs.frames.row_type(stream.inputs.frame, shown)
 
 
 def _signed(name: str, stream: Stream) -> Stream:

@@ -2,7 +2,7 @@
 
 from beamlike.api.dataframe.inputs import Inputs
 from beamlike.errors import UnsupportedError
-from beamlike.machine.clocks import SourceClock
+from beamlike.machine.input_clocks import SourceClock
 
 _ASKED = "watermark_per_key=True"
 

@@ -174,7 +174,7 @@ class PlainFn:
     def call(
         self,
         method: str,
-        given: UserStates,
+        user_states: UserStates,
         key: Any,
         timestamp: int,
         first: tuple[Any, ...],
@@ -185,7 +185,7 @@ class PlainFn:
 
         Args:
             method: Its name.
-            given: The states and timers.
+            user_states: The states and timers.
             key: The key.
             timestamp: The event time of the row, or when what a callback brings out happens.
             first: The row, if there is one.
@@ -198,11 +198,11 @@ class PlainFn:
 
         def argument(name: str) -> Any:
             if name in self.states:
-                return given.state(self.states[name])
+                return user_states.state(self.states[name])
             if name in self.timers:
-                return _Datetimes(unit).timer(given.timer(self.timers[name]))
+                return _Datetimes(unit).timer(user_states.timer(self.timers[name]))
             values = {"key": key, "tag": tag, "timestamp": _shown(timestamp * unit.micros)}
-            return self._window(given.window, unit) if name == "window" else values[name]
+            return self._window(user_states.window, unit) if name == "window" else values[name]
 
         asked = {name: argument(name) for name in self._asked[method]}
         answers = getattr(self._fn, method)(*first, **asked)

@@ -59,18 +59,18 @@ class _PlainRows(StatefulFn):
     def shown(self, value: Any) -> Any:
         return self._rows.seen(value)
 
-    def process(self, given: UserStates, element: Windowed) -> Outputs:
+    def process(self, user_states: UserStates, element: Windowed) -> Outputs:
         seen = (self._rows.seen(element.value),)
-        return self._called("process", given, element.timestamp, element, seen)
+        return self._called("process", user_states, element.timestamp, element, seen)
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Outputs:
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Outputs:
         at = timer.output_timestamp
-        base = Windowed(None, at, (given.window,))
-        return self._called(f"on_{timer.spec.name}", given, at, base, (), timer.tag)
+        base = Windowed(None, at, (user_states.window,))
+        return self._called(f"on_{timer.spec.name}", user_states, at, base, (), timer.tag)
 
-    def expire(self, given: UserStates, timestamp: int) -> Outputs:
-        base = Windowed(None, timestamp, (given.window,))
-        return self._called("on_window_expiration", given, timestamp, base, ())
+    def expire(self, user_states: UserStates, timestamp: int) -> Outputs:
+        base = Windowed(None, timestamp, (user_states.window,))
+        return self._called("on_window_expiration", user_states, timestamp, base, ())
 
     def _called(
         self,

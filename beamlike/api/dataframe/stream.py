@@ -31,7 +31,7 @@ from beamlike.api.dataframe.regrouping import warn_of_times
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
-from beamlike.machine.clocks import Idle, SourceClock
+from beamlike.machine.input_clocks import Idle, SourceClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.graph import Edge, ReadNode, WindowNode
 from beamlike.model.options import by_name

@@ -20,7 +20,8 @@ from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
-from beamlike.machine.clocks import Clocks, SourceClock
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.graph import Edge, ReadNode, WindowNode
 from beamlike.model.options import by_name

@@ -9,7 +9,7 @@ from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.extras import needs
-from beamlike.machine.clocks import Idle, IdleLike, SourceClock
+from beamlike.machine.input_clocks import Idle, IdleLike, SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import ReadNode
 from beamlike.model.options import option

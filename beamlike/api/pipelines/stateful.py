@@ -40,8 +40,8 @@ class Memory(StatefulFn):
             )
         return value[0]
 
-    def process(self, given: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
-        memory = given.state(_MEMORY)
+    def process(self, user_states: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+        memory = user_states.state(_MEMORY)
         after, outputs = self.fn(memory.read(), element.value, element.timestamp)
         if after is None:
             memory.clear()
@@ -50,7 +50,7 @@ class Memory(StatefulFn):
         for output in outputs:
             yield "", attrs.evolve(element, value=output)
 
-    def fire(self, given: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:
+    def fire(self, user_states: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:
         raise AssertionError("it has no timers")
 
     @property

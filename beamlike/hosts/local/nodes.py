@@ -9,7 +9,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, StageClock
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import HostWatermark, ShardWatermark, StageClock
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.resolution import Resolution

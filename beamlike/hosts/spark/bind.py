@@ -22,8 +22,8 @@ from beamlike.hosts.spark.inputs import (
     type_of,
     value_expression,
 )
-from beamlike.machine.clocks import is_far_ahead
 from beamlike.machine.events import UNREADABLE, RowProblem
+from beamlike.machine.input_clocks import is_far_ahead
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.frame_columns import Input
 from beamlike.runtime.plan import Plan
@@ -116,7 +116,7 @@ def source_rows(
         delay: How far it may be out of order (ms); None: no watermark is to be set.
         max_ahead: How far ahead of the micro-batch's own timestamp it may lie (ms): Spark keeps
             that in the checkpoint, so a replayed micro-batch judges as before. A row that is ahead
-            moves the watermark to that timestamp at most, see `beamlike.machine.clocks`. None: as
+            moves the watermark to that timestamp at most, see `machine.input_clocks`. None: as
             far as it likes, as in bounded data.
         part: The column that names the part of the source that a row comes from.
         moves: A stream of event times that move the watermark, and are no rows of the source.

@@ -13,7 +13,7 @@ from beamlike.hosts.spark.state_cache import worker_state_cache
 from beamlike.hosts.spark.unpack import OutputBlobs, output_blob
 from beamlike.hosts.spark.workers import prepare_logs
 from beamlike.hosts.step_notes import step_noted
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.store.stores import NO_STATE_CACHE, NoStore, StateCache, Store
 from beamlike.runtime.work import AT_ONCE, Work, known_watermark

@@ -176,10 +176,10 @@ class _Metric:
 
     def family(self, kinds: Any, things: Iterable[tuple[Any, ...]]) -> Any:
         """Its numbers of all these, each of which comes after its labels."""
-        found = [(labels, self.of(*thing)) for labels, *thing in things]
-        names = [*(found[0][0] if found else ()), *([self.label] if self.label else [])]
+        values = [(labels, self.of(*thing)) for labels, *thing in things]
+        names = [*(values[0][0] if values else ()), *([self.label] if self.label else [])]
         family = getattr(kinds, self.kind)(self.name, self.help, labels=names, unit=self.unit)
-        for labels, value in found:
+        for labels, value in values:
             numbers = value.items() if isinstance(value, Mapping) else [(None, value)]
             for which, number in numbers:
                 if number is not None:
@@ -207,33 +207,39 @@ def _clock(query: _Query) -> int | None:
 
 
 _OF_QUERIES: Final = (
-    _gauge("beamlike_query_running", "1 while the query runs, else 0.", lambda it: int(it.running)),
+    _gauge(
+        "beamlike_query_running",
+        "1 while the query runs, else 0.",
+        lambda query: int(query.running),
+    ),
     _gauge(
         "beamlike_query_failed",
         "1 if the last run of the query has failed, else 0.",
-        lambda it: int(it.failed),
+        lambda query: int(query.failed),
     ),
-    _counter("beamlike_batches", "Micro-batches done.", lambda it: it.batches),
+    _counter("beamlike_batches", "Micro-batches done.", lambda query: query.batches),
     _counter(
         "beamlike_input_rows",
         "Rows read from all sources, with the ticks of queries that wait on processing time.",
-        lambda it: it.rows,
+        lambda query: query.rows,
     ),
     _gauge(
         "beamlike_batch_duration_seconds",
         "How long the last micro-batch took.",
-        lambda it: it.last and it.last.took / 1_000,
+        lambda query: query.last and query.last.took / 1_000,
         unit="seconds",
     ),
     _gauge(
         "beamlike_state_rows",
         "Rows in the state store: blobs, each with many windows.",
-        lambda it: it.last and it.last.state_rows,
+        lambda query: query.last and query.last.state_rows,
     ),
     _gauge(
         "beamlike_state_bytes",
         "Size of the state store, in memory and in files.",
-        lambda it: it.last and {"memory": it.last.state_memory, "disk": it.last.state_disk},
+        lambda query: (
+            query.last and {"memory": query.last.state_memory, "disk": query.last.state_disk}
+        ),
         label="place",
         unit="bytes",
     ),
@@ -243,59 +249,61 @@ _OF_GROUPINGS: Final = (
     _counter(
         "beamlike_elements",
         "Rows given to the grouping, dropped ones among them.",
-        lambda _, it: it.elements,
+        lambda _, grouping: grouping.elements,
     ),
-    _counter("beamlike_panes", "Panes by timing.", lambda _, it: it.panes, label="timing"),
+    _counter(
+        "beamlike_panes", "Panes by timing.", lambda _, grouping: grouping.panes, label="timing"
+    ),
     _counter(
         "beamlike_retractions",
         "Rows that withdraw an earlier pane.",
-        lambda _, it: it.retractions,
+        lambda _, grouping: grouping.retractions,
     ),
     _counter(
         "beamlike_dropped",
         "Dropped elements by reason, once for each window that did not take them.",
-        lambda _, it: it.dropped,
+        lambda _, grouping: grouping.dropped,
         label="reason",
     ),
     _counter(
         "beamlike_merges",
         "Live windows that became part of another.",
-        lambda _, it: it.merges,
+        lambda _, grouping: grouping.merges,
     ),
     _gauge(
         "beamlike_windows_open",
         "Windows that are kept.",
-        lambda _, it: it.stands.windows_open,
+        lambda _, grouping: grouping.stands.windows_open,
     ),
     _gauge(
         "beamlike_watermark_seconds",
         "Input watermark of the grouping, in seconds since 1970.",
-        lambda _, it: _seconds(it.stands.watermark),
+        lambda _, grouping: _seconds(grouping.stands.watermark),
         unit="seconds",
     ),
     _counter(
         "beamlike_watermark_jumps",
         "Micro-batches that moved the watermark so far at once that rows in between are too late.",
-        lambda _, it: it.jumps,
+        lambda _, grouping: grouping.jumps,
     ),
     _counter(
         "beamlike_watermark_jumps_held",
         "Micro-batches with rows that max_jump kept from moving the watermark.",
-        lambda _, it: it.held_jumps,
+        lambda _, grouping: grouping.held_jumps,
     ),
     _gauge(
         "beamlike_watermark_lag_seconds",
         "By how much the input watermark was behind the clock after the last micro-batch.",
-        lambda query, it: _lag(_clock(query), it.stands.watermark),
+        lambda query, grouping: _lag(_clock(query), grouping.stands.watermark),
         unit="seconds",
     ),
     _gauge(
         "beamlike_deadline_lag_seconds",
         "By how much the watermark, or the clock, is past the oldest deadline of an open window; "
         "below zero while nothing is due.",
-        lambda query, it: {
-            "event": _lag(it.stands.watermark, it.stands.deadline),
-            "processing": _lag(_clock(query), it.stands.clock_deadline),
+        lambda query, grouping: {
+            "event": _lag(grouping.stands.watermark, grouping.stands.deadline),
+            "processing": _lag(_clock(query), grouping.stands.clock_deadline),
         },
         label="clock",
         unit="seconds",

@@ -74,8 +74,8 @@ class AfterWatermark(Trigger):
         late = choose(past_end, self._merge_child(1, nodes, parts, now), nodes.subs[1].restarted())
         return Nodes(np.zeros(len(nodes), np.bool_), None, (early, late))
 
-    def _merge_child(self, at: int, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
-        merged = self.subs[at].on_merge(nodes.subs[at], parts.sub(at), now)
+    def _merge_child(self, index: int, nodes: Nodes, parts: Parts, now: Now) -> Nodes:
+        merged = self.subs[index].on_merge(nodes.subs[index], parts.sub(index), now)
         # Early and late triggers repeat: one that is finished by the merge starts over.
         return choose(merged.finished, merged.restarted(), merged)
 
@@ -106,8 +106,8 @@ class Repeatedly(Trigger):
 class _Several(Trigger):
     """What triggers with several children share: each child is called with its own state."""
 
-    def _is_notified(self, state: Nodes, at: int) -> Bools:
-        """Where child ``at`` sees the elements that come now."""
+    def _is_notified(self, state: Nodes, index: int) -> Bools:
+        """Where child ``index`` sees the elements that come now."""
         return np.ones(len(state), np.bool_)
 
     def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
@@ -161,8 +161,8 @@ class AfterFirst(_Several):
 
 
 class AfterAll(_Several):
-    def _is_notified(self, state: Nodes, at: int) -> Bools:
-        return ~state.subs[at].finished
+    def _is_notified(self, state: Nodes, index: int) -> Bools:
+        return ~state.subs[index].finished
 
     def ready(self, state: Nodes, now: Now) -> Bools:
         return _all(self._ready_or_finished(state, now))
@@ -179,17 +179,17 @@ class AfterAll(_Several):
 
 
 class AfterEach(_Several):
-    def _is_current(self, state: Nodes, at: int) -> Bools:
-        """Where child ``at`` is the first unfinished one; the first child, if all are finished."""
+    def _is_current(self, state: Nodes, index: int) -> Bools:
+        """Where child ``index`` is the first unfinished one, or the first of all if none is."""
         finished = [sub.finished for sub in state.subs]
-        before = _all(finished[:at]) if at else np.ones(len(state), np.bool_)
-        if at:
-            return before & ~finished[at]
+        before = _all(finished[:index]) if index else np.ones(len(state), np.bool_)
+        if index:
+            return before & ~finished[index]
         return ~finished[0] | _all(finished)
 
-    def _is_notified(self, state: Nodes, at: int) -> Bools:
+    def _is_notified(self, state: Nodes, index: int) -> Bools:
         # Windows that merge may go back to an earlier child, so all of them get elements.
-        return np.ones(len(state), np.bool_) if self.merging else self._is_current(state, at)
+        return np.ones(len(state), np.bool_) if self.merging else self._is_current(state, index)
 
     def ready(self, state: Nodes, now: Now) -> Bools:
         return _any(

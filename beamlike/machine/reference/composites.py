@@ -81,11 +81,13 @@ class AfterWatermark(Running):
         return TriggerState(past_end and not late, None, (early, *late))
 
     def _merge_child(
-        self, at: int, state: TriggerState, parts: Sequence[TriggerState], now: Now
+        self, index: int, state: TriggerState, parts: Sequence[TriggerState], now: Now
     ) -> TriggerState:
-        merged = self.subs[at].on_merge(state.subs[at], [part.subs[at] for part in parts], now)
+        merged = self.subs[index].on_merge(
+            state.subs[index], [part.subs[index] for part in parts], now
+        )
         # Early and late triggers repeat: one that is finished by the merge starts over.
-        return self.subs[at].restarted(merged, now) if merged.finished else merged
+        return self.subs[index].restarted(merged, now) if merged.finished else merged
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return True
@@ -103,11 +105,11 @@ class AfterWatermark(Running):
         of_child = current and current[0].waits_for(current[1], now)
         return of_child if self._phase(state) else _joined(" or ", [end_of(now.window), of_child])
 
-    def _is_active(self, state: TriggerState, at: int) -> bool:
-        return at == self._phase(state)
+    def _is_active(self, state: TriggerState, index: int) -> bool:
+        return index == self._phase(state)
 
-    def _role(self, at: int) -> str:
-        return ("early", "late")[at]
+    def _role(self, index: int) -> str:
+        return ("early", "late")[index]
 
 
 class Repeatedly(Running):
@@ -138,15 +140,15 @@ class Repeatedly(Running):
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
         return self.subs[0].waits_for(state.subs[0], now)
 
-    def _role(self, at: int) -> str:
+    def _role(self, index: int) -> str:
         return "repeated"
 
 
 class _Several(Running):
     """What triggers with several children share: each child is called with its own state."""
 
-    def _is_notified(self, state: TriggerState, at: int) -> bool:
-        """Whether child ``at`` sees the elements that come now."""
+    def _is_notified(self, state: TriggerState, index: int) -> bool:
+        """Whether child ``index`` sees the elements that come now."""
         return True
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
@@ -220,8 +222,8 @@ class AfterFirst(_Several):
 
 
 class AfterAll(_Several):
-    def _is_notified(self, state: TriggerState, at: int) -> bool:
-        return not state.subs[at].finished
+    def _is_notified(self, state: TriggerState, index: int) -> bool:
+        return not state.subs[index].finished
 
     def ready(self, state: TriggerState, now: Now) -> bool:
         return all(self._ready_or_finished(state, now))
@@ -245,18 +247,18 @@ class AfterEach(_Several):
     def _current(self, state: TriggerState) -> int:
         return next((index for index, sub in enumerate(state.subs) if not sub.finished), 0)
 
-    def _is_notified(self, state: TriggerState, at: int) -> bool:
+    def _is_notified(self, state: TriggerState, index: int) -> bool:
         # Windows that merge may go back to an earlier child, so all of them get elements.
-        return self.merging or at == self._current(state)
+        return self.merging or index == self._current(state)
 
     def ready(self, state: TriggerState, now: Now) -> bool:
-        at = self._current(state)
-        return self.subs[at].ready(state.subs[at], now)
+        index = self._current(state)
+        return self.subs[index].ready(state.subs[index], now)
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
-        at = self._current(state)
+        index = self._current(state)
         subs = list(state.subs)
-        subs[at] = self.subs[at].fired(subs[at], now)
+        subs[index] = self.subs[index].fired(subs[index], now)
         if self.merging:
             # The others got elements too; what they waited for was emitted with this pane.
             subs = [sub.cleared(state, now) for sub, state in zip(self.subs, subs, strict=True)]
@@ -279,15 +281,15 @@ class AfterEach(_Several):
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
 
     def because(self, state: TriggerState, now: Now) -> str:
-        at = self._current(state)
-        return f"{self.name}[{self.subs[at].because(state.subs[at], now)}]"
+        index = self._current(state)
+        return f"{self.name}[{self.subs[index].because(state.subs[index], now)}]"
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        at = self._current(state)
-        return self.subs[at].waits_for(state.subs[at], now)
+        index = self._current(state)
+        return self.subs[index].waits_for(state.subs[index], now)
 
-    def _is_active(self, state: TriggerState, at: int) -> bool:
-        return at == self._current(state)
+    def _is_active(self, state: TriggerState, index: int) -> bool:
+        return index == self._current(state)
 
 
 class OrFinally(_Several):
@@ -317,8 +319,8 @@ class OrFinally(_Several):
             return f"{self.name}.until[{self.subs[1].because(until, now)}]"
         return f"{self.name}.main[{self.subs[0].because(main, now)}]"
 
-    def _role(self, at: int) -> str:
-        return ("main", "until")[at]
+    def _role(self, index: int) -> str:
+        return ("main", "until")[index]
 
 
 def _joined(word: str, waits: Sequence[str | None]) -> str | None:

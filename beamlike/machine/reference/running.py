@@ -203,13 +203,13 @@ class Running(ABC):
         """What has happened once it is ready, if its name does not say so."""
         return None
 
-    def _is_active(self, state: TriggerState, at: int) -> bool:
-        """Whether child ``at`` decides now."""
+    def _is_active(self, state: TriggerState, index: int) -> bool:
+        """Whether child ``index`` decides now."""
         return True
 
-    def _role(self, at: int) -> str:
-        """What child ``at`` is called below this node."""
-        return str(at + 1)
+    def _role(self, index: int) -> str:
+        """What child ``index`` is called below this node."""
+        return str(index + 1)
 
     def view(self, state: TriggerState, now: Now) -> TriggerView:
         """The whole tree, described."""

@@ -27,7 +27,7 @@ _OF_PANES: Final = (
 def read_node(label: str, transform: FromDataFrame) -> ReadNode:
     """The source that reads a DataFrame."""
     from beamlike.hosts.spark.graph.frames import Frame
-    from beamlike.machine.clocks import SourceClock
+    from beamlike.machine.input_clocks import SourceClock
 
     clock = SourceClock(
         transform.delay_ms,

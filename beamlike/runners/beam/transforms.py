@@ -12,7 +12,7 @@ from apache_beam.transforms.core import Windowing
 
 from beamlike.api.arguments import check_jump
 from beamlike.errors import PipelineError
-from beamlike.machine.clocks import Idle, IdleLike
+from beamlike.machine.input_clocks import Idle, IdleLike
 from beamlike.model.bundle import Retraction
 from beamlike.model.options import (
     AccumulationMode,

@@ -15,8 +15,8 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import Bools, Ints
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.bundle import Spans
 from beamlike.model.column_bundle import OneKey
 from beamlike.model.graph import GroupNode

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
-from beamlike.machine.clocks import (
-    Clocks,
+from beamlike.machine.clocks import Clocks
+from beamlike.machine.input_clocks import (
     HostWatermark,
     InputClock,
     ShardWatermark,

@@ -9,7 +9,7 @@ import attrs
 import cloudpickle
 
 from beamlike.errors import CoderError, PipelineError
-from beamlike.machine.clocks import InputClock
+from beamlike.machine.input_clocks import InputClock
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import (
     Edge,

@@ -30,8 +30,9 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.clocks import Clocks, HostWatermark, ShardWatermark, WatermarkUpdate
+from beamlike.machine.clocks import Clocks
 from beamlike.machine.events import Drop, Element
+from beamlike.machine.input_clocks import HostWatermark, ShardWatermark, WatermarkUpdate
 from beamlike.model.bundle import Bundle
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.graph.side_contents import Contents, Space, digest_of

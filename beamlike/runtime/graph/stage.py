@@ -9,9 +9,10 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import UserFunctionError
-from beamlike.machine.clocks import Clocks, WatermarkUpdate
+from beamlike.machine.clocks import Clocks
 from beamlike.machine.columnar.columns import Panes
 from beamlike.machine.events import Drop, Element, Merged, Pane
+from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.model.bundle import Bundle
 from beamlike.model.combine import Mean
 from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulParDoNode

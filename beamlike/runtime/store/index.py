@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import Clocks, SourceClock, next_output_watermark
+from beamlike.machine.clocks import Clocks, next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import Resolution
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.changes import resolution_in

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import SourceClock
 from beamlike.machine.columnar.arrays import NEVER
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.machine.key_clock import KeyClock
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.model.resolution import MICROSECONDS

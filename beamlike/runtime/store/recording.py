@@ -23,7 +23,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import SourceClock, WatermarkUpdate
+from beamlike.machine.input_clocks import SourceClock, WatermarkUpdate
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import TIMES, coarser

@@ -6,9 +6,7 @@ Each micro-batch writes its panes, and its totals, to a file of its number. With
 last argument it ends when it has taken all that is there.
 """
 
-import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import apache_beam as beam
@@ -18,6 +16,7 @@ from apache_beam.transforms import userstate, window
 
 from beamlike.hosts.spark.session import local_session
 from beamlike.runners.beam import BeamlikeRunner, FromDataFrame, WriteRows
+from tests.beam_runner.scenarios.json_files import batch_writer, run_to_end
 
 SCHEMA = "team string, score long, at timestamp"
 ROWS = "team string, score long, start long"
@@ -56,13 +55,6 @@ def main(folder: str, out: str, totals: str, checkpoint: str, *, drains: bool) -
     # Classes and functions of the main program travel with the pipeline.
     options = PipelineOptions(["--shards=2", f"--checkpoint={checkpoint}", "--save_main_session"])
 
-    def writing(into: str) -> Any:
-        def write(frame: Any, number: int) -> None:
-            values = [[*row] for row in frame.collect()]
-            Path(into, f"{number}.json").write_text(json.dumps(values), encoding="utf-8")
-
-        return write
-
     p = beam.Pipeline(runner=BeamlikeRunner("spark"), options=options)
     scores = p | FromDataFrame(rows, timestamp="at", watermark="1 minute", max_ahead=None)
     (
@@ -70,21 +62,16 @@ def main(folder: str, out: str, totals: str, checkpoint: str, *, drains: bool) -
         | beam.Map(lambda row: {"team": row.team, "score": row.score})
         | leader_board.CalculateTeamScores(60, 120)
         | beam.Map(lambda pair, w=beam.DoFn.WindowParam: (*pair, int(w.start)))
-        | "Panes" >> WriteRows(ROWS, writing(out))
+        | "Panes" >> WriteRows(ROWS, batch_writer(out))
     )
     (
         scores
         | "Pairs" >> beam.Map(lambda row: (row.team, row.score)).with_output_types(tuple[str, int])
         | "Hours" >> beam.WindowInto(window.FixedWindows(3_600))
         | "Totals" >> beam.ParDo(Totals())
-        | "Hourly" >> WriteRows(ROWS, writing(totals))
+        | "Hourly" >> WriteRows(ROWS, batch_writer(totals))
     )
-    result = p.run()
-    if drains:
-        result.query.processAllAvailable()
-        result.drain()
-    else:
-        result.wait_until_finish()
+    run_to_end(p, drains=drains)
 
 
 if __name__ == "__main__":

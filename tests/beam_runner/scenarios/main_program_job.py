@@ -6,10 +6,8 @@ checkpoint. With ``drain`` as the last argument it ends when it has taken all th
 """
 
 import dataclasses
-import json
 import sys
 from enum import Enum
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -19,6 +17,7 @@ from apache_beam.transforms import userstate, window
 
 from beamlike.hosts.spark.session import local_session
 from beamlike.runners.beam import FromDataFrame, WriteRows
+from tests.beam_runner.scenarios.json_files import batch_writer, run_to_end
 
 SCHEMA = "team string, score long, at timestamp"
 ROWS = "team string, score long, hour long"
@@ -99,13 +98,6 @@ def main(folder: str, hourly: str, bests: str, checkpoint: str, *, drains: bool)
     arguments = ["--runner=beamlike.BeamlikeRunner", "--beamlike_host=spark", "--shards=2"]
     options = PipelineOptions([*arguments, f"--checkpoint={checkpoint}", "--save_main_session"])
 
-    def writing(into: str) -> Any:
-        def write(frame: Any, number: int) -> None:
-            values = [[*row] for row in frame.collect()]
-            Path(into, f"{number}.json").write_text(json.dumps(values), encoding="utf-8")
-
-        return write
-
     p = beam.Pipeline(options=options)
     scores = (
         p
@@ -117,17 +109,12 @@ def main(folder: str, hourly: str, bests: str, checkpoint: str, *, drains: bool)
         | beam.WindowInto(window.FixedWindows(HOUR))
         | beam.CombinePerKey(Total())
         | beam.Map(lambda pair, w=beam.DoFn.WindowParam: (pair[0].team, pair[1], int(w.start)))
-        | "Hourly" >> WriteRows(ROWS, writing(hourly))
+        | "Hourly" >> WriteRows(ROWS, batch_writer(hourly))
     )
     first = p | beam.Create([Best(0, Level.LOW)]) | "First" >> beam.Map(row_of)
     better = scores | beam.ParDo(BestScores())
-    (first, better) | beam.Flatten() | "Bests" >> WriteRows(ROWS, writing(bests))
-    result = p.run()
-    if drains:
-        result.query.processAllAvailable()
-        result.drain()
-    else:
-        result.wait_until_finish()
+    (first, better) | beam.Flatten() | "Bests" >> WriteRows(ROWS, batch_writer(bests))
+    run_to_end(p, drains=drains)
 
 
 if __name__ == "__main__":

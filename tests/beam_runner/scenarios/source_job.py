@@ -6,7 +6,6 @@ Each micro-batch writes its rows to a file of its number. With ``drain`` as the 
 pipeline ends when it has taken all that is there.
 """
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from apache_beam.transforms import trigger, window
 from apache_beam.utils.timestamp import Duration, Timestamp
 
 from beamlike.runners.beam import BeamlikeRunner, WriteRows
+from tests.beam_runner.scenarios.json_files import batch_writer
 
 END = "end of the log"
 SOON = Duration(micros=200_000)
@@ -120,15 +120,10 @@ def read_files(p: beam.Pipeline, folder: str) -> Any:
 
 def main(source: str, folder: str, out: str, checkpoint: str, *, drains: bool) -> None:
     """Run it."""
-
-    def write(frame: Any, number: int) -> None:
-        rows = [[*row] for row in frame.collect()]
-        Path(out, f"{number}.json").write_text(json.dumps(rows), encoding="utf-8")
-
     options = PipelineOptions(["--shards=2", f"--checkpoint={checkpoint}"])
     p = beam.Pipeline(runner=BeamlikeRunner("spark"), options=options)
     rows = {"log": read_log, "files": read_files}[source](p, folder)
-    rows | WriteRows("word string, n long, start long, what string", write)
+    rows | WriteRows("word string, n long, start long, what string", batch_writer(out))
     result = p.run()
     if drains:
         time.sleep(20)

@@ -14,7 +14,10 @@ import pytest
 from tests.beam_runner.scenarios.json_files import add_file
 from tests.beam_runner.scenarios.source_job import END, add_lines
 
-JOB = Path(__file__).with_name("source_job.py")
+
+def command_of(job: str, *arguments: object) -> list[str]:
+    """What runs a job of this folder."""
+    return [sys.executable, "-m", f"tests.beam_runner.scenarios.{job}", *map(str, arguments)]
 
 
 @pytest.fixture
@@ -44,11 +47,11 @@ def killed_after(command: list[str], enough: Callable[[], bool]) -> None:
 
 def test_a_log_is_read_on_from_where_a_killed_reader_was(folders: tuple[Path, Path, Path]) -> None:
     log, out, checkpoint = folders
-    command = [sys.executable, str(JOB), "log", str(log), str(out), str(checkpoint)]
+    command = command_of("source_job", "log", log, out, checkpoint)
     expected: list[tuple[str, int, str, int]] = []
 
     def add(partition: str, *records: tuple[int, str]) -> None:
-        offset = sum(1 for it in expected if it[0] == partition)
+        offset = sum(1 for row in expected if row[0] == partition)
         for place, (_, word) in enumerate(records, offset):
             expected.append((partition, {"tea": 3, "milk": 2}[word], place, word))
         add_lines(log, partition, *records)
@@ -69,15 +72,17 @@ def test_a_log_is_read_on_from_where_a_killed_reader_was(folders: tuple[Path, Pa
     assert records() == sorted(expected)
     sums = Counter({("tea", 0): 3, ("milk", 0): 4, ("tea", 10): 6, ("milk", 10): 2})
     sums.update({("tea", 20): 6, ("milk", 30): 2})
-    found = [row for row in rows_in(out) if row[3] == "sum"]
-    assert sorted(found) == sorted((word, n, start, "sum") for (word, start), n in sums.items())
+    sums_written = [row for row in rows_in(out) if row[3] == "sum"]
+    assert sorted(sums_written) == sorted(
+        (word, n, start, "sum") for (word, start), n in sums.items()
+    )
 
 
 def test_files_that_come_are_each_read_once_whatever_is_killed(
     folders: tuple[Path, Path, Path],
 ) -> None:
     log, out, checkpoint = folders
-    command = [sys.executable, str(JOB), "files", str(log), str(out), str(checkpoint)]
+    command = command_of("source_job", "files", log, out, checkpoint)
 
     def counts() -> dict[str, int]:
         latest: dict[str, int] = {}
@@ -117,9 +122,7 @@ def test_the_leader_board_and_states_killed_twice_give_what_a_plain_computation_
     folder, out, totals = (tmp_path / name for name in ("games", "panes", "totals"))
     for empty in (folder, out, totals):
         empty.mkdir()
-    job = Path(__file__).with_name("leader_board_job.py")
-    folders = map(str, (folder, out, totals, tmp_path / "checkpoint"))
-    command = [sys.executable, str(job), *folders]
+    command = command_of("leader_board_job", folder, out, totals, tmp_path / "checkpoint")
     scores: list[tuple[str, int, int]] = []
     for number in range(9):
         scores += games_of(folder, number)
@@ -144,9 +147,7 @@ def test_what_the_main_program_defines_is_there_after_kills(tmp_path: Path) -> N
     folder, hourly, bests = (tmp_path / name for name in ("games", "hourly", "bests"))
     for empty in (folder, hourly, bests):
         empty.mkdir()
-    job = Path(__file__).with_name("main_program_job.py")
-    folders = map(str, (folder, hourly, bests, tmp_path / "checkpoint"))
-    command = [sys.executable, str(job), *folders]
+    command = command_of("main_program_job", folder, hourly, bests, tmp_path / "checkpoint")
     scores: list[tuple[str, int, int]] = []
     for number in range(5):
         scores += games_of(folder, number)

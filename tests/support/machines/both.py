@@ -7,7 +7,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import BeamlikeError
-from beamlike.machine.clocks import HostWatermark
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.stepping import stepper_of

@@ -16,9 +16,10 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import WindowingError
-from beamlike.machine.clocks import HostWatermark, next_output_watermark
+from beamlike.machine.clocks import next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.model.strategy import WindowingStrategy

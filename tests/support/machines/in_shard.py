@@ -12,8 +12,8 @@ import attrs
 import cloudpickle
 import pyarrow as pa
 
-from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
+from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model import custom_trigger
 from beamlike.model.rescaled import reading
 from beamlike.model.sessions import Sessions

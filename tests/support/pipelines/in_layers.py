@@ -21,7 +21,7 @@ from beamlike.hosts.spark.graph.stages import (
     has_fanout,
     output_stage,
 )
-from beamlike.machine.clocks import StageClock
+from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layer import Layer
 from beamlike.runtime.graph.layers import Layers

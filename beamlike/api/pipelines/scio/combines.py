@@ -259,7 +259,9 @@ def _combining(verb: str, by_key: bool) -> Transform:
         instead = f"fold{suffix}(zero, op) or aggregate{suffix}(zero, seq_op, comb_op)"
         present = Present(call.name, instead, keyed=by_key)
         combine = combined if by_key else _without_default
-        return call.composed(lambda it: Call(combine(it, fn), "Present").apply_dofn(present))
+        return call.composed(
+            lambda elements: Call(combine(elements, fn), "Present").apply_dofn(present)
+        )
 
     return transform
 
@@ -276,7 +278,9 @@ def _with_default(call: Call, fn: CombineFn) -> Any:
     windowing = call.collection.windowing
     # A window without elements has no value: such windows are not known.
     is_windowed = windowing != WindowingStrategy.unwindowed() or windowing.said - {"window_fn"}
-    return call.composed(lambda it: combined_globally(it, fn, has_default=not is_windowed))
+    return call.composed(
+        lambda elements: combined_globally(elements, fn, has_default=not is_windowed)
+    )
 
 
 def as_number(mean: float | None) -> float:
@@ -289,11 +293,15 @@ def _quantiles(call: Call, number: int) -> CombineFn:
 
 
 def _latest(call: Call) -> Any:
-    return call.composed(lambda it: it.with_timestamp().max(key=lambda timed: timed[1]).keys())
+    return call.composed(
+        lambda elements: elements.with_timestamp().max(key=lambda timed: timed[1]).keys()
+    )
 
 
 def _count_by_value(call: Call) -> Any:
-    return call.composed(lambda it: combined(it.map(lambda value: (value, value)), Count()))
+    return call.composed(
+        lambda elements: combined(elements.map(lambda value: (value, value)), Count())
+    )
 
 
 def _sample(call: Call, size: Any, fraction: Any, seed: Any, with_replacement: Any) -> Any:
@@ -314,7 +322,7 @@ def _sample_weighted(call: Call, total: float, cost: Callable[[Any], float], see
 
 def _take(call: Call, num: int) -> Any:
     call.naming_the_verb(lambda: whole_number(num, 1, "num", CombineError))
-    return call.composed(lambda it: _without_default(it, FirstOf(num)).flatten())
+    return call.composed(lambda elements: _without_default(elements, FirstOf(num)).flatten())
 
 
 def _distinct_by(call: Call, fn: Callable[[Any], Any]) -> Any:
@@ -329,9 +337,11 @@ TRANSFORMS: Final[dict[str, Transform]] = {
     **{f"{verb}_by_key": _combining(verb, by_key=True) for verb in _FUNCTIONS},
     "quantiles_approx": lambda call, number: _with_default(call, _quantiles(call, number)),
     "approx_quantiles_by_key": lambda call, number: _per_key(call, _quantiles(call, number)),
-    "mean": lambda call: call.composed(lambda it: _without_default(it, Mean()).map(as_number)),
+    "mean": lambda call: call.composed(
+        lambda elements: _without_default(elements, Mean()).map(as_number)
+    ),
     "mean_by_key": lambda call: call.composed(
-        lambda it: combined(it, Mean()).map_values(as_number)
+        lambda elements: combined(elements, Mean()).map_values(as_number)
     ),
     "latest": _latest,
     "latest_by_key": lambda call: _per_key(call, Latest()),
@@ -342,6 +352,8 @@ TRANSFORMS: Final[dict[str, Transform]] = {
     "take": _take,
     "distinct": lambda call: call.apply(Distinct()),
     "distinct_by": _distinct_by,
-    "distinct_by_key": lambda call: call.composed(lambda it: it.distinct_by(lambda pair: pair[0])),
+    "distinct_by_key": lambda call: call.composed(
+        lambda elements: elements.distinct_by(lambda pair: pair[0])
+    ),
 }
 """What the verbs do."""

@@ -11,7 +11,7 @@ windows and the collection has none.
 Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -140,29 +140,28 @@ def _as_singleton(call: Call, default: Any) -> SideInput[Any]:
 
 
 def _with_side_inputs(call: Call, *sides: Any) -> SCollectionWithSideInput[Any]:
-    for side in sides:
-        if not isinstance(side, SideInput):
-            raise PipelineError(
-                f"with_side_inputs of {call.collection!r} needs side inputs, got {side!r}; make "
-                "one with collection.as_list_side_input() or one of its siblings"
-            )
+    make = "make one with collection.as_list_side_input() or one of its siblings"
+    _check_sides(call, sides, SideInput, "side inputs", make)
     return SCollectionWithSideInput(call.collection, sides)
 
 
 def _with_side_outputs(call: Call, *sides: Any) -> SCollectionWithSideOutput[Any]:
-    for side in sides:
-        if not isinstance(side, SideOutput):
-            raise PipelineError(
-                f"with_side_outputs of {call.collection!r} needs side outputs, got {side!r}; write "
-                'SideOutput("name")'
-            )
+    _check_sides(call, sides, SideOutput, "side outputs", 'write SideOutput("name")')
     return SCollectionWithSideOutput(call.collection, sides)
+
+
+def _check_sides(call: Call, sides: Iterable[Any], cls: type, nouns: str, hint: str) -> None:
+    for side in sides:
+        if not isinstance(side, cls):
+            raise PipelineError(
+                f"{call.verb} of {call.collection!r} needs {nouns}, got {side!r}; {hint}"
+            )
 
 
 def _reify(call: Call, side: Any) -> Any:
     def build(elements: Any) -> Any:
         seeing = elements.with_side_inputs(side)
-        return seeing.map(lambda it, context: (it, context(side))).to_scollection()
+        return seeing.map(lambda element, context: (element, context(side))).to_scollection()
 
     return call.composed(build)
 

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from beamlike.errors import ColumnError
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, readable, usual_table
 from beamlike.hosts.local.tables.texts import read_double, read_timestamp
-from beamlike.machine.clocks import HostWatermark, is_far_ahead
 from beamlike.machine.events import RowProblem
+from beamlike.machine.input_clocks import HostWatermark, is_far_ahead
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.frame_columns import FrameColumns, Input

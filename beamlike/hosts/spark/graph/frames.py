@@ -29,7 +29,7 @@ from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import tune_worker_process
-from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
+from beamlike.machine.input_clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Node, ReadNode, StatefulNode
 from beamlike.runtime.envelope import Reached

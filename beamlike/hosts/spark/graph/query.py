@@ -38,7 +38,7 @@ from beamlike.hosts.spark.requirements import PARTITIONS
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
-from beamlike.machine.clocks import StageClock
+from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from pyspark.sql import Row
 
 from beamlike.hosts.spark.workers import prepare_logs, tune_worker_process
-from beamlike.machine.clocks import SourceClock
 from beamlike.machine.events import Drop, RowProblem
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.column_bundle import Column, ColumnBundle
 from beamlike.model.graph import MAIN

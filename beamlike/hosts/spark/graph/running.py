@@ -19,7 +19,7 @@ from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.hosts.spark.ticks import is_tick
-from beamlike.machine.clocks import SourceClock
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, StatefulNode
 from beamlike.runtime.envelope import Reached
