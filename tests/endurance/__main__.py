@@ -78,6 +78,14 @@ WORKS: Final[Mapping[str, tuple[str, Run]]] = {
 }
 
 
+_REMEMBERED: Final = (
+    *("spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.ui.retainedTasks"),
+    *("spark.sql.ui.retainedExecutions", "spark.sql.streaming.ui.retainedQueries"),
+)
+_SOON_FULL: Final = dict.fromkeys(_REMEMBERED, "50")
+"""What Spark remembers of what has been: 1,000 of each would be full after hours."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     said = parsed(arguments)
@@ -86,9 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name:15}{title}")
         return 0
     failed = False
-    with quiet_session("beamlike endurance") as spark:
+    with quiet_session("beamlike endurance", conf=_SOON_FULL) as spark:
         # Every micro-batch is looked at, also those that are over between two looks.
-        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "1000")
+        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "100")
         for name in said.only or WORKS:
             with tempfile.TemporaryDirectory(
                 prefix="beamlike-endurance-", ignore_cleanup_errors=True

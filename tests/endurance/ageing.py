@@ -287,7 +287,7 @@ def state_beyond_its_bound(spark: "SparkSession", home: Path, mebibytes: int) ->
     panes = _panes(stream, window=bl.Sessions(f"{filled} minutes"), aggregate=aggregate)
     writer = panes.writeStream.foreachBatch(counts)
     query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
-    held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= 4 * filled)
+    held, times = _watched(spark, {"counts": query}, lambda seen: seen["counts"] >= 8 * filled)
     figures, wrong = grown(held)
     more, slow = slower(times["counts"])
     if counts.elements <= 0:

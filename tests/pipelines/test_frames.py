@@ -355,6 +355,64 @@ def test_a_stream_that_is_not_grouped_goes_through_as_it_comes(spark: Any, tmp_p
     assert (counted.elements, counted.dropped_null_timestamp) == (4, 1)
 
 
+class Summing(beam.DoFn):
+    """Adds up the points of a user, and raises for points that are not positive."""
+
+    STATE = beam.DoFn.StateParam(CombiningValueStateSpec("sum", sum))
+
+    def process(self, pair: tuple[str, int], total: Any = STATE) -> Any:
+        total.add(pair[1])
+        if pair[1] <= 0:
+            raise ValueError("no points")
+        yield pair[0], total.read()
+
+
+def positive(row: Any) -> tuple[str, int]:
+    if row.points <= 0:
+        raise ValueError("no points")
+    return row.user, row.points
+
+
+@pytest.mark.parametrize("fails", ["element by element", "with states"])
+def test_a_stream_goes_on_as_the_error_of_its_function_says(
+    fails: str, spark: Any, tmp_path: Path
+) -> None:
+    inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
+    games(spark, [*FIRST, ("zed", 0, "00:00:20")]).coalesce(1).write.parquet(inbox)
+    written: dict[str, list[tuple[Any, ...]]] = {}
+    with_states = fails == "with states"
+
+    def run(*, mended: bool) -> Any:
+        pipeline, take = beam.Pipeline(), beam.FlatMap(lambda row: [(row.user, row.points)])
+        if not with_states:
+            take = beam.FlatMap(
+                lambda row: [positive(row)] if row.points or not mended else []  # left out
+            )
+        stream = spark.readStream.schema(GAMES).parquet(inbox)
+        summing = beam.ParDo(Summing()).with_on_error("drop" if mended else "fail")
+        sums = (
+            pipeline
+            | beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
+            | "Take" >> take
+            | "Sum" >> summing
+        )
+        sums | beam.WriteRows("user string, points long", kept(written, "sums"))
+        return pipeline.run("spark", spark, checkpoint=checkpoint, trigger={"availableNow": True})
+
+    with pytest.raises(ValueError, match="no points") as stopped:
+        run(mended=False).wait_until_finish()
+    assert stopped.value.__notes__[-1:] == [
+        "Nothing of the micro-batch is lost. Mend the function, or have it leave out what it "
+        "cannot take, and run the pipeline again with this checkpoint: the micro-batch is done "
+        "again. A function with states and timers may drop what it raises for: "
+        'ParDo(...).with_on_error("drop").'
+    ]
+    assert written.get("sums", []) == []
+
+    run(mended=True).wait_until_finish()
+    assert sorted(written["sums"]) == [("ann", 5), ("joe", 1), ("joe", 3)]
+
+
 @pytest.mark.nightly
 def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) -> None:
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")

@@ -8,7 +8,7 @@ import attrs
 from beamlike.api.arguments import counted
 from beamlike.api.pipelines.keeping import Kept
 from beamlike.api.pipelines.result import PipelineResult, PipelineState, with_own_types
-from beamlike.errors import PipelineError, UnsupportedError
+from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.extras import needs
 from beamlike.hosts.failed_starts import advising
 from beamlike.model.graph import Edge, Node, ReadNode
@@ -89,10 +89,14 @@ class RunningResult(PipelineResult):
         seconds: Any = None
         if duration is not None:
             seconds = max(1, duration_ms(duration, "duration")) / 1000
-        from beamlike.hosts.spark.worker_errors import as_raised
+        from beamlike.hosts.spark.worker_errors import AFTER_A_TRANSFORM_FAILED, as_raised
 
-        with with_own_types(), as_raised(), advising():
-            self.query.awaitTermination(seconds)
+        try:
+            with with_own_types(), as_raised(), advising():
+                self.query.awaitTermination(seconds)
+        except TransformError as error:
+            error.add_note(AFTER_A_TRANSFORM_FAILED)
+            raise
         return self.state
 
     def cancel(self) -> str:

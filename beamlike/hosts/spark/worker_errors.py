@@ -132,6 +132,14 @@ def as_raised() -> Iterator[None]:
         raise error from error.__cause__
 
 
+AFTER_A_TRANSFORM_FAILED: Final = (
+    "Nothing of the micro-batch is lost. Mend the function, or have it leave out what it cannot "
+    "take, and run the pipeline again with this checkpoint: the micro-batch is done again. A "
+    "function with states and timers may drop what it raises for: "
+    'ParDo(...).with_on_error("drop").'
+)
+
+
 def show_reason_last() -> None:
     """Have exceptions of failed queries end with what a worker raised.
 
@@ -161,6 +169,8 @@ def _ending_with_reason(waiting: Callable[..., Any]) -> Callable[..., Any]:
                     failure.add_note(advice)
                 raise
             failure._desc = text[: found.end()].rstrip()
+            if found[2] == TransformError.__name__:
+                failure.add_note(AFTER_A_TRANSFORM_FAILED)
             raise failure.with_traceback(None) from None
 
     return wait
