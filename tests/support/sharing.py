@@ -12,6 +12,8 @@ import hypothesis
 import pytest
 
 _TESTS = Path(__file__).resolve().parents[1]
+_HALF_ON_SPARK = ("api", "matrix", "zones")
+"""Folders whose tests take as long on Spark as those of all others."""
 
 
 def is_shared(config: pytest.Config) -> bool:
@@ -44,7 +46,7 @@ def put_in_groups(items: Sequence[pytest.Item]) -> None:
         if not _group(item):
             group = _module(item)
             if item.get_closest_marker("spark"):
-                group = "frames" if item.path.parent.name == "api" else "spark"
+                group = "frames" if item.path.parent.name in _HALF_ON_SPARK else "spark"
             item.add_marker(pytest.mark.xdist_group(group))
 
 
