@@ -12,7 +12,7 @@ import pandas as pd
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 import beamlike as bl
-from tests.endurance.memory import Held, held_now
+from tests.endurance.memory import Held, heap_used, held_now
 from tests.endurance.report import Finding
 from tests.endurance.soak import growth
 from tests.endurance.stream import numbers
@@ -174,6 +174,7 @@ def _looks_between_starts(
         query.processAllAvailable()
         query.stop()
         if (number + 1) * 4 // times > number * 4 // times:
+            heap_used(spark)  # what is garbage by now is cleaned up in the rest
             time.sleep(rest)
             held.append(held_now(spark))
     return held

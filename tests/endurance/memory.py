@@ -60,18 +60,21 @@ class Held:
 
 
 def held_now(spark: "SparkSession") -> Held:
-    """What is held at this moment, after a collection of garbage in this process and in Java."""
+    """What is held at this moment; the heap after a collection of garbage.
+
+    That comes last: Spark cleans up after one, in up to a hundred threads.
+    """
     gc.collect()
-    heap, memory, below = heap_used(spark), memory_now(), list(descendants())
+    memory, below = memory_now(), list(descendants())
     counted = [_PROC / "self", *(process for process, program in below if program == "java")]
     return Held(
         driver=status_bytes(_PROC / "self", "VmRSS") or 0,
         java=memory.java,
-        heap=heap,
         workers=memory.worker,
         threads=sum(_entries(process / "task") for process in counted),
         files=sum(_entries(process / "fd") for process in counted),
         processes=len(below),
+        heap=heap_used(spark),
     )
 
 
