@@ -17,12 +17,16 @@ _LOG_LINES: Final = 30
 
 
 @contextlib.contextmanager
-def quiet_session(app_name: str) -> Iterator["SparkSession"]:
+def quiet_session(app_name: str, *, short_lived: bool = False) -> Iterator["SparkSession"]:
     """A local session for one command, stopped at the end. One that runs already is borrowed.
 
     What its processes write on stderr goes to a file; if the command fails, the end of that
     file is shown. Java and its Python workers inherit the stderr that is in place when they
     start, and keep it; so it is exchanged for the moment of the start only.
+
+    Args:
+        app_name: The name of the application.
+        short_lived: For a command of seconds: Java and Spark compile less, see `local_session`.
     """
     from beamlike.hosts.spark.session import check_environment, local_session
 
@@ -36,7 +40,7 @@ def quiet_session(app_name: str) -> Iterator["SparkSession"]:
     log = Path(name)
     try:
         with _stderr_to(handle):
-            spark = local_session(app_name)
+            spark = local_session(app_name, short_lived=short_lived)
         try:
             yield spark
         finally:
