@@ -17,7 +17,9 @@ _LOG_LINES: Final = 30
 
 
 @contextlib.contextmanager
-def quiet_session(app_name: str, conf: Mapping[str, str] | None = None) -> Iterator["SparkSession"]:
+def quiet_session(
+    app_name: str, *, short_lived: bool = False, conf: Mapping[str, str] | None = None
+) -> Iterator["SparkSession"]:
     """A local session for one command, stopped at the end. One that runs already is borrowed.
 
     What its processes write on stderr goes to a file; if the command fails, the end of that
@@ -25,8 +27,9 @@ def quiet_session(app_name: str, conf: Mapping[str, str] | None = None) -> Itera
     start, and keep it; so it is exchanged for the moment of the start only.
 
     Args:
-        app_name: Its name.
-        conf: More settings of it, see `beamlike.local_session`.
+        app_name: The name of the application.
+        short_lived: For a command of seconds: Java and Spark compile less, see `local_session`.
+        conf: More settings, see `local_session`.
     """
     from beamlike.hosts.spark.session import check_environment, local_session
 
@@ -40,7 +43,7 @@ def quiet_session(app_name: str, conf: Mapping[str, str] | None = None) -> Itera
     log = Path(name)
     try:
         with _stderr_to(handle):
-            spark = local_session(app_name, conf=conf)
+            spark = local_session(app_name, short_lived=short_lived, conf=conf)
         try:
             yield spark
         finally:

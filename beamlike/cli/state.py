@@ -132,7 +132,7 @@ def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":
     from beamlike.inspect.state.report import SavedState
 
     refused: BeamlikeError | None = None
-    with quiet_session(app) as spark:
+    with quiet_session(app, short_lived=True) as spark:
         try:
             return SavedState.open(spark, checkpoint, batch)
         except StateError as error:
