@@ -327,7 +327,7 @@ def withdrawn_at(table: Table) -> Ints | None:
 
 
 def saved_withdrawn_at(saved: pa.Table) -> Ints | None:
-    """The earliest timestamp of the panes that each saved window may withdraw, see `withdrawn_at`."""
+    """The earliest timestamp of the panes that each saved window may withdraw (ms)."""
     if "unretracted_panes" not in saved.column_names:
         return None
     panes = one_chunk(saved.column("unretracted_panes"))
