@@ -77,7 +77,7 @@ def problem_of(error: BaseException) -> str:
 
 
 def short_problem(error: BaseException) -> str:
-    """The same on one line, which is not long."""
+    """The type and the text of an exception, on one line, which is not long."""
     return safe_text(" ".join(problem_of(error).split()), _SHORT)
 
 

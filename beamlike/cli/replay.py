@@ -216,7 +216,7 @@ def _timeline(scenario: Scenario, outcome: Run) -> str:
 
 
 def _explained(show: Show) -> Show:
-    """The same, and in words below it what happened and why."""
+    """The table, and in words below it what happened and why."""
 
     def show_and_explain(scenario: Scenario, outcome: Run) -> str:
         try:

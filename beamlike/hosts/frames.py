@@ -175,7 +175,7 @@ class Frames(ABC):
 
     @abstractmethod
     def everything(self, rows: Frame) -> Frame:
-        """The same, and beside them all rows that were dropped until here, in ``dropped``."""
+        """The rows, and all rows that were dropped until here, in ``dropped``."""
 
     @abstractmethod
     def split(self, everything: Frame) -> tuple[Frame, Frame]:

@@ -189,7 +189,7 @@ class CoderRegistry:
 
     @property
     def coders(self) -> Coders:
-        """Those that are declared now."""
+        """The coders that are declared now."""
         return Coders(dict(self._by_type), _keys_by.get() or self._fallback)
 
     def register_fallback_coder(self, coder: Coder) -> None:

@@ -25,7 +25,7 @@ class Readable(type):
 
 
 class ReadableABC(Readable, ABCMeta):
-    """The same of abstract classes."""
+    """`Readable` as the metaclass of abstract classes."""
 
 
 def _is_generated(cls: type, name: str) -> bool:

@@ -103,7 +103,7 @@ def log_key_by_key(stage: str, cause: BaseException) -> None:
 
 
 def log_effects(stage: str, effects: Iterable[tuple[Any, Effect]]) -> None:
-    """The same of panes and drops of a pipeline, by key; it withdraws no pane."""
+    """Log panes and drops of a pipeline, by key; it withdraws no pane."""
     panes = logs_all()
     for key, effect in effects:
         if isinstance(effect, Drop):

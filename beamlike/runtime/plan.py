@@ -287,7 +287,7 @@ class Plan:
 
     @property
     def shown_parts(self) -> tuple[Part, ...]:
-        """Those that a pane has values of."""
+        """The aggregates that a pane has values of."""
         return tuple(part for part in self.parts if part.shown)
 
     @cached_property
@@ -302,7 +302,7 @@ class Plan:
 
     @cached_property
     def checking_machine(self) -> Machine:
-        """The same, which refuses one by one the elements that make an aggregate too much."""
+        """A machine that refuses one by one the elements that make an aggregate too much."""
         if self.does is not None:
             return self.machine
         return Grouping(self.strategy, _together(self.parts, checked=True), self.on_error)

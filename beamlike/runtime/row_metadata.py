@@ -65,7 +65,7 @@ class TimeTypes:
 
     @classmethod
     def of(cls, timestamp: pa.DataType) -> Self:
-        """Those for times of this type."""
+        """The types of columns whose times have this type."""
         window = pa.struct([("start", timestamp), ("end", timestamp)])
         dropped = pa.struct(
             [

@@ -26,7 +26,7 @@ def same(expected: Any, actual: Any) -> bool:
 
 
 def same_content(expected: Any, actual: Any) -> bool:
-    """The same, where the outermost two sequences may differ in their order."""
+    """Whether contents are equal, where the outermost two sequences may differ in their order."""
     if not (_is_sequence(expected) and _is_sequence(actual)):
         return same(expected, actual)
     return len(expected) == len(actual) and not unmatched(expected, actual)[0]

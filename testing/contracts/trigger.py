@@ -63,7 +63,7 @@ def broken_rules(case: TriggerCase) -> list[str]:
 
 
 def _answers(case: TriggerCase) -> Iterator[str]:
-    """It answers at all, and keeps what its class says."""
+    """The trigger answers at all, and keeps what its class says."""
     running = Custom(case.trigger)
     for seen in case.seen:
         try:

@@ -49,7 +49,7 @@ def value_rules(dumps: Callable[[Any], bytes]) -> Sequence[Callable[[Any], Itera
 
 
 def _is_a_value(dumps: Callable[[Any], bytes], thing: Any) -> Iterator[str]:
-    """It survives pickling, is equal to its copy and has a hash."""
+    """The value survives pickling, is equal to its copy and has a hash."""
     try:
         copy = pickle.loads(dumps(thing))
     except Exception as error:

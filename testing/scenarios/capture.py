@@ -110,7 +110,7 @@ class Captured:
             yield f"{number:>4}  {_in_words(output.effect)}"
 
     def tidied(self) -> "Captured":
-        """The same without moves of a clock that bring nothing out and are followed by another."""
+        """The steps without moves of a clock that bring nothing out and are followed by another."""
         run = self.run
         acts = {output.step for output in run.outputs}
         script = tuple(

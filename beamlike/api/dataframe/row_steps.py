@@ -111,6 +111,6 @@ class RowSteps:
         return self._with(changed.after("explode"))
 
     def _with(self, inputs: Inputs) -> Self:
-        """The same strategy over other rows."""
+        """A copy of the strategy, over other rows."""
         make: Callable[[WindowingStrategy, Inputs], Self] = type(self)
         return make(self.strategy, inputs)

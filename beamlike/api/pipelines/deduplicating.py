@@ -76,7 +76,7 @@ class DeduplicatePerKey(_ForAWhile):
 
 
 class Deduplicate(_ForAWhile):
-    """The same of elements, by themselves: see `DeduplicatePerKey`.
+    """Elements, each once for a while; see `DeduplicatePerKey` for the arguments.
 
     Source: Beam Python ``Deduplicate``, Beam Java ``Deduplicate.values``.
     """

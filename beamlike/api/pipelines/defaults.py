@@ -16,11 +16,11 @@ class WithDefaults(PTransform[Any, Any]):
     has_defaults = True
 
     def without_defaults(self) -> Self:
-        """The same, without a value for no elements."""
+        """The transform without a value for no elements."""
         return self.with_defaults(False)
 
     def with_defaults(self, has_defaults: bool = True) -> Self:
-        """The same, with or without a value for no elements."""
+        """The transform with or without a value for no elements."""
         copy = self._copy()
         copy.has_defaults = has_defaults
         return copy

@@ -135,16 +135,16 @@ class MetricsFilter:
     steps: frozenset[str] = frozenset()
 
     def with_name(self, name: str) -> "MetricsFilter":
-        """Those with this name too."""
+        """The filter, for metrics with this name too."""
         return attrs.evolve(self, names=self.names | {name})
 
     def with_namespace(self, namespace: str | type) -> "MetricsFilter":
-        """Those with this namespace too."""
+        """The filter, for metrics with this namespace too."""
         known = self.namespaces | {_name(namespace, "any").namespace}
         return attrs.evolve(self, namespaces=known)
 
     def with_step(self, step: str) -> "MetricsFilter":
-        """Those of this step too."""
+        """The filter, for metrics of this step too."""
         return attrs.evolve(self, steps=self.steps | {step})
 
     def matches(self, key: MetricKey) -> bool:
@@ -203,7 +203,7 @@ class MetricResults:
         return filter is None or filter.matches(metric_key)
 
     def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
-        """Those that are asked for, by kind, in the order of their steps and names."""
+        """The metrics that a filter asks for, by kind, in the order of their steps and names."""
         found = self.values(filter)
         gauges = [attrs.evolve(it, committed=GaugeResult(it.committed)) for it in found["gauges"]]
         return {**found, "gauges": gauges}

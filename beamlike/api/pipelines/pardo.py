@@ -65,7 +65,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     def with_outputs(
         self, *tags: str, main: str | None = None, allow_unknown_tags: bool | None = None
     ) -> "WithOutputs":
-        """The same with several outputs.
+        """The transform with several outputs.
 
         Args:
             tags: Names of outputs, for `TaggedOutput`. None at all: any name will do.
@@ -75,7 +75,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         return WithOutputs(self, tags, main, allow_unknown_tags)
 
     def with_on_error(self, on_error: OnError, max_failures: float | None = None) -> Self:
-        """The same for a function with states and timers, with another choice when it raises.
+        """The transform of a function with states and timers, with another choice when it raises.
 
         ``"fail"``, the default, fails the run and names the transform, the method, the element or
         the timer, the window and the key. ``"drop"`` drops what it raised for, as ``failed``: the
@@ -110,7 +110,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     def with_exception_handling(
         self, main_tag: str = "good", dead_letter_tag: str = "bad", **how: Any
     ) -> PTransform[Any, Any]:
-        """The same with two outputs: what the function makes, and the elements it raised for.
+        """The transform with two outputs: what the function makes, and the elements it raised for.
 
         ``good, bad = words | Map(int).with_exception_handling()``. An element of the other output
         is a pair of the element and of what was raised: its type, its text and its traceback.

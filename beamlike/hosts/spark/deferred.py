@@ -93,7 +93,7 @@ def blobs_of(handle: StatefulProcessorHandle, *place: str) -> Any:
 
 
 def blobs_of_nodes(handle: StatefulProcessorHandle) -> Any:
-    """The same of several nodes of a pipeline."""
+    """The blobs of several nodes of a pipeline."""
     return blobs_of(handle, "node")
 
 

@@ -53,7 +53,7 @@ class Opaque:
         """A pickle adds to what it takes for a list."""
 
     def extend(self, _items: Any) -> None:
-        """Likewise."""
+        """A pickle adds several to what it takes for a list."""
 
     def add(self, _item: Any) -> None:
         """A pickle adds to what it takes for a set."""

@@ -76,7 +76,7 @@ class Parts:
     first: Ints
 
     def sub(self, at: int) -> "Parts":
-        """The same of a child."""
+        """The parts of a child."""
         return Parts(self.nodes.subs[at], self.first)
 
     def all_finished(self) -> Bools:

@@ -73,7 +73,7 @@ class ColumnarGrouping:
     def add_lifted(
         self, state: State, lifted: LiftedArrivals
     ) -> tuple[State, list[Panes], list[Drops]]:
-        """The same of elements that were combined before they arrived.
+        """Add elements that were combined before they arrived.
 
         A bundle has either these or single elements.
 

@@ -49,7 +49,7 @@ class Custom(TriggerNode):
         return self._ask(self.trigger.start)
 
     def saved(self, kept: Any, *, finished: bool = False) -> TriggerState:
-        """The same as the state of a node.
+        """What the trigger keeps, as the state of a node.
 
         Raises:
             TriggerFailed: It is not what the class says that it keeps.

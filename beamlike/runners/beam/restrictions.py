@@ -97,7 +97,7 @@ class Restrictions:
 
 
 def restrictions_of(pickled: bytes, *, is_drain: bool) -> Restrictions:
-    """Those of a splittable function.
+    """The restrictions of a splittable function.
 
     Args:
         pickled: It and its arguments, by Beam's pickler.

@@ -209,7 +209,7 @@ class Layer:
     def stepped(
         self, shard: int, blobs: Iterable[bytes], stores: Mapping[int, Store], clock: int
     ) -> list[bytes]:
-        """The same from batches to batches."""
+        """A step of the layer, from batches to batches."""
         return self.layers.sent(
             self.step(shard, Mail.opened(blobs, self.staged), stores, clock), shard
         )

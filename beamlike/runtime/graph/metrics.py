@@ -56,7 +56,7 @@ class DistributionData:
         )
 
     def with_value(self, value: int | float) -> "DistributionData":
-        """The same with one more number."""
+        """A copy with one more number."""
         return DistributionData(
             self.sum + value, self.count + 1, min(self.min, value), max(self.max, value)
         )

@@ -54,12 +54,12 @@ class Wire:
 
     @classmethod
     def declared(cls) -> "Wire":
-        """With the coders that are declared in this process now."""
+        """The wire with the coders that are declared in this process now."""
         return cls(registry.coders)
 
     @classmethod
     def local(cls) -> "Wire":
-        """The same, where keys do not leave this process."""
+        """The wire of this process's coders, where keys do not leave it."""
         return cls(attrs.evolve(registry.coders, local_classes={}))
 
     def dumps(self, value: Any) -> bytes:

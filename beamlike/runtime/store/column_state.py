@@ -204,7 +204,7 @@ class ColumnState:
         )
 
     def accumulators(self, rows: pa.Table) -> tuple[Any, ...]:
-        """Those of every fold that lie in these rows."""
+        """The accumulators of every fold that lie in these rows."""
         names = iter(self._accumulator_names)
         return tuple(
             fold.load([one_chunk(rows.column(next(names))) for _ in range(width)])
@@ -327,7 +327,7 @@ def withdrawn_at(table: Table) -> Ints | None:
 
 
 def saved_withdrawn_at(saved: pa.Table) -> Ints | None:
-    """The same of saved windows."""
+    """The earliest timestamp of the panes that each saved window may withdraw (ms)."""
     if "unretracted_panes" not in saved.column_names:
         return None
     panes = one_chunk(saved.column("unretracted_panes"))

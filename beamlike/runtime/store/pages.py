@@ -111,7 +111,7 @@ class Rows:
         return type(self)(below([self.table, new]), lives)
 
     def living(self, gone: Ints, new: pa.Table) -> Self:
-        """The same, and only those that live."""
+        """The rows that live once these are gone, by their places, and others came."""
         stays = self.lives.copy()
         stays[gone] = False
         table = below([self.table.filter(pa.array(stays)), new]) if stays.any() else new

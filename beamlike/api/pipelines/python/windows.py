@@ -282,7 +282,7 @@ class WindowedValue(Located):
 
     @classmethod
     def of_model(cls, element: Windowed) -> Self:
-        """The same for an element of the core."""
+        """A windowed value from an element of the core."""
         at = Timestamp.of_millis(element.timestamp)
         return cls(element.value, at, tuple(map(of_model, element.windows)), element.pane)
 
@@ -296,7 +296,7 @@ class WindowedValue(Located):
         return Windowed(self.value, self.timestamp.instant_ms, mine, self.pane_info)
 
     def with_value(self, new_value: Any) -> "WindowedValue":
-        """The same with another element."""
+        """A copy with another element."""
         return WindowedValue(new_value, self.timestamp, self.windows, self.pane_info)
 
     def _parts(self) -> tuple[Any, ...]:

@@ -125,7 +125,7 @@ class SCollectionWithSideInput(WithFunctions[T_co]):
     def filter(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Any]
     ) -> "SCollectionWithSideInput[T]":
-        """Those for which a function is true."""
+        """The elements for which a function is true."""
         return self._apply_verb("filter", fn)
 
     def collect(

@@ -41,19 +41,19 @@ class WindowedValue(Generic[T_co]):
     pane: PaneInfo
 
     def with_value(self, value: U) -> "WindowedValue[U]":
-        """The same with another element."""
+        """A copy with another element."""
         return WindowedValue(value, self.timestamp, self.window, self.pane)
 
     def with_timestamp(self, timestamp: InstantLike) -> "WindowedValue[T_co]":
-        """The same at another event time."""
+        """A copy at another event time."""
         return attrs.evolve(self, timestamp=event_time_ms(timestamp, "timestamp"))
 
     def with_window(self, window: Window) -> "WindowedValue[T_co]":
-        """The same in another window, which has no effect."""
+        """A copy in another window, which has no effect."""
         return attrs.evolve(self, window=window)
 
     def with_pane(self, pane: PaneInfo) -> "WindowedValue[T_co]":
-        """The same in another pane, which has no effect."""
+        """A copy in another pane, which has no effect."""
         return attrs.evolve(self, pane=pane)
 
 
@@ -81,7 +81,7 @@ class WindowedSCollection(WithFunctions[T_co]):
     def filter(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], Any]"
     ) -> "WindowedSCollection[T]":
-        """Those for which a function is true."""
+        """The elements for which a function is true."""
         return self._apply_verb("filter", fn)
 
     def key_by(
