@@ -35,7 +35,7 @@ def schema_of(columns: T.StructType) -> pa.Schema:
 def field_of(name: str, spark_type: T.DataType, *, nullable: bool = True) -> pa.Field:
     """A column, with what Arrow does not say of its type."""
     dtype = None
-    if not _is_sealed(spark_type):
+    if not is_sealed(spark_type):
         with suppress(PySparkException):
             dtype = to_arrow_type(spark_type, **IN_UTC)
     collation = _collation_in(spark_type)
@@ -43,15 +43,15 @@ def field_of(name: str, spark_type: T.DataType, *, nullable: bool = True) -> pa.
     return typed_field(name, dtype, text, nullable=nullable, collation=collation)
 
 
-def _is_sealed(spark_type: T.DataType) -> bool:
+def is_sealed(spark_type: T.DataType) -> bool:
     """Whether values of a type come as structs of bytes that only Spark can read, or have some."""
     match spark_type:
         case T.ArrayType():
-            return _is_sealed(spark_type.elementType)
+            return is_sealed(spark_type.elementType)
         case T.MapType():
-            return _is_sealed(spark_type.keyType) or _is_sealed(spark_type.valueType)
+            return is_sealed(spark_type.keyType) or is_sealed(spark_type.valueType)
         case T.StructType():
-            return any(_is_sealed(field.dataType) for field in spark_type.fields)
+            return any(is_sealed(field.dataType) for field in spark_type.fields)
     return type(spark_type).__name__ in ("VariantType", "GeometryType", "GeographyType")
 
 

@@ -147,15 +147,27 @@ def test_functions_of_generators_are_recognised_and_their_names_in_texts_are_not
 ) -> None:
     from pyspark.sql import functions as F
 
-    for made in (F.explode("tags"), F.explode("tags").alias("tag"), F.posexplode_outer("tags")):
+    functions = (
+        F.explode("tags"),
+        F.explode("tags").alias("tag"),
+        F.posexplode_outer("tags"),
+        F.expr("/* of a row */ explode(tags)"),
+        F.expr("`explode`(tags)"),
+        F.upper(F.explode("tags")),
+    )
+    for made in functions:
         with pytest.raises(ColumnError, match="makes several rows of one"):
             orders.select(made)
     harmless = [
         F.lit("explode(").alias("a"),
         F.concat(F.lit(" (*) "), "item").alias("b"),
         (F.size("tags") * 2).alias("c"),
+        F.expr("size(tags) -- (*)").alias("d"),
+        F.expr("struct(item, '(*, ').col2").alias("e"),
+        F.rand().alias("f"),
     ]
-    assert orders.select(*harmless).columns == ["a", "b", "c"]
+    assert orders.select(*harmless).columns == ["a", "b", "c", "d", "e", "f"]
+    assert orders.select(F.lit(1).alias("a"), F.col("*")).columns == ["a", *orders.columns]
 
 
 def test_a_star_among_other_things_is_refused(orders: bl.Stream) -> None:
@@ -166,6 +178,9 @@ def test_a_star_among_other_things_is_refused(orders: bl.Stream) -> None:
         lambda: orders.with_columns({"hash": F.hash("*", "user")}),
         lambda: orders.with_columns({"all": F.col("*")}),
         lambda: orders.where(F.hash("user", "*") > 0),
+        lambda: orders.with_columns({"all": F.expr("concat_ws(',', user, /* all */ *)")}),
+        lambda: orders.with_columns({"all": F.expr("to_json(struct(/* all */ *))").alias("row")}),
+        lambda: orders.with_columns({"more": F.expr("struct(item AS `a(`, * ) AS `row`")}),
     ]
     for call in calls:
         with pytest.raises(ColumnError, match="a star among other things would take a hidden"):

@@ -1,19 +1,18 @@
 """What becomes of the rows of a query, as SQL: see `beamlike.hosts.frames`."""
 
-import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
 import pyarrow as pa
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.frames import Frames, How
-from beamlike.hosts.pyspark_types import field_of, read_columns, read_type
+from beamlike.hosts.pyspark_types import field_of, is_sealed, read_columns, read_type
 from beamlike.hosts.spark import bind, query
 from beamlike.hosts.spark.inputs import column, columns_of, is_data, mark, type_of
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
@@ -79,7 +78,7 @@ class SparkFrames(Frames):
 
     def where(self, rows: DataFrame, condition: "Column | str") -> DataFrame:
         holds = F.expr(condition) if isinstance(condition, str) else condition
-        check_expression(rows, holds)
+        check_expressions(rows, holds)
         leave = is_data() & ~F.coalesce(holds, F.lit(False))
         kind = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
         return rows.withColumn(MARKS, F.col(MARKS).withField("kind", kind))
@@ -88,7 +87,7 @@ class SparkFrames(Frames):
         problem = mark("problem")
         for reason, condition in reject.items():
             meets = F.expr(condition) if isinstance(condition, str) else condition
-            check_expression(rows, meets)
+            check_expressions(rows, meets)
             rejected = is_data() & F.coalesce(meets, F.lit(False))
             problem = F.coalesce(problem, F.when(rejected, F.lit(reason)))
         return rows.withColumn(MARKS, F.col(MARKS).withField("problem", problem))
@@ -97,15 +96,14 @@ class SparkFrames(Frames):
         return rows.select(*selected(rows, columns), MARKS)
 
     def with_columns(self, rows: DataFrame, columns: "Mapping[str, Column]") -> DataFrame:
-        for each in columns.values():
-            check_expression(rows, each)
+        check_expressions(rows, *columns.values())
         return rows.withColumns(dict(columns))
 
     def explode(self, rows: DataFrame, column: "Column | str", as_: str) -> DataFrame:
         if isinstance(column, str):
             dtype, items = type_of(rows, column, "column"), _column(column)
         else:
-            check_expression(rows, column)
+            check_expressions(rows, column)
             dtype, items = rows.select(column).schema[0].dataType, column
         check_array(column, field_of(as_, dtype))
         # One row stays for each that is no data: an outer explode makes it of null.
@@ -228,106 +226,95 @@ _column = column
 """The same, where an argument has the name."""
 
 
-_QUOTED = re.compile(r"'[^']*'|`[^`]*`")
-_MAKES_ROWS = r"(?:(?:pos)?explode|inline|stack)(?:_outer)?"
-_ROWS_OF_A_ROW = re.compile(rf"\s*{_MAKES_ROWS}\s*\(", re.IGNORECASE)
-_STAR_INSIDE = re.compile(r"[(,]\s*\*\s*[,)]")
-
-
-@attrs.frozen
-class _Shape:
-    """What is found in an expression: that it makes rows, is a star, or has one inside."""
-
-    makes_rows: bool = False
-    is_star: bool = False
-    has_star: bool = False
-
-
-def selected(df: "DataFrame", given: Iterable["Column | str"]) -> list["Column | str"]:
+def selected(df: "DataFrame", columns: Sequence["Column | str"]) -> list["Column | str"]:
     """What is selected of rows with the hidden column: ``*`` stands for all others.
 
     Raises:
-        ColumnError: As `check_expression`.
+        ColumnError: As `check_expressions`.
     """
-    found: list[Column | str] = []
-    for each in given:
-        if each == "*" if isinstance(each, str) else _shape(df, each).is_star:
-            found += [column(name) for name in columns_of(df).names]
+    everything = [column(name) for name in columns_of(df).names]
+    expressions = [selection for selection in columns if not isinstance(selection, str)]
+    has_star = len(_analysed(df, *expressions) or ()) > len(expressions)
+    chosen: list[Column | str] = []
+    for selection in columns:
+        if isinstance(selection, str):
+            is_star = selection == "*"
         else:
-            if not isinstance(each, str):
-                check_expression(df, each)
-            found.append(each)
-    return found
+            is_star = has_star and _analysed(df, selection) == df.columns
+        chosen += everything if is_star else [selection]
+    check_expressions(df, *(choice for choice in chosen if not isinstance(choice, str)))
+    return chosen
 
 
-def check_expression(df: "DataFrame", given: "Column") -> None:
+def check_expressions(df: "DataFrame", *expressions: "Column") -> None:
     """Refuse what does not make one value of one row, or reads the hidden column by accident.
 
+    Spark's analysis decides, of classic Spark and of Spark Connect. What Spark refuses for another
+    reason is left to the step that follows.
+
     Args:
-        df: The rows that it is selected from.
+        df: The rows that the expressions are for.
 
     Raises:
         ColumnError: With what to write instead.
     """
-    shape = _shape(df, given)
-    if shape.makes_rows:
-        raise ColumnError(
-            f"{_text(given)} makes several rows of one, or none; write stream.explode(array, name) "
-            "with an array of what it makes, which also keeps the watermark going"
-        )
-    if shape.is_star or shape.has_star:
-        raise ColumnError(
-            f"{_text(given)}: a star among other things would take a hidden column, too; name the "
-            "columns, for example F.struct(*stream.columns)"
-        )
+    if _refusal(df, *expressions) is None:
+        return
+    for expression in expressions:
+        problem = _problem(df, expression)
+        if problem is not None:
+            text = str(expression).removeprefix("Column<'").removesuffix("'>").strip()
+            raise ColumnError(text + problem)
 
 
-def _shape(df: "DataFrame", given: "Column") -> _Shape:
-    # Spark Connect shows texts without quotes, but what it sends to the server can be looked at.
-    # Classic Spark has no such thing, and its texts are quoted.
-    # A column has an attribute for any name, its fields: only the module shows the kind.
-    if type(given).__module__.startswith("pyspark.sql.connect."):
-        sent: Any = given
-        return _shape_of_message(sent.to_plan(df.sparkSession.client))
-    return _shape_of_text(_text(given))
+def _refusal(df: "DataFrame", *expressions: "Column") -> AnalysisException | None:
+    """Why Spark does not take expressions as values of a row that read no hidden column.
+
+    Rows are grouped by all columns but the hidden one, so Spark refuses what reads that column; in
+    a struct it refuses what makes several rows.
+    """
+    if not expressions:
+        return None
+    names = columns_of(df).names
+    keys = [column(name) for name in names if not is_sealed(df.schema[name].dataType)]
+    # The hidden column stands first: of the columns of a star, Spark names the first.
+    rows = df.select(MARKS, *map(column, names))
+    try:
+        _ = rows.groupBy(*keys).agg(*map(F.struct, expressions)).schema
+    except AnalysisException as error:
+        return error
+    return None
 
 
-def _text(given: "Column") -> str:
-    return str(given).removeprefix("Column<'").removesuffix("'>").strip()
+def _problem(df: "DataFrame", expression: "Column") -> str | None:
+    """What is wrong with an expression as one value of a row, as text after it; None: nothing."""
+    error = _refusal(df, expression)
+    if error is None:
+        return None
+    condition = error.getCondition() or ""
+    if condition.startswith("UNSUPPORTED_GENERATOR"):
+        return _MAKES_ROWS
+    if condition == "MISSING_AGGREGATION":
+        takes_hidden = MARKS in (error.getMessageParameters() or {}).get("expression", "")
+    else:  # a function may refuse the type of the hidden column, as hash does a map
+        one = F.struct(expression)
+        takes_hidden = _analysed(df, one) is None and _analysed(df.drop(MARKS), one) is not None
+    return _TAKES_HIDDEN if takes_hidden else None
 
 
-def _shape_of_text(text: str) -> _Shape:
-    """Of SQL, as it was written or as Spark writes it."""
-    text = _QUOTED.sub("''", text).strip()
-    return _Shape(
-        _ROWS_OF_A_ROW.match(text) is not None,
-        text == "*",
-        _STAR_INSIDE.search(text) is not None,
-    )
+def _analysed(df: "DataFrame", *expressions: "Column") -> list[str] | None:
+    """The columns that Spark makes of expressions; None if it refuses them."""
+    try:
+        return df.select(*expressions).columns
+    except AnalysisException:
+        return None
 
 
-def _shape_of_message(message: Any) -> _Shape:
-    """Of Spark Connect's ``Expression``, which is its protocol and the same in all versions."""
-    while message.HasField("alias"):
-        message = message.alias.expr
-    if message.HasField("expression_string"):
-        return _shape_of_text(message.expression_string.expression)
-    called = message.unresolved_function.function_name
-    return _Shape(
-        re.fullmatch(_MAKES_ROWS, called, re.IGNORECASE) is not None,
-        message.HasField("unresolved_star"),
-        any(it.is_star or it.has_star for it in map(_shape_of_message, _inside(message))),
-    )
-
-
-def _inside(message: Any) -> Iterator[Any]:
-    """The expressions that one is made of, whichever kinds of message lie between."""
-    for _, value in message.ListFields():
-        several = isinstance(value, Sequence) and not isinstance(value, str | bytes)
-        for each in value if several else [value]:
-            if not hasattr(each, "ListFields"):
-                continue  # a number or a text
-            if each.DESCRIPTOR.full_name == "spark.connect.Expression":
-                yield each
-            else:
-                yield from _inside(each)
+_MAKES_ROWS: Final = (
+    " makes several rows of one, or none; write stream.explode(array, name) "
+    "with an array of what it makes, which also keeps the watermark going"
+)
+_TAKES_HIDDEN: Final = (
+    ": a star among other things would take a hidden column, too; name the "
+    "columns, for example F.struct(*stream.columns)"
+)
