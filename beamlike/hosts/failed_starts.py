@@ -6,6 +6,9 @@ its checkpoint has what was before.
 
 A query that was killed while Spark noted the very first offsets leaves a file behind, and Spark
 then refuses the checkpoint as one that is not empty.
+
+A write of Spark's note on a stateful operator that fails leaves the note torn: its writer of JSON
+closes the file as it fails, and with that Spark moves it to its place.
 """
 
 import re
@@ -18,6 +21,7 @@ from beamlike.hosts.step_notes import steps_that_ended_workers
 _TOO_LATE: Final = "Timed out while waiting for the Python worker to connect back"
 _DIED: Final = "Python worker exited unexpectedly"
 _NOT_INSTALLED: Final = re.compile(r"No module named 'beamlike[.']")
+_TORN: Final = "No content to map due to end-of-input"
 _NOT_EMPTY: Final = "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
 
 ADVICE: Final = (
@@ -33,6 +37,14 @@ ADVICE_ON_LEFTOVERS: Final = (
     'spark.conf.set("spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart", "false"). If its '
     "offsets were deleted, do not: the state that is left is of rows that would come again; use a "
     'new checkpointLocation. See "Spark says that the checkpoint should be empty" in '
+    "docs/pages/operating.md"
+)
+
+ADVICE_ON_TORN_NOTES: Final = (
+    "a note of Spark's in the checkpoint has no content: a write failed, and Spark kept what "
+    "had come. Look in state/*/_metadata/v2 for a file of 3 bytes: if commits has no file of its "
+    "number, the micro-batch is not committed and writes the note again. Delete this file alone "
+    'and start the query again; see "No content to map due to end-of-input" in '
     "docs/pages/operating.md"
 )
 
@@ -72,6 +84,8 @@ def advice_on(words: str | None) -> str | None:
         )
     if _NOT_INSTALLED.search(words):
         return ADVICE_WITHOUT_BEAMLIKE
+    if _TORN in words:
+        return ADVICE_ON_TORN_NOTES
     return ADVICE_ON_LEFTOVERS if _NOT_EMPTY in words else None
 
 

@@ -237,6 +237,8 @@ class Queries:
                 return
             except StreamingQueryException as error:
                 self._note_failure(work, error)
+                if "No content to map due to end-of-input" in str(error):
+                    delete_torn_notes(self.checkpoint(work))
                 self.mend()
                 self.start(work)
 
@@ -263,6 +265,13 @@ class Queries:
             file.write(json.dumps(failure) + "\n")
         if often == ENOUGH:
             raise error
+
+
+def delete_torn_notes(checkpoint: Path) -> None:
+    """Delete notes as docs/pages/operating.md says: torn ones of what is not committed."""
+    for note in checkpoint.glob("state/*/_metadata/v2/*"):
+        if note.stat().st_size == 3 and not (checkpoint / "commits" / note.name).exists():
+            note.unlink()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """What happens where Spark has given a Python process of a query's start up."""
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -12,7 +14,12 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to
-from beamlike.hosts.failed_starts import ADVICE, advising, all_processed
+from beamlike.hosts.failed_starts import (
+    ADVICE,
+    ADVICE_ON_TORN_NOTES,
+    advising,
+    all_processed,
+)
 from beamlike.hosts.spark.replay import replay_on_spark
 from beamlike.inspect.metrics.log_lines import log_end
 from beamlike.machine.events import AdvanceWatermark, Element
@@ -129,6 +136,56 @@ def test_a_query_test_goes_on(spark: SparkSession, too_late_once: list[int]) -> 
 
     assert [(row["user"], row["n"]) for row in rows] == [("ann", 1)]
     assert len(too_late_once) > 1
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+def test_a_torn_note_of_an_operator_is_deleted_as_the_advice_says(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    inbox, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
+    panes: dict[int, list[tuple[str, int]]] = {}
+
+    def run(*lines: str) -> None:
+        inbox.mkdir(exist_ok=True)
+        for line in lines:
+            (inbox / f"{len([*inbox.iterdir()])}.json").write_text(line)
+        rows = spark.readStream.schema("user string, at timestamp").json(str(inbox))
+        counted = bl.windowed(
+            rows,
+            key="user",
+            timestamp="at",
+            watermark="0 s",
+            window=bl.FixedWindows("1 hour"),
+            aggregate={"n": bl.count()},
+        )
+        spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+
+        def keep(batch: Any, number: int) -> None:
+            panes[number] = [(row.user, row.n) for row in batch.collect()]
+
+        writer = counted.writeStream.foreachBatch(keep).trigger(availableNow=True)
+        query = writer.option("checkpointLocation", str(checkpoint)).start()
+        spark.conf.unset("spark.sql.streaming.noDataMicroBatches.enabled")
+        query.awaitTermination()
+
+    run('{"user": "ann", "at": "2020-01-01T12:10:00Z"}')
+    run('{"user": "ann", "at": "2020-01-01T12:20:00Z"}')
+    last = max(int(note.name) for note in (checkpoint / "commits").glob("[0-9]*"))
+    (checkpoint / "commits" / str(last)).unlink()
+    (checkpoint / "commits" / f".{last}.crc").unlink(missing_ok=True)
+    (torn,) = checkpoint.glob(f"state/0/_metadata/v2/{last}")
+    torn.write_bytes(torn.read_bytes()[:3])
+    (torn.parent / f".{last}.crc").unlink(missing_ok=True)
+
+    for _ in range(2):
+        with pytest.raises(StreamingQueryException, match=r"No content to map") as refused:
+            run()
+        assert refused.value.__notes__ == [ADVICE_ON_TORN_NOTES]
+    torn.unlink()
+    run('{"user": "bob", "at": "2020-01-01T13:10:00Z"}')
+    run('{"user": "bob", "at": "2020-01-01T13:20:00Z"}')
+    assert sorted(row for rows in panes.values() for row in rows) == [("ann", 2)]
 
 
 @pytest.mark.nightly
