@@ -297,8 +297,10 @@ def _problem(df: "DataFrame", expression: "Column") -> str | None:
     if condition == "MISSING_AGGREGATION":
         takes_hidden = MARKS in (error.getMessageParameters() or {}).get("expression", "")
     else:  # a function may refuse the type of the hidden column, as hash does a map
-        one = F.struct(expression)
-        takes_hidden = _analysed(df, one) is None and _analysed(df.drop(MARKS), one) is not None
+        in_struct = F.struct(expression)
+        takes_hidden = (
+            _analysed(df, in_struct) is None and _analysed(df.drop(MARKS), in_struct) is not None
+        )
     return _TAKES_HIDDEN if takes_hidden else None
 
 
