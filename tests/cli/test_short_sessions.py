@@ -17,7 +17,8 @@ def test_a_command_of_seconds_starts_a_session_of_seconds(
 ) -> None:
     started: list[tuple[str, bool]] = []
 
-    def local_session(app_name: str, *, short_lived: bool = False) -> None:
+    def local_session(app_name: str, *, short_lived: bool, conf: object) -> None:
+        assert conf is None
         started.append((app_name, short_lived))
         raise EnvironmentProblem("no Spark in this test")
 
