@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from beamlike.hosts.failed_starts import ADVICE_ON_TORN_NOTES, advice_on
 from beamlike.hosts.spark.session import SESSION_ZONE
 from tests.crash.feed import put_next
 from tests.crash.needed import JARS, SERVER_OF_KAFKA, SERVER_OF_POSTGRES
@@ -237,7 +238,7 @@ class Queries:
                 return
             except StreamingQueryException as error:
                 self._note_failure(work, error)
-                if "No content to map due to end-of-input" in str(error):
+                if advice_on(str(error)) == ADVICE_ON_TORN_NOTES:
                     delete_torn_notes(self.checkpoint(work))
                 self.mend()
                 self.start(work)
