@@ -49,6 +49,9 @@ and Java's heap has not been as large as it may."""
 
 _FILLING: Final = ("java", "threads", "files")
 
+_CLOSING: Final = 10
+"""Seconds in which Java closes what it has collected."""
+
 _ROCKS_DB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 BOUND_MIB: Final = 64
@@ -125,7 +128,9 @@ def _panes(rows: Any, name: str = "counts", **options: Any) -> Any:
     return bl.windowed(rows, name=name, **{**read, **usual, **options})
 
 
-def started_and_stopped(spark: "SparkSession", home: Path, times: int, rest: float = 75) -> Finding:
+def started_and_stopped(
+    spark: "SparkSession", home: Path, times: int, rest: float = 150
+) -> Finding:
     """A query that is started, takes a file and is stopped, again and again.
 
     Another does so before, which is written with Spark's ``transformWithStateInPandas`` alone: what
@@ -176,6 +181,8 @@ def _looks_between_starts(
         if (number + 1) * 4 // times > number * 4 // times:
             heap_used(spark)  # what is garbage by now is cleaned up in the rest
             time.sleep(rest)
+            heap_used(spark)  # and what Spark let go in it: sockets close with their objects
+            time.sleep(_CLOSING)
             held.append(held_now(spark))
     return held
 
