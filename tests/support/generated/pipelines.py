@@ -175,14 +175,14 @@ def _seen(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
 
 
 def _remembered(dice: Random, pairses: Sequence[Pairs], label: str) -> Pairs:
-    def every_other(
-        seen: int | None, pair: tuple[str, int], timestamp: int
-    ) -> tuple[int, list[tuple[str, int]]]:
-        # The same in any order of what arrives together: only how many there were counts.
-        number = (seen or 0) + 1
-        return number, [(pair[0], number % 3)]
+    def first_of_each(
+        seen: frozenset[tuple[int, int]] | None, pair: tuple[str, int], timestamp: int
+    ) -> tuple[frozenset[tuple[int, int]], list[tuple[str, int]]]:
+        # In any order of what arrives together the same comes out.
+        known, element = seen or frozenset(), (pair[1], timestamp)
+        return known | {element}, [] if element in known else [pair]
 
-    pairs: Pairs = dice.choice(pairses) | label >> ApplyPerKey(every_other)
+    pairs: Pairs = dice.choice(pairses) | label >> ApplyPerKey(first_of_each)
     return pairs
 
 
