@@ -1,4 +1,4 @@
-"""Five kills and each fault change nothing. ``python -m tests.crash`` kills more often."""
+"""Kills and faults change nothing. ``python -m tests.crash`` kills more often."""
 
 import json
 import os
@@ -8,6 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("own sessions")
+def test_a_driver_killed_between_state_and_commit_goes_on_as_a_plain_computation_says(
+    crash: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["--kills", "1", "--moments", "states", "--works", "no-data", "--files", "4"]
+    around = ["--no-faults", "--no-executors", "--most-cores", "2", "--full-disks", "0"]
+
+    status = crash.__main__.main([*run, *around, "--seed", "1", "--home", str(tmp_path)])
+
+    printed = capsys.readouterr().out
+    assert status == 0, printed
+    assert "1 kills in 1 runs, 2 starts and 0 queries that failed" in printed
+    assert printed.rstrip().endswith("nothing differs"), printed
 
 
 @pytest.mark.nightly
