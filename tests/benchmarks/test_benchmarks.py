@@ -453,3 +453,31 @@ def test_two_checkouts_are_compared_by_the_processor_time_of_their_runs(bench: A
         "only here: tree, beamlike",
         "only there: lists, beamlike",
     ]
+
+
+def test_no_time_is_shown_of_queries_and_commands_whose_results_differ(bench: Any) -> None:
+    first = bench.starting.Waited(2.0, 3.0, [["ann", 1]])
+    works = {
+        "beamlike": [first, bench.starting.Waited(4.0, 5.0, [["ann", 1]])],
+        "native": [bench.starting.Waited(1.0, 2.0, [["ann", 1]])],
+        "state": [bench.starting.Waited(6.0, 7.0, "ann 1")],
+        "capture": [bench.starting.Waited(6.5, 8.0, "ann")],
+    }
+
+    assert bench.starting.differences(works) == ""
+    assert bench.starting.table_text(works).splitlines() == [
+        "                wall     CPU",
+        "beamlike        3.0s    4.0s",
+        "native          1.0s    2.0s",
+        "state           6.0s    7.0s",
+        "capture         6.5s    8.0s",
+        "of native       3.0x    2.0x",
+    ]
+    wrong = works | {
+        "native": [bench.starting.Waited(1.0, 2.0, [["ann", 2]])],
+        "capture": [bench.starting.Waited(1.0, 2.0, "")],
+    }
+    assert bench.starting.differences(wrong).splitlines() == [
+        "native: [['ann', 2]] is not [['ann', 1]]",
+        "capture: '' is not ''",
+    ]
