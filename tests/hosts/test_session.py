@@ -1,5 +1,7 @@
 """What a Spark host needs of a machine, and what it says when something is missing."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +171,21 @@ def test_a_session_that_runs_takes_settings_of_a_query_and_refuses_those_of_its_
         "local_session: Spark runs already, with spark.jars.packages = None, and takes "
         "'org.example:connector:1.0' only as it starts; stop the session before, spark.stop()"
     )
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+def test_options_of_java_are_taken_beside_those_of_spark_and_of_beamlike() -> None:
+    script = (
+        "import beamlike as bl\n"
+        "name, heap = 'spark.driver.extraJavaOptions', '-Xms256m -Dcolour=blue'\n"
+        "spark = bl.local_session(conf={name: heap})\n"
+        "again = bl.local_session(conf={name: heap})\n"
+        "java = spark.sparkContext._jvm.java.lang.System\n"
+        "print(java.getProperty('colour'), java.getProperty('log4j2.configurationFile'))\n"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    colour, log = ran.stdout.split()
+    assert (colour, log.rsplit("/", 1)[1]) == ("blue", "log4j2.properties"), ran.stderr

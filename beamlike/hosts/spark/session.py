@@ -36,6 +36,9 @@ _COMPILES_NOTHING: "dict[str, bool | float | int | str | None]" = {
 }
 """Spark interprets its plans. To compile them takes seconds in the first micro-batch."""
 _PACKAGES = "spark.jars.packages"
+_JAVA_OF_DRIVER = "spark.driver.extraJavaOptions"
+_AFTER_SPARKS_OWN = (_JAVA_OF_DRIVER, "spark.executor.extraJavaOptions")
+"""Settings that Spark shows with options of its own before those that were set."""
 SESSION_ZONE = "spark.sql.session.timeZone"
 SETTINGS: "dict[str, bool | float | int | str | None]" = {
     SESSION_ZONE: "UTC",
@@ -187,7 +190,8 @@ def _check_taken(spark: "SparkSession", wanted: Mapping[str, str]) -> None:
         # Those of a query alone may change; a session shows any other as if it had taken it.
         is_of_query = name.startswith("spark.sql.")
         running = spark.conf.get(name, None) if is_of_query else context.get(name)
-        if running != value:
+        takes_more = name in _AFTER_SPARKS_OWN and (running or "").endswith(value)
+        if running != value and not takes_more:
             raise EnvironmentProblem(
                 f"local_session: Spark runs already, with {name} = {running!r}, and takes "
                 f"{value!r} only as it starts; stop the session before, spark.stop()"
@@ -255,7 +259,7 @@ def local_session(
     if not _has_log():
         java.append(f'"-Dlog4j2.configurationFile={_LOG.as_uri()}"')
     if java:
-        builder = builder.config("spark.driver.extraJavaOptions", " ".join(java))
+        settings[_JAVA_OF_DRIVER] = " ".join([*java, *filter(None, [wanted.get(_JAVA_OF_DRIVER)])])
     if short_lived:
         builder = builder.config(map=_COMPILES_NOTHING)
     spark = (
