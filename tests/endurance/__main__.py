@@ -82,8 +82,13 @@ _REMEMBERED: Final = (
     *("spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.ui.retainedTasks"),
     *("spark.sql.ui.retainedExecutions", "spark.sql.streaming.ui.retainedQueries"),
 )
-_SOON_FULL: Final = dict.fromkeys(_REMEMBERED, "50")
-"""What Spark remembers of what has been: 1,000 of each would be full after hours."""
+_SOON_FULL: Final = {
+    **dict.fromkeys(_REMEMBERED, "50"),
+    "spark.driver.memory": "1536m",
+    "spark.driver.extraJavaOptions": "-Xms1536m -XX:+AlwaysPreTouch",
+}
+"""What Spark remembers of what has been: 1,000 of each would be full after hours. And Java has the
+whole of its heap from the start: what it takes more is beside that, as the memory of RocksDB."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
