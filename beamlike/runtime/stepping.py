@@ -154,7 +154,7 @@ class Stepper:
                 log_key_by_key(self.plan.name, cause)
             transaction = Transaction(store)
             out = by_key(self._checking, transaction, Index.load(self.plan, store))
-        transaction.keep()
+        transaction.commit()
         return out
 
     def _in_passes(

@@ -20,7 +20,7 @@ from beamlike.hosts.spark.graph.checkpoint import nodes_in
 from beamlike.inspect.state.choice import choose
 from beamlike.inspect.state.keys import key_texts
 from beamlike.inspect.state.report import SavedState
-from beamlike.inspect.state.shard import INDEX, SavedShard
+from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.combine import Collect
@@ -38,7 +38,7 @@ from beamlike.runtime.store import pages
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
 from beamlike.runtime.store.pages import PageContents
-from beamlike.runtime.store.stores import DictStore
+from beamlike.runtime.store.stores import INDEX, DictStore
 from beamlike.testing.scenarios.files import Scenario, load_transcripts
 from tests.conformance.beamlike_conformance.schema import FormatError, read_json
 from tests.conformance.beamlike_conformance.verdicts import read_results

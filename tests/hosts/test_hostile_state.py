@@ -13,7 +13,7 @@ from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.inspect.state.choice import choose, windows_of
 from beamlike.inspect.state.report import SavedState
-from beamlike.inspect.state.shard import INDEX, SavedShard
+from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage
 from beamlike.machine.events import Element
 from beamlike.model.strategy import WindowingStrategy
@@ -23,6 +23,7 @@ from beamlike.runtime.script import Arrive
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import open_index
 from beamlike.runtime.store.pages import PageContents
+from beamlike.runtime.store.stores import INDEX
 from tests.support.machines.in_shard import run_in_shard
 
 ONE = Arrive((("ann", Element(1, 5)),))

@@ -18,12 +18,11 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.store.stores import NO_STATE_CACHE, NoStore, StateCache, Store
 from beamlike.runtime.work import AT_ONCE, Work, known_watermark
 
-_INDEX: Final = -1
 _LOGGED: Final = set[Hashable]()
 """Which failures this worker has logged: each once, however many tasks it does."""
 
 
-class SparkStore:
+class SparkStore(Store):
     """A shard's blobs in Spark's state of the current group, by number; -1 is the index.
 
     One state for both: each costs every task some milliseconds before it has done anything.
@@ -47,12 +46,6 @@ class SparkStore:
         else:
             self._blobs.updateValue((*self._place, number), (blob,))
 
-    def read_index(self) -> bytes | None:
-        return self.read(_INDEX)
-
-    def write_index(self, blob: bytes) -> None:
-        self.write(_INDEX, blob)
-
 
 class TextStore(SparkStore):
     """A text in Spark's state of the current group: there is an index and nothing else.
@@ -61,11 +54,12 @@ class TextStore(SparkStore):
         blobs: The state, see `beamlike.hosts.spark.deferred.clock_of_group`.
     """
 
-    def read_index(self) -> bytes | None:
+    def read(self, number: int) -> bytes | None:
         row = self._blobs.get()
         return None if row is None else row[0].encode()
 
-    def write_index(self, blob: bytes) -> None:
+    def write(self, number: int, blob: bytes | None) -> None:
+        assert blob is not None, "an index is not forgotten"
         self._blobs.update((blob.decode(),))
 
 

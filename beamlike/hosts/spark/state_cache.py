@@ -38,7 +38,7 @@ def worker_state_cache(copies: bool = True) -> StateCache:
     return NearbyFiles(Path(folder) / "beamlike-nearby") if copies and folder else NO_STATE_CACHE
 
 
-class NearbyFiles:
+class NearbyFiles(StateCache):
     """Copies in a folder. Whatever the disk refuses is not kept.
 
     Args:

@@ -10,8 +10,9 @@ import attrs
 
 from beamlike.errors import StateError
 from beamlike.hosts.spark.session import check_state_store
-from beamlike.inspect.state.shard import INDEX, SavedShard
+from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage
+from beamlike.runtime.store.stores import INDEX
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

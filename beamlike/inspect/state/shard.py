@@ -24,7 +24,7 @@ from beamlike.runtime.store.index import UNREADABLE, open_index
 from beamlike.runtime.store.key_clocks import CLOCK_FIELDS, saved_clocks
 from beamlike.runtime.store.pages import PageContents, Pages
 from beamlike.runtime.store.recording import StateRecord
-from beamlike.runtime.store.stores import NO_STATE_CACHE, StateCache
+from beamlike.runtime.store.stores import INDEX, Store
 
 _INSTANTS = ("start", "output_watermark", "element_hold")
 
@@ -94,9 +94,6 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
 }
 """What every row has, see `beamlike.runtime.store.state`."""
 _SLOT: Final = re.compile(r"t[0-9]+")
-
-INDEX = -1
-"""The number of the blob that is the index."""
 
 
 @attrs.frozen(eq=False)
@@ -177,23 +174,16 @@ class SavedShard:
 
 
 @attrs.frozen
-class _Blobs:
-    """The blobs of a shard as a `Store` that is only read."""
+class _Blobs(Store):
+    """The blobs of a shard, which are only read."""
 
     blobs: Mapping[int, bytes]
-    nearby: StateCache = NO_STATE_CACHE
 
     def read(self, number: int) -> bytes | None:
         return self.blobs.get(number)
 
     def write(self, number: int, blob: bytes | None) -> None:
         raise NotImplementedError("saved state is read here, and left as it is")
-
-    def read_index(self) -> bytes | None:
-        return self.read(INDEX)
-
-    def write_index(self, blob: bytes) -> None:
-        self.write(INDEX, blob)
 
 
 def _living(contents: PageContents, blobs: Mapping[int, bytes]) -> pa.Table:

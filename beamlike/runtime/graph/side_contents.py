@@ -22,7 +22,7 @@ from beamlike.runtime.graph.side_inputs import (
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.blobs import damaged
 from beamlike.runtime.store.index import UNREADABLE
-from beamlike.runtime.store.stores import StateCache, Store
+from beamlike.runtime.store.stores import INDEX, Store
 
 _ROOM: Final = 256 * 1024 * 1024
 """So many bytes on the wire may the items have that a process keeps."""
@@ -33,7 +33,7 @@ def digest_of(blob: bytes) -> str:
     return blake2b(blob, digest_size=16).hexdigest()
 
 
-class Space:
+class Space(Store):
     """The blobs of one of several that share a store.
 
     Args:
@@ -44,25 +44,17 @@ class Space:
 
     def __init__(self, store: Store, place: int, count: int) -> None:
         self._store, self._place, self._count = store, place, count
+        self.nearby = store.nearby
 
-    @property
-    def nearby(self) -> StateCache:
-        return self._store.nearby
+    def _number(self, number: int) -> int:
+        """The number in the store. The indexes of all count down from that of the first."""
+        return INDEX - self._place if number == INDEX else number * self._count + self._place
 
     def read(self, number: int) -> bytes | None:
-        return self._store.read(number * self._count + self._place)
+        return self._store.read(self._number(number))
 
     def write(self, number: int, blob: bytes | None) -> None:
-        self._store.write(number * self._count + self._place, blob)
-
-    def read_index(self) -> bytes | None:
-        return self._store.read(-1 - self._place) if self._place else self._store.read_index()
-
-    def write_index(self, blob: bytes) -> None:
-        if self._place:
-            self._store.write(-1 - self._place, blob)
-        else:
-            self._store.write_index(blob)
+        self._store.write(self._number(number), blob)
 
 
 class SideContents:

@@ -28,15 +28,13 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
-from beamlike.runtime.store.stores import NO_STATE_CACHE
+from beamlike.runtime.store.stores import Store
 
 __all__ = ["run_in_letters", "run_side_by_side"]
 
 
-class _Store:
+class _Store(Store):
     """What a shard remembers of a node."""
-
-    nearby = NO_STATE_CACHE
 
     def __init__(self) -> None:
         self.blobs: dict[int, bytes] = {}
@@ -49,12 +47,6 @@ class _Store:
             self.blobs.pop(number, None)
         else:
             self.blobs[number] = blob
-
-    def read_index(self) -> bytes | None:
-        return self.read(-1)
-
-    def write_index(self, blob: bytes) -> None:
-        self.write(-1, blob)
 
 
 _SPARKS_CLOCK: Final = 1_900_000_000_000

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from beamlike.inspect.state.shard import INDEX, SavedShard
+from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage
+from beamlike.runtime.store.stores import INDEX
 from beamlike.testing import QueryTest
 
 __all__ = ["saved_stages"]
