@@ -34,7 +34,7 @@ def rows_of_shard(group: int, key: str) -> list[tuple[int, dict[str, int], bytes
 
 def opened(monkeypatch: pytest.MonkeyPatch, *partitions: Any) -> SavedState:
     # A changed blob would have the digest of what this process remembers.
-    monkeypatch.setattr(pages, "_MEMORY", pages._Memory())
+    monkeypatch.setattr(pages, "_MEMORY", pages.rows_memory())
     monkeypatch.setattr(Checkpoint, "_partitions", lambda *_: iter(partitions))
     checkpoint = Checkpoint("/checkpoint", 3, (0, 3), (0,), None)  # type: ignore[arg-type]
     stages, damaged = checkpoint.read()

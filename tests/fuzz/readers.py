@@ -260,7 +260,9 @@ def _saved(data: bytes) -> None:
 
 def _shown(blobs: Mapping[int, bytes], *, in_pipeline: bool = False) -> None:
     """As ``beamlike state`` does: the shard, its windows, all of them in lines and as JSON."""
-    pages._MEMORY = pages._Memory()  # a changed blob may have the digest of what was read before
+    pages._MEMORY = (
+        pages.rows_memory()
+    )  # a changed blob may have the digest of what was read before
     shard = SavedShard.of(0, 0, blobs)
     stage = SavedStage("a grouping", 0, (shard,), in_pipeline)
     state = SavedState("/checkpoint", 0, (0, 0), (stage,), None)  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ def another_worker(monkeypatch: pytest.MonkeyPatch) -> Worker:
     """From now on it is a worker that knows nothing; a test with this begins with one."""
 
     def take_over() -> None:
-        monkeypatch.setattr(pages, "_MEMORY", pages._Memory())
+        monkeypatch.setattr(pages, "_MEMORY", pages.rows_memory())
 
     take_over()
     return take_over

@@ -207,7 +207,7 @@ class Query(RuleBasedStateMachine):
         limits = {"FEW": few, "PAGE": rows * ROW, "LOG": log, "REMEMBERED": remembered * ROW}
         for name, limit in limits.items():
             self._limits.setattr(pages, name, limit)
-        self._workers = [pages._Memory(), pages._Memory()]
+        self._workers = [pages.rows_memory(), pages.rows_memory()]
 
     def teardown(self) -> None:
         self._limits.undo()
@@ -240,7 +240,7 @@ class Query(RuleBasedStateMachine):
 
     @rule()
     def new_worker(self) -> None:
-        self._workers[0] = pages._Memory()
+        self._workers[0] = pages.rows_memory()
 
     @rule(at=PLACES)
     def read(self, at: int) -> None:
@@ -249,7 +249,7 @@ class Query(RuleBasedStateMachine):
     @invariant()
     def rows_are_as_expected(self) -> None:
         for shard, expected in zip(self._shards, self._expected, strict=True):
-            self._limits.setattr(pages, "_MEMORY", pages._Memory())
+            self._limits.setattr(pages, "_MEMORY", pages.rows_memory())
             assert shard.numbers == expected
             contents = shard.contents
             assert set(shard.store.buckets) == {*contents.pages, *contents.log}

@@ -34,7 +34,7 @@ def test_a_worker_that_stepped_the_shard_before_reads_what_was_logged_since(
     limit: Limit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit("FEW", 0)
-    one, other = pages._Memory(), pages._Memory()
+    one, other = pages.rows_memory(), pages.rows_memory()
     shard, reads = Shard(range(10)), []
 
     for number, worker in enumerate([one, other, other, one, other, one]):
@@ -176,7 +176,7 @@ def test_rows_that_a_worker_has_caught_up_from_do_not_fill_its_memory(
     limit: Limit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit("FEW", 0)
-    workers = [pages._Memory(), pages._Memory()]
+    workers = [pages.rows_memory(), pages.rows_memory()]
     idle, shard = Shard(range(1_000, 1_010)), Shard(range(100))
     for worker in workers:
         monkeypatch.setattr(pages, "_MEMORY", worker)

@@ -249,7 +249,8 @@ def test_items_that_are_damaged_are_refused():
 
 
 def forget_items_of_this_process() -> None:
-    RECENT.clear()
+    for digest in [*RECENT._known]:
+        RECENT.forget(digest)
 
 
 def test_what_waits_holds_the_output_watermark_of_its_shard_alone():

@@ -1,7 +1,7 @@
 """The items of side inputs on a shard: where they are stored, and who still looks into them."""
 
 import json
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
@@ -22,7 +22,7 @@ from beamlike.runtime.graph.side_inputs import (
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.blobs import damaged
 from beamlike.runtime.store.index import UNREADABLE
-from beamlike.runtime.store.stores import INDEX, Store
+from beamlike.runtime.store.stores import INDEX, Recent, Store
 
 _ROOM: Final = 256 * 1024 * 1024
 """So many bytes on the wire may the items have that a process keeps."""
@@ -89,7 +89,7 @@ class SideContents:
             raise StateError(damaged(saved or b"", f"{type(error).__name__}: {error}")) from error
         self._saved = _EMPTY if saved is None else index
         self._arrived: dict[str, bytes] = {}
-        self._recent = _Recent(_ROOM)
+        self._recent = _recent_items()
 
     def shown(self, side: int, row: Mapping[str, Any]) -> dict[str, Any]:
         """A pane as a machine takes it: its items are one, their digest."""
@@ -197,32 +197,10 @@ def _digests(seen: Iterable[Any]) -> list[str]:
     return [digest for digest in seen if digest != NOTHING_SEEN]
 
 
-class _Recent:
-    """The items that the shards of this process have looked into last, read once for all."""
-
-    def __init__(self, room: int) -> None:
-        self._room, self._taken = room, 0
-        self._items: OrderedDict[str, tuple[Sequence[Any], int]] = OrderedDict()
-
-    def find(self, digest: str) -> Sequence[Any] | None:
-        """The items with this digest; None if they have been forgotten."""
-        if digest not in self._items:
-            return None
-        self._items.move_to_end(digest)
-        return self._items[digest][0]
-
-    def clear(self) -> None:
-        """Forget all of them."""
-        self._items.clear()
-        self._taken = 0
-
-    def keep(self, digest: str, items: Sequence[Any], size: int) -> None:
-        """Keep items, which were so many bytes on the wire, in place of the oldest."""
-        self._items[digest] = items, size
-        self._taken += size
-        while self._taken > self._room and len(self._items) > 1:
-            _, (_, freed) = self._items.popitem(last=False)
-            self._taken -= freed
+def _recent_items() -> Recent[Sequence[Any]]:
+    """The items that shards have looked into last."""
+    return Recent(lambda: _ROOM, least=1)
 
 
-RECENT: Final = _Recent(_ROOM)
+RECENT: Final = _recent_items()
+"""Those of all shards of this process, read once for all."""

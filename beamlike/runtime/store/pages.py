@@ -20,7 +20,6 @@ near, under names that begin with the digest: the host knows where.
 """
 
 from base64 import b64decode, b64encode
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import pairwise
@@ -34,7 +33,7 @@ import pyarrow.compute as pc
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.runtime.store.blobs import below, damaged, pack_blob, unpack_blob
-from beamlike.runtime.store.stores import Store
+from beamlike.runtime.store.stores import Recent, Store
 
 PAGE: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
@@ -118,29 +117,12 @@ class Rows:
         return type(self)(table, np.ones(table.num_rows, np.bool_))
 
 
-class _Memory:
-    """The rows that this worker stepped last, by the digest of their blobs."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, tuple[Rows, int]] = OrderedDict()
-        self._size = 0
-
-    def recall(self, digest: str) -> Rows | None:
-        return self._known.get(digest, (None, 0))[0]
-
-    def forget(self, digest: str) -> None:
-        _, size = self._known.pop(digest, (None, 0))
-        self._size -= size
-
-    def keep(self, digest: str, rows: Rows) -> None:
-        self.forget(digest)
-        self._known[digest] = rows, rows.size
-        self._size += rows.size
-        while self._size > REMEMBERED:
-            self.forget(next(iter(self._known)))
+def rows_memory() -> Recent[Rows]:
+    """A memory of the rows that a worker stepped last, by the digest of their blobs."""
+    return Recent(lambda: REMEMBERED)
 
 
-_MEMORY = _Memory()
+_MEMORY = rows_memory()
 
 
 class Pages:
@@ -163,7 +145,7 @@ class Pages:
         rows, known = None, len(contents.digests)
         while rows is None and known:
             known -= 1
-            rows = _MEMORY.recall(contents.digests[known])
+            rows = _MEMORY.find(contents.digests[known])
         if rows is None:
             blobs = self._blobs(contents.pages, contents.digests[0])
             tables = [_rows_of(blob)[0] for blob in blobs]
@@ -175,7 +157,7 @@ class Pages:
             new, gone = _rows_of(blob)
             rows = rows.after(gone, new)
         _MEMORY.forget(contents.digests[known])
-        _MEMORY.keep(contents.digests[-1], rows)
+        _MEMORY.keep(contents.digests[-1], rows, rows.size)
         return rows
 
     def replace(self, rows: Rows, gone: Ints, new: pa.Table) -> None:
@@ -196,7 +178,7 @@ class Pages:
         if before.digests:
             _MEMORY.forget(before.digests[-1])
         if self.contents.digests:
-            _MEMORY.keep(self.contents.digests[-1], rows)
+            _MEMORY.keep(self.contents.digests[-1], rows, rows.size)
 
     def _append(self, gone: Ints, new: pa.Table, logged: int, dead: int, living: int) -> None:
         before = self.contents

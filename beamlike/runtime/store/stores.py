@@ -1,7 +1,11 @@
 """Where the blobs of a shard are stored between its steps; a host brings a store of its own."""
 
 from abc import ABC, abstractmethod
-from typing import Final
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
+
+Value = TypeVar("Value")
 
 INDEX: Final = -1
 """The number of the blob that is a shard's index."""
@@ -105,3 +109,36 @@ class Transaction(Store):
         """Write to the store what the step has written."""
         for number, blob in self._blobs.items():
             self._store.write(number, blob)
+
+
+class Recent(Generic[Value]):
+    """What this process has read last, by name, so that it need not be read again.
+
+    Args:
+        most: How many bytes it may take in all.
+        least: So many stay, whatever they take.
+    """
+
+    def __init__(self, most: Callable[[], int], least: int = 0) -> None:
+        self._most, self._least, self._size = most, least, 0
+        self._known: OrderedDict[str, tuple[Value, int]] = OrderedDict()
+
+    def find(self, name: str) -> Value | None:
+        """The value of this name; None if it has been forgotten."""
+        if name not in self._known:
+            return None
+        self._known.move_to_end(name)
+        return self._known[name][0]
+
+    def forget(self, name: str) -> None:
+        """Let a value go."""
+        _, size = self._known.pop(name, (None, 0))
+        self._size -= size
+
+    def keep(self, name: str, value: Value, size: int) -> None:
+        """Keep a value of so many bytes, in place of those that were used longest ago."""
+        self.forget(name)
+        self._known[name] = value, size
+        self._size += size
+        while self._size > self._most() and len(self._known) > self._least:
+            self.forget(next(iter(self._known)))

@@ -217,7 +217,7 @@ def forgetful(few: int = pages.FEW, page: int = pages.PAGE, log: int = pages.LOG
         log: Blobs of a log at most.
     """
     with (
-        patch.object(pages, "_MEMORY", pages._Memory()),
+        patch.object(pages, "_MEMORY", pages.rows_memory()),
         patch.object(pages, "FEW", few),
         patch.object(pages, "PAGE", page),
         patch.object(pages, "LOG", log),
