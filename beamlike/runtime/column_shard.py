@@ -70,12 +70,10 @@ class Pass:
 
 @attrs.frozen
 class ColumnsStepped:
-    """What came out of a step, and the shard's output watermark (ms) after and before it."""
+    """What came out of a step, and the status of the shard then."""
 
     passes: list[Pass]
-    output_watermark: int
     status: ShardStatus
-    output_before: int
 
 
 @attrs.frozen
@@ -124,7 +122,7 @@ class ColumnShard:
             UnsupportedError: A pass has more than fits in one piece.
         """
         index = index or Index.load(self.plan, store)
-        judged_at, output_before = index.at.begin(updates).watermark, index.output
+        judged_at = index.at.begin(updates).watermark
         to = index.at.after(self.plan, updates, clock)
         touched = bool(arrivals) or bool(index.due(to))
         made = list[Pass]()
@@ -153,7 +151,7 @@ class ColumnShard:
         if touched or to != index.at:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
-        return ColumnsStepped(made, index.output, index.status, output_before)
+        return ColumnsStepped(made, index.status)
 
     def _pass(
         self,

@@ -52,14 +52,11 @@ KeyedMerge = tuple[Key, Merged]
 
 @attrs.frozen
 class Stepped:
-    """What came out of a step of a shard, what merged, and its output watermark (ms) after and
-    before it."""
+    """What came out of a step of a shard, what merged, and the status of the shard then."""
 
     effects: list[KeyedEffect]
     merges: list[KeyedMerge]
-    output_watermark: int
     status: ShardStatus
-    output_before: int
 
 
 class Shard:
@@ -110,7 +107,7 @@ class Shard:
             CombineError: The same of an accumulator of a user's own.
         """
         index = index or Index.load(self.plan, store)
-        begin, output_before = index.at.begin(updates), index.output
+        begin = index.at.begin(updates)
         to = index.at.after(self.plan, updates, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
@@ -129,7 +126,7 @@ class Shard:
         if touched or to != index.at:
             index.move(to, self.plan.clocks)
             store.write_index(index.dump(self.plan))
-        return Stepped(effects, merges, index.output, index.status, output_before)
+        return Stepped(effects, merges, index.status)
 
     def _step_buckets(
         self,

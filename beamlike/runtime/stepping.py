@@ -98,7 +98,7 @@ class Stepper:
 
         def by_columns(columns: ColumnShard, transaction: Store, index: Index, passes: int) -> _Out:
             stepped = columns.step(transaction, arrivals, updates, clock, passes, index)
-            report = self._report(shard, stepped.output_watermark)
+            report = self._report(shard, stepped.status.output_watermark)
             made = self._output.build(stepped, report)
             tables = [blob for table in made for blob in in_blobs(table)]
             if logs_all():
@@ -107,7 +107,7 @@ class Stepper:
 
         def by_key(keys: Shard, transaction: Store, index: Index) -> _Out:
             out = keys.step(transaction, arrivals, updates, clock, index)
-            report = self._report(shard, out.output_watermark)
+            report = self._report(shard, out.status.output_watermark)
             tables = []
             if out.effects or report is not None:
                 rows = self._output.one_by_one.build(out.effects, report)

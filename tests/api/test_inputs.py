@@ -85,7 +85,7 @@ class ShardOfInputs:
         )
         # A new shard each time: nothing survives a step but the bytes of the store.
         out = Shard(self.plan).step(self.store, [table] if rows else [], updates, clock)
-        self.output_watermark = out.output_watermark
+        self.output_watermark = out.status.output_watermark
         panes = [effect for _, effect in out.effects if isinstance(effect, Pane)]
         assert len(panes) == len(out.effects)
         return [

@@ -177,7 +177,7 @@ def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
         stage.play(step)
         tables = [arrivals(step)] if isinstance(step, Arrive) else []
         stepped = Shard(plan).step(store, tables, updates(step), 0)
-        promised.append((stage.output_watermark, stepped.output_watermark))
+        promised.append((stage.output_watermark, stepped.status.output_watermark))
     assert promised == [(MIN_TIMESTAMP, MIN_TIMESTAMP), (13, 13), (13, 13), (15, 15), (20, 20)]
 
 

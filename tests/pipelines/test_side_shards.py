@@ -92,7 +92,7 @@ class Shards:
             stepped = stage.step(store, tables, updates, 0)
             outputs += stepped.out.get(MAIN, Bundle())
             self.lost += [drop.element.value for _, drop in stepped.drops]
-            self.output_watermarks[shard] = stepped.output_watermark
+            self.output_watermarks[shard] = stepped.status.output_watermark
         return outputs
 
     def _clocks(self) -> list[SideClocks]:

@@ -79,7 +79,7 @@ class _Only(Worker):
 
     def _come_of(self, stepped: StageStepped) -> Tagged:
         """What came out of a step."""
-        self._output_watermark = stepped.output_watermark
+        self._output_watermark = stepped.status.output_watermark
         self._drops += stepped.drops
         return stepped.out.items()
 

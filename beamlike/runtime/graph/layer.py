@@ -196,8 +196,7 @@ class Layer:
             report.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             for tag, bundle in stepped.out.items():
                 self.layers.put(after, at, tag, bundle)
-            reached = Reached(at, shard, stepped.output_watermark, stepped.output_before)
-            after.reached.append(reached)
+            after.reached.append(Reached(at, shard, status.output_watermark, status.output_before))
             if stage.notes:
                 stands = stepped.status.watermark
                 assert isinstance(stage, Stage), "only groupings are traced"

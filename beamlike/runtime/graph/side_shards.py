@@ -220,8 +220,8 @@ class SideInputStage:
         contents = SideContents(self.worker, self.wire, Space(store, sides, sides + 1))
         arrived = [row for table in tables for row in table.to_pylist()]
         mains = [row for row in arrived if row["source"] == 0]
-        drops, passed, statuses = list[tuple[Any, Drop]](), list[tuple[Window, SideBatch]](), []
-        output_watermark, output_before, looked = 0, 0, list[int]()
+        drops, passed = list[tuple[Any, Drop]](), list[tuple[Window, SideBatch]]()
+        statuses = list[ShardStatus]()
         for number, shard in enumerate(self._shards):
             space = Space(store, number, sides + 1)
             shown = [row for row in arrived if row["source"] == number + 1]
@@ -233,17 +233,15 @@ class SideInputStage:
             rows = [*(contents.shown(number, row) for row in shown), *mains]
             of_inputs = [*self._clocks[number].updates(updates)]
             if number:
-                of_inputs.append(ShardWatermark(0, 0, output_watermark))
+                of_inputs.append(ShardWatermark(0, 0, statuses[-1].output_watermark))
             stepped = shard.step(space, [_machine_table(rows)] if rows else [], of_inputs, clock)
             effects = [effect for _, effect in stepped.effects]
             if number:
                 contents.wait(batch for _, batch in passed)
                 contents.leave(effects)
-            passed, output_watermark = released(effects), stepped.output_watermark
-            output_before = stepped.output_before
+            passed = released(effects)
             drops += (contents.named(drop) for drop in dropped(effects))
             statuses.append(stepped.status)
-            looked.append(min(stepped.status.watermark, stepped.status.side_watermark))
         seen = [
             (window, attrs.evolve(batch, seen=tuple(map(contents.items, batch.seen))))
             for window, batch in ((window, contents.seen_by(window, it)) for window, it in passed)
@@ -251,9 +249,8 @@ class SideInputStage:
         out: dict[str, Bundle] = {}
         for tag, bundle in self.worker.look(seen):
             out.setdefault(tag, Bundle()).extend(bundle)
-        contents.save(looked)
-        watermarks, status = (output_watermark, output_before), _together(statuses)
-        return StageStepped(out, drops, [], *watermarks, status, list, [], list)
+        contents.save([min(status.watermark, status.side_watermark) for status in statuses])
+        return StageStepped(out, drops, [], _together(statuses))
 
 
 def _time(element: Element) -> dict[str, Any]:
@@ -279,8 +276,11 @@ def _machine_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 def _together(statuses: Sequence[ShardStatus]) -> ShardStatus:
     """The status of all machines of a shard."""
-    deadlines = [statuse.deadline for statuse in statuses if statuse.deadline is not None]
-    open_windows = sum(statuse.windows_open for statuse in statuses)
+    deadlines = [status.deadline for status in statuses if status.deadline is not None]
     return attrs.evolve(
-        statuses[0], windows_open=open_windows, deadline=min(deadlines, default=None)
+        statuses[0],
+        windows_open=sum(status.windows_open for status in statuses),
+        deadline=min(deadlines, default=None),
+        output_watermark=statuses[-1].output_watermark,
+        output_before=statuses[-1].output_before,
     )

@@ -225,8 +225,6 @@ class StageStepped:
         out: The elements that its panes become, by the tag of the output.
         drops: What was dropped, by key.
         merges: The merges of live windows, by key.
-        output_watermark: Its value after the step (ms).
-        output_before: Its value before the step (ms).
         status: The status of the shard then.
         outputs: For traces: what came out of which key in which phase, see `ShardTrace`.
         trace: Likewise what the machine traced.
@@ -236,12 +234,14 @@ class StageStepped:
     out: dict[str, Bundle]
     drops: list[tuple[Any, Drop]]
     merges: list[tuple[Any, Merged]]
-    output_watermark: int
-    output_before: int
     status: ShardStatus
-    outputs: Callable[[], list[Any]]
-    trace: list[Any]
-    panes: Callable[[], list[tuple[Any, Pane]]]
+    outputs: Callable[[], list[Any]] = list
+    trace: list[Any] = attrs.field(factory=list)
+    panes: Callable[[], list[tuple[Any, Pane]]] = list
+
+
+_MicroBatch = tuple[Sequence[pa.Table], Sequence[WatermarkUpdate], int]
+"""What arrives at a shard, what its inputs report of their watermarks, and processing time (ms)."""
 
 
 @attrs.frozen(slots=False)
@@ -300,10 +300,8 @@ class Stage:
             stepped = self._stepper.attempt(
                 store,
                 Index.load(self.plan, store),
-                lambda columns, trial, index, passes: self._by_columns(
-                    columns, trial, tables, updates, clock, passes, index
-                ),
-                lambda _, trial, index: self._key_by_key(trial, tables, updates, clock, index),
+                partial(self._by_columns, (tables, updates, clock)),
+                partial(self._key_by_key, (tables, updates, clock)),
             )
         closing = self.worker.closing()
         if closing:
@@ -329,16 +327,9 @@ class Stage:
             return lifted
 
     def _by_columns(
-        self,
-        columns: ColumnShard,
-        store: Store,
-        tables: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-        passes: int,
-        index: Index,
+        self, batch: _MicroBatch, columns: ColumnShard, store: Store, index: Index, passes: int
     ) -> StageStepped:
-        plan = self.plan
+        plan, (tables, updates, clock) = self.plan, batch
         late = list[tuple[tuple[Any, ...], Drop]]()
         if len(tables) > 1:  # one table has one form
             judged_at = index.at.begin(updates).watermark
@@ -359,12 +350,9 @@ class Stage:
             {MAIN: out} if out else {},
             [(self.key_of(blob), drop) for (blob,), drop in drops],
             [*self._named(keyed_merges(plan, stepped))],
-            stepped.output_watermark,
-            stepped.output_before,
             stepped.status,
             lambda: [*((ARRIVAL, blob, drop) for (blob,), drop in drops), *each_pane(panes)],
-            [],
-            lambda: [(self.key_of(blob), pane) for _, blob, pane in each_pane(panes)],
+            panes=lambda: [(self.key_of(blob), pane) for _, blob, pane in each_pane(panes)],
         )
 
     def _in_order(self, phase: int, panes: Panes, blobs: Sequence[bytes]) -> list[int]:
@@ -375,16 +363,9 @@ class Stage:
             ranks = [self.seen.ranks[blobs[number]] for number in ranks]
         return sorted(range(len(ranks)), key=ranks.__getitem__)
 
-    def _key_by_key(
-        self,
-        store: Store,
-        tables: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-        index: Index,
-    ) -> StageStepped:
+    def _key_by_key(self, batch: _MicroBatch, _: Shard, store: Store, index: Index) -> StageStepped:
         shard = self._shard
-        stepped = shard.step(store, tables, updates, clock, index)
+        stepped = shard.step(store, *batch, index)
         out, drops, panes = Bundle(), list[tuple[Any, Drop]](), list[tuple[Any, Pane]]()
         effects = stepped.effects
         if self.seen is not None:
@@ -398,10 +379,9 @@ class Stage:
                 out.append(self.worker.shown(key, effect))
         merges = [*self._named(stepped.merges)]
         outputs, trace = shard.taken() if isinstance(shard, TracedShard) else ([], [])
-        watermarks = stepped.output_watermark, stepped.output_before
-        status, tagged = stepped.status, {MAIN: out} if out else {}
+        tagged = {MAIN: out} if out else {}
         return StageStepped(
-            tagged, drops, merges, *watermarks, status, lambda: outputs, trace, lambda: panes
+            tagged, drops, merges, stepped.status, lambda: outputs, trace, lambda: panes
         )
 
     def given(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:

@@ -55,6 +55,8 @@ class ShardStatus:
         reached: The same after the step, as far as it is `believed`.
         silent: The parts of inputs that became idle in this step, by their names.
         side_watermark: The watermark of its side input (ms), see `Clock.side_at`.
+        output_watermark: Its output watermark (ms).
+        output_before: The same before the step.
     """
 
     windows_open: int
@@ -67,42 +69,46 @@ class ShardStatus:
     reached: Sequence[int | None] = ()
     silent: Sequence[str] = ()
     side_watermark: int = MIN_TIMESTAMP
+    output_watermark: int = MIN_TIMESTAMP
+    output_before: int = MIN_TIMESTAMP
 
 
 @attrs.define
 class Index:
     """Where the shard's clocks and rows are, and each bucket's earliest deadlines.
 
-    =============  ====================================  ===============================
-    field          stored                                cleared
-    =============  ====================================  ===============================
-    ``at``         its clocks after its last step        never, see `Clock`
-    ``output``     the output watermark: the largest so  never, only forward
-                   far of min(watermark, all holds), ms
-    ``contents``   where the rows are, see `PageContents`    see there
-    ``event``      per bucket, the event time that the   when no key of the bucket waits
-                   watermark has to pass                 for the watermark
-    ``timer``      per bucket, the same of the clock     when no key waits for the clock
-    ``hold``       per bucket, its earliest hold of      when nothing holds any more
-                   the output watermark, ms
-    ``side``       per bucket, the event time that the   when no key waits for the side
-                   side input's watermark has to pass    input
-    ``own``        per bucket, the digest of the clocks  never
-                   of its keys; only where each has a
-                   watermark of its own
-    ``key_clock``  how these followed their elements     never
-                   until now; None: in no step yet
-    ``failing``    calls of the user's functions since   when they have been judged
-                   one failed, see `Failing`
-    ``merges``     not at all: windows that became part  with the step
-                   of another in the step that is made
-    ``known``      not at all: the greatest event time   with the step
-                   of each input before the step, ms
-    ``silent``     not at all: parts of inputs that      with the step
-                   became idle in the step
-    ``is_new``     not at all: whether nothing was       with the step
-                   saved before the step
-    =============  ====================================  ===============================
+    =================  ====================================  ===============================
+    field              stored                                cleared
+    =================  ====================================  ===============================
+    ``at``             its clocks after its last step        never, see `Clock`
+    ``output``         the output watermark: the largest so  never, only forward
+                       far of min(watermark, all holds), ms
+    ``contents``       where the rows are, see `PageContents`    see there
+    ``event``          per bucket, the event time that the   when no key of the bucket waits
+                       watermark has to pass                 for the watermark
+    ``timer``          per bucket, the same of the clock     when no key waits for the clock
+    ``hold``           per bucket, its earliest hold of      when nothing holds any more
+                       the output watermark, ms
+    ``side``           per bucket, the event time that the   when no key waits for the side
+                       side input's watermark has to pass    input
+    ``own``            per bucket, the digest of the clocks  never
+                       of its keys; only where each has a
+                       watermark of its own
+    ``key_clock``      how these followed their elements     never
+                       until now; None: in no step yet
+    ``failing``        calls of the user's functions since   when they have been judged
+                       one failed, see `Failing`
+    ``merges``         not at all: windows that became part  with the step
+                       of another in the step that is made
+    ``known``          not at all: the greatest event time   with the step
+                       of each input before the step, ms
+    ``silent``         not at all: parts of inputs that      with the step
+                       became idle in the step
+    ``is_new``         not at all: whether nothing was       with the step
+                       saved before the step
+    ``output_before``  not at all: the output watermark      with the step
+                       before the step, ms
+    =================  ====================================  ===============================
     """
 
     at: Clock
@@ -119,6 +125,11 @@ class Index:
     known: tuple[int | None, ...] = attrs.field(default=(), kw_only=True)
     silent: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     is_new: bool = attrs.field(default=False, kw_only=True)
+    output_before: int = attrs.field(init=False)
+
+    @output_before.default
+    def _output_of_last_step(self) -> int:
+        return self.output
 
     @classmethod
     def load(cls, plan: Plan, store: Store) -> "Index":
@@ -195,6 +206,8 @@ class Index:
             tuple(it.greatest for it in self.at.inputs),
             self.silent,
             self.at.side_at,
+            self.output,
+            self.output_before,
         )
 
     def forget_deadlines(self) -> None:
