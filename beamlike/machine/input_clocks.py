@@ -147,11 +147,15 @@ class SourceProgress:
 
 @attrs.frozen
 class ShardWatermark:
-    """The output watermark (ms) of a shard of an earlier grouping, after its step."""
+    """The output watermark (ms) of a shard of an earlier grouping, after its step.
+
+    ``before`` is where it was before this micro-batch (ms); None: that is not known.
+    """
 
     input: int
     shard: int
     watermark: int
+    before: int | None = None
 
 
 @attrs.frozen
@@ -168,7 +172,8 @@ class HostWatermark:
     begins: bool = False
 
 
-WatermarkUpdate = SourceProgress | ShardWatermark | HostWatermark
+InputUpdate = SourceProgress | ShardWatermark
+WatermarkUpdate = InputUpdate | HostWatermark
 
 
 @attrs.frozen

@@ -45,7 +45,12 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.machine.events import Element, Item, Lifted
-from beamlike.machine.input_clocks import ShardWatermark, SourceProgress, WatermarkUpdate
+from beamlike.machine.input_clocks import (
+    InputUpdate,
+    ShardWatermark,
+    SourceProgress,
+    WatermarkUpdate,
+)
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.clock import Delivered
 from beamlike.runtime.plan import Plan
@@ -171,42 +176,6 @@ def _rows(table: pa.Table) -> Iterable[tuple[Any, ...]]:
     return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
-@attrs.frozen
-class Reached:
-    """How far a source, or a shard of a node that keeps state, has come: its watermark (ms).
-
-    For a source that does not report its watermark, the greatest event time (ms) in some rows.
-    ``before`` is where the watermark was before this micro-batch (ms); None: that is not known.
-    ``part`` is the part of the source that these rows are of; None: they are of the whole source.
-    ``start`` and ``senders``: see `SourceProgress`.
-    """
-
-    node: int
-    shard: int
-    watermark: int
-    before: int | None = None
-    part: str | None = None
-    start: int | None = None
-    senders: int = 1
-
-
-def reached_table(reached: Iterable[Reached]) -> pa.Table:
-    """Watermarks of nodes of a pipeline."""
-    rows = (
-        (one.node, one.shard, one.part, one.watermark, one.before, one.start, one.senders)
-        for one in reached
-    )
-    return _table(rows, _WATERMARKS)
-
-
-def reached_in(table: pa.Table) -> list[Reached]:
-    """What `reached_table` made columns of."""
-    return [
-        Reached(node, shard, watermark, before, part, start, senders)
-        for node, shard, part, watermark, before, start, senders in _rows(table)
-    ]
-
-
 def updates_table(updates: Iterable[WatermarkUpdate]) -> pa.Table:
     """Watermark updates of inputs: of sources, and of shards of a grouping before."""
     rows: list[tuple[Any, ...]] = []
@@ -215,17 +184,18 @@ def updates_table(updates: Iterable[WatermarkUpdate]) -> pa.Table:
             stretch = (update.greatest, None, update.start, update.senders)
             rows.append((update.input, None, update.part, *stretch))
         elif isinstance(update, ShardWatermark):
-            rows.append((update.input, update.shard, None, update.watermark, None, None, 1))
+            stands = (update.watermark, update.before, None, 1)
+            rows.append((update.input, update.shard, None, *stands))
     return _table(rows, _WATERMARKS)
 
 
-def updates_in(table: pa.Table) -> list[WatermarkUpdate]:
+def updates_in(table: pa.Table) -> list[InputUpdate]:
     """What `updates_table` made columns of."""
     return [
         SourceProgress(of, at, part, start, senders)
         if shard is None
-        else ShardWatermark(of, shard, at)
-        for of, shard, part, at, _, start, senders in _rows(table)
+        else ShardWatermark(of, shard, at, before)
+        for of, shard, part, at, before, start, senders in _rows(table)
     ]
 
 

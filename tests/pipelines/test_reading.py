@@ -52,7 +52,7 @@ def test_all_batches_of_a_task_become_one_bundle_and_each_says_how_far_it_came()
     )
 
     assert elements(mail) == [(Row(user="ann"), 30), (Row(user="joe"), 10), (Row(user="zed"), 20)]
-    assert [(it.node, it.watermark) for it in mail.reached] == [(0, 30), (0, 20)]
+    assert [(it.input, it.greatest) for it in mail.reached] == [(0, 30), (0, 20)]
     assert [it.last for it in mail.delivered] == [
         "{'user': 'ann'} at 00:00:00.030",
         "{'user': 'zed'} at 00:00:00.020",
@@ -74,7 +74,7 @@ def test_rows_without_a_time_or_far_ahead_are_lost_and_move_nothing() -> None:
             "{'user': 'zed', 'at': '12:00'}: its 'at' is too far ahead of the clock, see max_ahead",
         ),
     ]
-    assert [it.watermark for it in mail.reached] == [5]
+    assert [it.greatest for it in mail.reached] == [5]
     assert mail.report.tallies[0].stood[0] == 4
 
 
@@ -82,7 +82,7 @@ def test_a_batch_of_lost_rows_only_reaches_nothing() -> None:
     mail = read(reader(), batch({"user": users("ann")}, [None], [False]))
 
     assert elements(mail) == []
-    assert [it.watermark for it in mail.reached] == [MIN_TIMESTAMP]
+    assert [it.greatest for it in mail.reached] == [MIN_TIMESTAMP]
     assert mail.delivered == []
 
 
@@ -105,7 +105,7 @@ def test_an_element_that_its_coder_cannot_read_is_lost_alone() -> None:
     assert lost.drop.reason.value == "bad_value"
     assert str(lost.drop.error).startswith("{'value': b'\\xff'}: UnicodeDecodeError: ")
     # It was delivered all the same.
-    assert [it.watermark for it in mail.reached] == [3]
+    assert [it.greatest for it in mail.reached] == [3]
 
 
 def test_a_row_is_a_row_of_spark_whatever_its_columns_are_called() -> None:

@@ -7,7 +7,8 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import ColumnError, PipelineError
-from beamlike.runtime.envelope import Reached, reached_in, reached_table
+from beamlike.machine.input_clocks import ShardWatermark, SourceProgress
+from beamlike.runtime.envelope import updates_in, updates_table
 
 CLICKS = "part int, user string, at timestamp"
 
@@ -61,9 +62,9 @@ def test_a_part_that_lags_by_an_hour_is_not_late(spark: Any, tmp_path: Path) -> 
 
 
 def test_how_far_a_part_has_come_travels_with_its_name() -> None:
-    reached = [Reached(3, 0, 40, part="clicks/1"), Reached(4, 1, 50, 20)]
+    reached = [SourceProgress(3, 40, "clicks/1", 30, 2), ShardWatermark(4, 1, 50, 20)]
 
-    assert reached_in(reached_table(reached)) == reached
+    assert updates_in(updates_table(reached)) == reached
 
 
 @pytest.mark.spark

@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.machine.input_clocks import SourceClock
+from beamlike.machine.input_clocks import InputUpdate, ShardWatermark, SourceClock
 from beamlike.model.bundle import Spans
 from beamlike.model.column_bundle import OneKey
 from beamlike.model.graph import GroupNode
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.envelope import Reached, by_shard
+from beamlike.runtime.envelope import by_shard
 from beamlike.runtime.graph.keyed import (
     as_noted,
     column_of_keys,
@@ -55,7 +55,7 @@ class WatermarkBound:
     is_certain: bool = False
 
 
-def watermark_bound(layers: Layers, node: int, reached: Sequence[Reached]) -> WatermarkBound:
+def watermark_bound(layers: Layers, node: int, reached: Sequence[InputUpdate]) -> WatermarkBound:
     """The bound that watermarks in a task are for a grouping.
 
     The watermark of a grouping is the least of those that its sources reported before this
@@ -68,9 +68,10 @@ def watermark_bound(layers: Layers, node: int, reached: Sequence[Reached]) -> Wa
     bounds = [
         update.before
         for update in reached
-        if update.before is not None
-        and update.node in layers.origins[node]
-        and not isinstance(layers.clocks.get(update.node), SourceClock)
+        if isinstance(update, ShardWatermark)
+        and update.before is not None
+        and update.input in layers.origins[node]
+        and not isinstance(layers.clocks.get(update.input), SourceClock)
     ]
     return WatermarkBound(min(bounds), is_certain=True) if bounds else WatermarkBound()
 

@@ -11,11 +11,11 @@ from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import (
     HostWatermark,
     InputClock,
+    InputUpdate,
     ShardWatermark,
     SourceClock,
     SourceProgress,
     StageClock,
-    WatermarkUpdate,
 )
 from beamlike.model.graph import (
     GroupNode,
@@ -25,7 +25,6 @@ from beamlike.model.graph import (
 )
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.clock import Jump
-from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.keyed import noted_of
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -196,7 +195,9 @@ class Layer:
             report.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             for tag, bundle in stepped.out.items():
                 self.layers.put(after, at, tag, bundle)
-            after.reached.append(Reached(at, shard, status.output_watermark, status.output_before))
+            after.reached.append(
+                ShardWatermark(at, shard, status.output_watermark, status.output_before)
+            )
             if stage.notes:
                 stands = stepped.status.watermark
                 assert isinstance(stage, Stage), "only groupings are traced"
@@ -255,15 +256,16 @@ def _windowing(node: Node) -> WindowingStrategy:
     raise AssertionError(f"{node.label!r} has no machine")
 
 
-def _updates(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUpdate]:
-    for one in reached:
-        if one.node not in placed.origins:
-            continue
-        origin = placed.origins.index(one.node)
-        if isinstance(placed.clocks.inputs[origin], SourceClock):
-            yield SourceProgress(origin, one.watermark, one.part, one.start, one.senders)
-        else:
-            yield ShardWatermark(origin, one.shard, one.watermark)
+def _updates(placed: Placed, reached: Iterable[InputUpdate]) -> Iterator[InputUpdate]:
+    """Those of the origins of a node, by their positions."""
+    for update in reached:
+        if update.input in placed.origins:
+            origin = placed.origins.index(update.input)
+            is_source = isinstance(placed.clocks.inputs[origin], SourceClock)
+            if is_source and isinstance(update, ShardWatermark):  # the end of a stream
+                yield SourceProgress(origin, update.watermark)
+            else:
+                yield attrs.evolve(update, input=origin)
 
 
 class LayerWork(Work):

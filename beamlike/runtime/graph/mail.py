@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.events import Drop
+from beamlike.machine.input_clocks import InputUpdate
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.column_bundle import ColumnBundle, JoinedBundle
 from beamlike.model.panes import NO_FIRING, PaneInfo, numbered_panes
@@ -23,14 +24,13 @@ from beamlike.runtime.clock import Delivered
 from beamlike.runtime.envelope import (
     Envelope,
     Kind,
-    Reached,
     clock_table,
     clocks_in,
     delivered_in,
     delivered_table,
-    reached_in,
-    reached_table,
     sealed,
+    updates_in,
+    updates_table,
 )
 from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.tracing import ShardTrace
@@ -150,7 +150,7 @@ class Mail:
             `beamlike.runtime.graph.keyed`.
         passing: Elements for the machines of nodes further on, each for the shard that the second
             number of its order says.
-        reached: How far sources and nodes have come.
+        reached: How far sources and nodes have come, which go by their numbers.
         delivered: Event times of rows, by the numbers of their sources.
         clock: Processing time (ms) as the scripts of some sources say it; without one, Spark's
             counts.
@@ -161,7 +161,7 @@ class Mail:
     bundles: dict[int, Parcel] = attrs.field(factory=lambda: defaultdict(Parcel))
     tables: dict[int, list[pa.Table]] = attrs.field(factory=lambda: defaultdict(list))
     passing: list[Envelope] = attrs.field(factory=list)
-    reached: list[Reached] = attrs.field(factory=list)
+    reached: list[InputUpdate] = attrs.field(factory=list)
     delivered: list[Delivered] = attrs.field(factory=list)
     clock: dict[int, int] = attrs.field(factory=dict)
     for_the_end: list[Envelope] = attrs.field(factory=list)
@@ -188,7 +188,7 @@ class Mail:
                 case Kind.ELEMENTS:
                     mail.tables[envelope.number].append(envelope.table)
                 case Kind.WATERMARKS:
-                    mail.reached += reached_in(envelope.table)
+                    mail.reached += updates_in(envelope.table)
                 case Kind.DELIVERED:
                     mail.delivered += delivered_in(envelope.table)
                 case Kind.CLOCK:
@@ -204,7 +204,7 @@ class Mail:
             place: Their place in the order of arrival.
         """
         order = (place, 0, 0)
-        yield sealed(Kind.WATERMARKS, reached_table(self.reached), order=order)
+        yield sealed(Kind.WATERMARKS, updates_table(self.reached), order=order)
         if self.clock:
             yield sealed(Kind.CLOCK, clock_table(self.clock.items()), order=order)
 

@@ -29,10 +29,15 @@ from beamlike.hosts.spark.observing import Observed
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.worker_errors import reported
 from beamlike.hosts.spark.workers import tune_worker_process
-from beamlike.machine.input_clocks import InputClock, SourceClock, StageClock, is_far_ahead
+from beamlike.machine.input_clocks import (
+    InputClock,
+    ShardWatermark,
+    SourceClock,
+    StageClock,
+    is_far_ahead,
+)
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Node, ReadNode, StatefulNode
-from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layer import Layer
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
@@ -233,9 +238,8 @@ def _ending(layers: Layers) -> tuple[list[Mail], list[tuple[int, Frame]]]:
     scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
     mails = list(mails_of(layers, scripts)) if scripts else []
     # Not by the function that reads the rows: a DataFrame may have no partition to call it for.
-    mails.append(
-        Mail(reached=[Reached(number, 0, layers.resolution.end_of_time) for number, _ in frames])
-    )
+    end = layers.resolution.end_of_time
+    mails.append(Mail(reached=[ShardWatermark(number, 0, end) for number, _ in frames]))
     return mails, frames
 
 

@@ -1,7 +1,7 @@
 """Rows of a DataFrame as elements of a pipeline, on Spark's workers."""
 
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -13,13 +13,12 @@ from pyspark.sql import Row
 
 from beamlike.hosts.spark.workers import prepare_logs, tune_worker_process
 from beamlike.machine.events import Drop, RowProblem
-from beamlike.machine.input_clocks import SourceClock
+from beamlike.machine.input_clocks import InputUpdate, SourceClock, SourceProgress
 from beamlike.model.coders import Coder
 from beamlike.model.column_bundle import Column, ColumnBundle
 from beamlike.model.graph import MAIN
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOWS
-from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.arrow_values import ArrowColumn, python_values
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail, NodeDrop
@@ -110,7 +109,7 @@ class Reader:
                 lost[place] = _unreadable(rows.named(place), RowProblem.BAD_VALUE, why)
         return values, lost
 
-    def _reached(self, rows: "RowColumns", times: Any) -> list[Reached]:
+    def _reached(self, rows: "RowColumns", times: Any) -> Iterable[InputUpdate]:
         """How far event time has come, of each part of the source that delivered rows."""
         clock = self.layers.clocks[self.node].in_resolution(self.layers.resolution)
         assert isinstance(clock, SourceClock), "a source that streams has a clock"
@@ -120,12 +119,9 @@ class Reader:
         if not len(rows) and parts is None and clock.max_jump is None:
             # Rows that are lost are rows: their source is not idle. With a max_jump they show
             # nothing, because those that count are compared with what is known of the time.
-            return [Reached(self.node, 0, self.layers.resolution.earliest)]
+            return [SourceProgress(self.node, self.layers.resolution.earliest)]
         instants = pa.chunked_array([pa.array(times, pa.int64())])
-        return [
-            Reached(self.node, 0, one.greatest, None, one.part, one.start, one.senders)
-            for one in progress_of(self.node, clock, instants, parts)
-        ]
+        return progress_of(self.node, clock, instants, parts)
 
     def _delivered(self, rows: "RowColumns", times: Any) -> Any:
         """What the event times of rows say."""

@@ -19,10 +19,9 @@ from beamlike.hosts.spark.graph.known import with_known_side_inputs
 from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
 from beamlike.hosts.spark.ticks import is_tick
-from beamlike.machine.input_clocks import SourceClock
+from beamlike.machine.input_clocks import ShardWatermark, SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, StatefulNode
-from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import MetricsRecorder
@@ -98,8 +97,9 @@ class PipelineQuery:
     def end_sources(self) -> None:
         """Say that nothing comes from streams any more: what does is late."""
         end = self.layers.resolution.end_of_time
-        ends = [Reached(source, 0, end) for source in self.layers.clocks]
-        self._checkpoint.send([Mail(reached=ends)])
+        self._checkpoint.send(
+            [Mail(reached=[ShardWatermark(it, 0, end) for it in self.layers.clocks])]
+        )
 
     def drain(self) -> None:
         """Let every window come to its end with what has arrived, and stop.
@@ -227,6 +227,6 @@ def _write(
         for index, (sink, shown) in enumerate(rows):
             sink.write(shown.rows_in(kept, index), number)
         # Last: who waits for the end stops the query, and the rows have to be written by then.
-        run_report.ended |= {(it.node, it.shard) for it in mail.reached}
+        run_report.ended |= {(it.input, getattr(it, "shard", 0)) for it in mail.reached}
     finally:
         kept.unpersist()

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from beamlike.machine.input_clocks import ShardWatermark
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
-from beamlike.runtime.envelope import Reached
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
@@ -49,7 +49,7 @@ def _mails(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Mail]:
             found = list(workers[step.source].happen(step.events))
         mail = Mail(
             reached=[
-                Reached(layers.number[source], 0, worker.output_watermark, before[source])
+                ShardWatermark(layers.number[source], 0, worker.output_watermark, before[source])
                 for source, worker in workers.items()
             ],
             clock={layers.number[source]: step.clock for source in sources},

@@ -10,6 +10,7 @@ from pyspark.sql import types as T
 
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.workers import tune_worker_process
+from beamlike.machine.input_clocks import InputUpdate, SourceProgress
 from beamlike.model.graph import GroupNode
 from beamlike.runtime.graph.between import Between, EarlyCombining
 from beamlike.runtime.graph.layers import Layers
@@ -228,7 +229,7 @@ def output_stage(
                 left.bundles.pop(edge, None)
             report = left.at_the_end(layers.wire)
             tallies, report.tallies = report.tallies, {}
-            ended = [it for it in left.reached if it.watermark >= layers.resolution.end_of_time]
+            ended = [it for it in left.reached if _instant_of(it) >= layers.resolution.end_of_time]
             left = Mail(bundles=left.bundles, reached=ended, report=report)
             rows += ((None, blob) for blob in layers.handed_on(left))
             if ended:
@@ -245,3 +246,8 @@ def output_stage(
             yield pa.RecordBatch.from_pydict(columns)
 
     return finish
+
+
+def _instant_of(update: InputUpdate) -> int:
+    """The watermark, or the greatest event time of a source (ms)."""
+    return update.greatest if isinstance(update, SourceProgress) else update.watermark
