@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import attrs
+
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.windowfns import WindowFn
 
@@ -27,6 +29,64 @@ RowType = Any
 
 How = Literal["inner", "left", "right", "full"]
 """Which rows a join keeps that have no partner."""
+
+
+@attrs.frozen
+class EventTimes:
+    """The event times of the rows of a source.
+
+    Args:
+        column: Their column.
+        delay: How far they may be out of order (ms); None: no watermark is to be set.
+        max_ahead: How far ahead of the clock they may lie (ms); None: as far as they like.
+        part: The column that names the part of the source that a row comes from, if parts have
+            watermarks of their own.
+        resolution: What they count in the hidden column.
+    """
+
+    column: str
+    delay: int | None = None
+    max_ahead: int | None = None
+    part: str | None = None
+    resolution: Resolution = MILLISECONDS
+
+
+@attrs.frozen
+class StageInput:
+    """How the rows of one input go into a grouping.
+
+    Args:
+        plan: The grouping.
+        values: The columns that its values come from.
+        timestamp: The event-time column of a source, shown with rows that cannot be grouped; None
+            after a grouping.
+        assign: Gives rows their windows; None: they have them, or the machine assigns.
+        hidden_columns: Columns that are not shown with rows that cannot be grouped.
+        by_part: Whether the parts of the source have watermarks of their own.
+    """
+
+    plan: "Plan"
+    values: Mapping[str, "Input"]
+    timestamp: str | None
+    assign: WindowFn | None
+    hidden_columns: Container[str] = ()
+    by_part: bool = False
+
+    def shown(self, columns: Sequence[str]) -> list[str]:
+        """The columns that are shown with rows that cannot be grouped, of those of the rows."""
+        names = [*self.plan.keys, *(needed.source for needed in self.values.values())]
+        if self.timestamp is not None and self.timestamp in columns:
+            names.insert(len(self.plan.keys), self.timestamp)
+        return [name for name in dict.fromkeys(names) if name not in self.hidden_columns]
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The fields of the hidden column that the packer reads."""
+        from beamlike.runtime.row_metadata import SOURCE_MARKS, STAGE_MARKS
+
+        if self.timestamp is None:
+            return STAGE_MARKS
+        return (*SOURCE_MARKS, "part") if self.by_part else SOURCE_MARKS
 
 
 class Frames(ABC):
@@ -79,25 +139,8 @@ class Frames(ABC):
         """
 
     @abstractmethod
-    def source_rows(
-        self,
-        df: Frame,
-        timestamp: str,
-        delay: int | None,
-        max_ahead: int | None = None,
-        part: str | None = None,
-        resolution: Resolution = MILLISECONDS,
-    ) -> Frame:
+    def source_rows(self, df: Frame, times: EventTimes) -> Frame:
         """The rows of a source with the hidden column, and the watermark that follows from them.
-
-        Args:
-            df: Rows of the user's.
-            timestamp: The event-time column.
-            delay: How far it may be out of order (ms); None: no watermark is to be set.
-            max_ahead: How far ahead of the clock it may lie (ms); None: as far as it likes.
-            part: The column that names the part of the source that a row comes from, if parts have
-                watermarks of their own.
-            resolution: What event times count in the hidden column.
 
         Raises:
             ColumnError: The column is missing or no time; a name is taken that is needed here.
@@ -136,28 +179,8 @@ class Frames(ABC):
     # -- groupings -----------------------------------------------------------------------------
 
     @abstractmethod
-    def packed(
-        self,
-        rows: Frame,
-        plan: "Plan",
-        inputs: Mapping[str, "Input"],
-        timestamp: str | None,
-        assign: WindowFn | None,
-        hidden_columns: Container[str] = (),
-        by_part: bool = False,
-    ) -> Any:
-        """One input of a grouping.
-
-        Args:
-            rows: Its rows.
-            plan: The grouping.
-            inputs: The columns that its values come from.
-            timestamp: The event-time column of a source, shown with rows that cannot be grouped;
-                None after a grouping.
-            assign: Gives rows their windows; None: they have them, or the machine assigns.
-            hidden_columns: Columns that are not shown with rows that cannot be grouped.
-            by_part: Whether the parts of the source have watermarks of their own.
-        """
+    def packed(self, rows: Frame, stage_input: StageInput) -> Any:
+        """The rows of one input of a grouping, as they go into it."""
 
     @abstractmethod
     def run(self, packed: Sequence[Any], plan: "Plan", wake_every_ms: int) -> Frame:

@@ -120,18 +120,6 @@ STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "drop
 """Fields that the packer reads, from rows of a source and from those of a grouping."""
 
 
-def marks_read(timestamp: str | None, by_part: bool) -> tuple[str, ...]:
-    """The fields that the packer reads.
-
-    Args:
-        timestamp: The event-time column of a source; None after a grouping.
-        by_part: Whether the parts of the source have watermarks of their own.
-    """
-    if timestamp is None:
-        return STAGE_MARKS
-    return (*SOURCE_MARKS, "part") if by_part else SOURCE_MARKS
-
-
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
 
 

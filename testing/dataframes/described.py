@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from beamlike.hosts.frames import EventTimes
 from beamlike.machine.input_clocks import SourceClock
 
 if TYPE_CHECKING:
@@ -38,13 +39,11 @@ class QueryDescription:
     groupings: list["Plan"] = attrs.field(factory=list)
     with_dropped: list[tuple[Any, Any]] = attrs.field(factory=list)
 
-    def note_source(
-        self, inputs: Collection[str], timestamp: str, delay: int | None, max_ahead: int | None
-    ) -> None:
+    def note_source(self, inputs: Collection[str], times: EventTimes) -> None:
         """Note a source, if a watermark follows its rows."""
-        if delay is not None:
-            clock = SourceClock(delay, max_ahead=max_ahead)
-            self.sources.append(Source(inputs, timestamp, clock))
+        if times.delay is not None:
+            clock = SourceClock(times.delay, max_ahead=times.max_ahead)
+            self.sources.append(Source(inputs, times.column, clock))
 
     def everything(self, frame: Any) -> Any:
         """The frame with dropped rows beside its panes, if it is one that a call returned."""

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
+from beamlike.hosts.frames import EventTimes
 from beamlike.hosts.spark import bind, query
 from beamlike.hosts.spark.verbs import PORTS, SparkFrames
-from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.runtime.envelope import Kind, clock_table, sealed
 from beamlike.runtime.plan import Plan
 from beamlike.testing.dataframes.described import QueryDescription
@@ -155,20 +155,11 @@ class ScriptedFrames(SparkFrames):
     def reads(self, df: "DataFrame") -> bool:
         return bool(self._script.inputs_of(df))
 
-    def source_rows(
-        self,
-        df: "DataFrame",
-        timestamp: str,
-        delay: int | None,
-        max_ahead: int | None = None,
-        part: str | None = None,
-        resolution: Resolution = MILLISECONDS,
-    ) -> "DataFrame":
+    def source_rows(self, df: "DataFrame", times: EventTimes) -> "DataFrame":
         inputs = self._script.inputs_of(df)
-        self._described.note_source(inputs, timestamp, delay, max_ahead)
-        moves = None if delay is None else self._script.moves(inputs, delay)
-        how = (delay, max_ahead, part, moves, self._script.now, resolution)
-        return bind.source_rows(df, timestamp, *how)
+        self._described.note_source(inputs, times)
+        moves = None if times.delay is None else self._script.moves(inputs, times.delay)
+        return bind.source_rows(df, times, moves, self._script.now)
 
     def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> "DataFrame":
         self._described.groupings.append(plan)

@@ -10,11 +10,11 @@ from typing import Final
 import attrs
 import pyarrow as pa
 
+from beamlike.hosts.frames import EventTimes
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame
 from beamlike.hosts.local.tables.query import PackedTable, output_of, works_of
 from beamlike.hosts.local.tables.verbs import TableFrames
 from beamlike.machine.input_clocks import HostWatermark
-from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.stores import DictStore
@@ -28,17 +28,9 @@ class RecordingTables(TableFrames):
     def __init__(self, described: QueryDescription) -> None:
         self._described = described
 
-    def source_rows(
-        self,
-        df: TableFrame,
-        timestamp: str,
-        delay: int | None,
-        max_ahead: int | None = None,
-        part: str | None = None,
-        resolution: Resolution = MILLISECONDS,
-    ) -> TableFrame:
-        self._described.note_source(df.inputs, timestamp, delay, max_ahead)
-        return super().source_rows(df, timestamp, delay, max_ahead, part, resolution)
+    def source_rows(self, df: TableFrame, times: EventTimes) -> TableFrame:
+        self._described.note_source(df.inputs, times)
+        return super().source_rows(df, times)
 
     def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
         self._described.groupings.append(plan)

@@ -9,6 +9,7 @@ from beamlike.api.arguments import check_choice, check_name, checked_share, coun
 from beamlike.api.dataframe.inputs import Inputs, Rows
 from beamlike.api.dataframe.regrouping import check_regroupable, check_takes_back
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
+from beamlike.hosts.frames import StageInput
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.aggregates import Aggregate
@@ -243,8 +244,8 @@ def run_stage(
         assigned = None if own in (None, strategy.window_fn) else given_columns(own, places)
         assigned = assigned and window_fn_in(assigned, resolution)
         timestamp = None if rows.source is None else rows.source.timestamp
-        columns = (plan, values, timestamp, assigned, hidden_columns, rows.by_part)
-        packed.append(frames.packed(rows.frame, *columns))
+        how = StageInput(plan, values, timestamp, assigned, hidden_columns, rows.by_part)
+        packed.append(frames.packed(rows.frame, how))
     return Rows(_explained(frames.run(packed, plan, wake_every_ms), node), node)
 
 

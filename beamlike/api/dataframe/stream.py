@@ -31,6 +31,7 @@ from beamlike.api.dataframe.regrouping import warn_of_times
 from beamlike.api.dataframe.stage import group_rows, stage_name, stage_options, warn_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
+from beamlike.hosts.frames import EventTimes
 from beamlike.machine.input_clocks import Idle, SourceClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.graph import Edge, ReadNode, WindowNode
@@ -156,7 +157,7 @@ def stream(
     if watermark_by is not None:
         _check_parts(columns, watermark_by, silence)
     if not df.isStreaming:
-        rows, known = frames.source_rows(df, timestamp, None, resolution=unit), 0
+        rows, known = frames.source_rows(df, EventTimes(timestamp, resolution=unit)), 0
     else:
         frames.check_stream(df)
         present = frames.watermark_of(df)
@@ -166,7 +167,8 @@ def stream(
                 f"the watermark of df is on column {present[0]!r} and timestamp is {timestamp!r}; "
                 "leave df.withWatermark out and say watermark= here"
             )
-        rows = frames.source_rows(df, timestamp, delay, ahead, watermark_by, unit)
+        times = EventTimes(timestamp, delay, ahead, watermark_by, unit)
+        rows = frames.source_rows(df, times)
         known = present[1] if present is not None else delay or 0
     by_part = watermark_by is not None and df.isStreaming
     clock = SourceClock(known, silence, Idle(idle), ahead, by_part, max_jump=jump)

@@ -20,6 +20,7 @@ from beamlike.api.dataframe.inputs import Inputs, Reject, Rows, Source, without_
 from beamlike.api.dataframe.stage import group_rows, stage_options, warn_of
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.finding import frames_of, opened
+from beamlike.hosts.frames import EventTimes
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.aggregates import Aggregate
@@ -312,7 +313,7 @@ def windowed(
         delay = None
     # Without a delay nothing here moves the watermark: there is nothing to guard.
     ahead = None if delay is None else ahead
-    rows = frames.source_rows(df, timestamp, delay, ahead, resolution=unit)
+    rows = frames.source_rows(df, EventTimes(timestamp, delay, ahead, resolution=unit))
     wall_clock = frames.columns_of(df).is_wall_clock(timestamp)
     clock = None
     if delay is not None and jump is not None:

@@ -4,7 +4,7 @@ The SQL turns any input row into the packer's columns, with a reason for each ro
 grouped.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
+from beamlike.hosts.frames import EventTimes, StageInput
 from beamlike.hosts.spark.inputs import (
     as_json,
     column,
@@ -24,16 +25,12 @@ from beamlike.hosts.spark.inputs import (
 )
 from beamlike.machine.events import UNREADABLE, RowProblem
 from beamlike.machine.input_clocks import is_far_ahead
-from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.runtime.frame_columns import Input
-from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import (
     EVENT_TIME,
     LEFT_OUT,
     MARKS,
     MOVES,
     TICKS,
-    marks_read,
     time_types,
 )
 
@@ -101,33 +98,26 @@ def _wall_clock_micros(wall_clock: "Column") -> "Column":
 
 def source_rows(
     df: "DataFrame",
-    timestamp: str,
-    delay: int | None,
-    max_ahead: int | None = None,
-    part: str | None = None,
+    times: EventTimes,
     moves: "DataFrame | None" = None,
     now: "Column | None" = None,
-    resolution: Resolution = MILLISECONDS,
 ) -> "DataFrame":
     """``df`` with the hidden column, and with Spark's watermark on its event time.
 
     Args:
-        timestamp: The event-time column.
-        delay: How far it may be out of order (ms); None: no watermark is to be set.
-        max_ahead: How far ahead of the micro-batch's own timestamp it may lie (ms): Spark keeps
-            that in the checkpoint, so a replayed micro-batch judges as before. A row that is ahead
-            moves the watermark to that timestamp at most, see `machine.input_clocks`. None: as
-            far as it likes, as in bounded data.
-        part: The column that names the part of the source that a row comes from.
+        times: Its event times. How far they are ahead is judged by the micro-batch's own
+            timestamp: Spark keeps that in the checkpoint, so a replayed micro-batch judges as
+            before. A row that is ahead moves the watermark to that timestamp at most, see
+            `machine.input_clocks`.
         moves: A stream of event times that move the watermark, and are no rows of the source.
         now: Processing time; None: the micro-batch's own timestamp.
-        resolution: What event times count in the hidden column.
 
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
+    timestamp, delay, max_ahead, part = times.column, times.delay, times.max_ahead, times.part
     columns_of(df).check_source()
-    in_ticks = F.unix_micros if resolution.micros == 1 else F.unix_millis
+    in_ticks = F.unix_micros if times.resolution.micros == 1 else F.unix_millis
     wall_clock = isinstance(type_of(df, timestamp, "timestamp"), T.TimestampNTZType)
     timed = df.withColumns({EVENT_TIME: event_time(df, timestamp)})
     raw, instant = column(timestamp), column(EVENT_TIME)
@@ -195,14 +185,7 @@ def without_window(df: "DataFrame") -> "DataFrame":
 # -- rows for the packer ---------------------------------------------------------------------
 
 
-def packer_columns(
-    df: "DataFrame",
-    plan: Plan,
-    inputs: Mapping[str, Input],
-    timestamp: str | None,
-    hidden_columns: Container[str] = (),
-    by_part: bool = False,
-) -> "DataFrame":
+def packer_columns(df: "DataFrame", stage_input: StageInput) -> "DataFrame":
     """The columns that the packer reads, see `beamlike.hosts.spark.pack`.
 
     The event time is passed on as a plain number. Were the watermark's own column still there,
@@ -210,11 +193,8 @@ def packer_columns(
 
     Args:
         df: Rows with the hidden column.
-        timestamp: The event-time column of a source, shown with rows that cannot be grouped;
-            None after a grouping.
-        hidden_columns: Columns that are not shown with them.
-        by_part: Whether the parts of the source have watermarks of their own.
     """
+    plan, inputs = stage_input.plan, stage_input.values
     # First of all: such a row must not move a watermark, whatever else is wrong with it.
     far_future = F.lit(RowProblem.FAR_FUTURE.value)
     reason = F.when(mark("problem") == far_future, far_future)
@@ -227,16 +207,8 @@ def packer_columns(
     for needed, expression in zip(inputs.values(), expressions, strict=True):
         unreadable = column(needed.source).isNotNull() & expression.isNull()
         reason = reason.when(unreadable, F.lit("bad_value"))
-    shown = [*plan.keys, *(needed.source for needed in inputs.values())]
-    if timestamp in df.columns:
-        shown.insert(len(plan.keys), timestamp)
-    element = as_json(
-        {
-            name: (column(name), df.schema[name].dataType)
-            for name in shown
-            if name not in hidden_columns
-        }
-    )
+    shown = stage_input.shown(df.columns)
+    element = as_json({name: (column(name), df.schema[name].dataType) for name in shown})
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{index}") for index, name in enumerate(plan.keys)]
     values = [expression.alias(f"value_{index}") for index, expression in enumerate(expressions)]
@@ -247,7 +219,7 @@ def packer_columns(
         hashed.cast("long").alias("hash"),
         reason.alias("reason"),
         F.when(reason.isNotNull(), element).alias("element"),
-        *(mark(name).alias(name) for name in marks_read(timestamp, by_part)),
+        *(mark(name).alias(name) for name in stage_input.marks),
     )
 
 

@@ -1,6 +1,6 @@
 """What becomes of the rows of a query, as SQL: see `beamlike.hosts.frames`."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,14 +11,12 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError
-from beamlike.hosts.frames import Frames, How
+from beamlike.hosts.frames import EventTimes, Frames, How, StageInput
 from beamlike.hosts.pyspark_types import field_of, is_sealed, read_columns, read_type
 from beamlike.hosts.spark import bind, query
 from beamlike.hosts.spark.inputs import column, columns_of, is_data, mark, type_of
 from beamlike.hosts.spark.requirements import check_session, notice_partitions
-from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.frame_columns import FrameColumns, Input, check_array
+from beamlike.runtime.frame_columns import FrameColumns, check_array
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 
@@ -65,16 +63,8 @@ class SparkFrames(Frames):
     def check_stream(self, df: DataFrame) -> None:
         check_session(df.sparkSession)
 
-    def source_rows(
-        self,
-        df: DataFrame,
-        timestamp: str,
-        delay: int | None,
-        max_ahead: int | None = None,
-        part: str | None = None,
-        resolution: Resolution = MILLISECONDS,
-    ) -> DataFrame:
-        return bind.source_rows(df, timestamp, delay, max_ahead, part, resolution=resolution)
+    def source_rows(self, df: DataFrame, times: EventTimes) -> DataFrame:
+        return bind.source_rows(df, times)
 
     def where(self, rows: DataFrame, condition: "Column | str") -> DataFrame:
         holds = F.expr(condition) if isinstance(condition, str) else condition
@@ -116,18 +106,8 @@ class SparkFrames(Frames):
     def union(self, frames: Sequence[DataFrame]) -> DataFrame:
         return reduce(DataFrame.unionByName, frames)
 
-    def packed(
-        self,
-        rows: DataFrame,
-        plan: Plan,
-        inputs: Mapping[str, Input],
-        timestamp: str | None,
-        assign: WindowFn | None,
-        hidden_columns: Container[str] = (),
-        by_part: bool = False,
-    ) -> query.Packed:
-        columns = bind.packer_columns(rows, plan, inputs, timestamp, hidden_columns, by_part)
-        return query.Packed(columns, assign)
+    def packed(self, rows: DataFrame, stage_input: StageInput) -> query.Packed:
+        return query.Packed(bind.packer_columns(rows, stage_input), stage_input.assign)
 
     def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> DataFrame:
         if not packed[0].rows.isStreaming:

@@ -6,7 +6,7 @@ stepped one after the other, what comes out is put together.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 from zlib import crc32
@@ -16,18 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import ColumnError
+from beamlike.hosts.frames import EventTimes, StageInput
 from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, readable, usual_table
 from beamlike.hosts.local.tables.texts import read_double, read_timestamp
 from beamlike.machine.events import RowProblem
 from beamlike.machine.input_clocks import HostWatermark, is_far_ahead
-from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.json_rows import write_row
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.packing import packed
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, marks_read, time_types
+from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, time_types
 from beamlike.runtime.sql_types import type_text
 from beamlike.runtime.store.stores import NoStore, Store
 from beamlike.runtime.work import AT_ONCE, FanoutWork, ShardWork, Work
@@ -38,15 +37,9 @@ FURTHEST_AHEAD = 14 * 3_600_000_000
 """How far the clocks of some zone are ahead of UTC, and those of none further (us)."""
 
 
-def source_rows(
-    df: TableFrame,
-    timestamp: str,
-    delay: int | None,
-    max_ahead: int | None,
-    part: str | None = None,
-    resolution: Resolution = MILLISECONDS,
-) -> TableFrame:
+def source_rows(df: TableFrame, how: EventTimes) -> TableFrame:
     """See `beamlike.hosts.frames.Frames.source_rows`."""
+    timestamp, delay, max_ahead, part = how.column, how.delay, how.max_ahead, how.part
     columns = FrameColumns(df.fields)
     columns.check_source()
     field = columns.field(timestamp, "timestamp")
@@ -85,7 +78,7 @@ def source_rows(
         kinds = [None] * len(times) + [LEFT_OUT] * len(moves)
         known: dict[str, Sequence[Any]] = {
             "kind": kinds,
-            "ts": [None if it is None else it // resolution.micros for it in (*times, *moves)],
+            "ts": [None if it is None else it // how.resolution.micros for it in (*times, *moves)],
             "problem": [*problems, *[None] * len(moves)],
         }
         if part is not None:
@@ -125,15 +118,9 @@ def _marks(dtype: pa.DataType, known: Mapping[str, Sequence[Any]], count: int) -
 # -- columns that the packer reads -----------------------------------------------------------
 
 
-def packer_table(
-    rows: pa.Table,
-    plan: Plan,
-    inputs: Mapping[str, Input],
-    timestamp: str | None,
-    hidden_columns: Container[str],
-    by_part: bool = False,
-) -> pa.Table:
-    """The columns that the packer reads; for the arguments see `Frames.packed`."""
+def packer_table(rows: pa.Table, stage_input: StageInput) -> pa.Table:
+    """The columns that the packer reads."""
+    plan, inputs = stage_input.plan, stage_input.values
     keys = {name: _key(rows.column(name)) for name in plan.keys}
     values = [_value(rows.column(needed.source), needed) for needed in inputs.values()]
     problems = pc.struct_field(rows.column(MARKS), "problem").to_pylist()
@@ -145,20 +132,16 @@ def packer_table(
     for needed, value in zip(inputs.values(), values, strict=True):
         lost = pc.and_(rows.column(needed.source).is_valid(), value.is_null())
         _note(reasons, lost, RowProblem.BAD_VALUE.value)
-    names = [*plan.keys, *(needed.source for needed in inputs.values())]
-    if timestamp in rows.column_names:
-        names.insert(len(plan.keys), str(timestamp))
-    shown = [name for name in dict.fromkeys(names) if name not in hidden_columns]
     columns = {
         **{f"key_{index}": key for index, key in enumerate(keys.values())},
         **{f"value_{index}": value for index, value in enumerate(values)},
         "hash": pa.array(_hashes(list(keys.values()), rows.num_rows), pa.int64()),
         "reason": pa.array(reasons, pa.string()),
-        "element": pa.array(_elements(rows, shown, reasons), pa.string()),
+        "element": pa.array(
+            _elements(rows, stage_input.shown(rows.column_names), reasons), pa.string()
+        ),
     }
-    passed = {
-        name: pc.struct_field(rows.column(MARKS), name) for name in marks_read(timestamp, by_part)
-    }
+    passed = {name: pc.struct_field(rows.column(MARKS), name) for name in stage_input.marks}
     return pa.table(columns | passed)
 
 
@@ -205,19 +188,15 @@ def _elements(
 
 @attrs.frozen
 class PackedTable:
-    """One input of a grouping: a frame, and what makes the packer's columns of its rows.
-
-    ``assign`` is as of `beamlike.hosts.spark.query.Packed`.
-    """
+    """One input of a grouping: a frame, and how its rows go into it."""
 
     rows: TableFrame
-    columns: Callable[[pa.Table], pa.Table]
-    assign: WindowFn | None
+    stage_input: StageInput
 
     def blobs(self, plan: Plan, index: int, batch: MicroBatch) -> Iterator[pa.RecordBatch]:
         """Its rows in a micro-batch as blobs for shards, as the input with this index."""
-        rows = self.columns(self.rows.table(batch)).combine_chunks().to_batches()
-        return packed(plan, iter(rows), index, self.assign)
+        rows = packer_table(self.rows.table(batch), self.stage_input).combine_chunks().to_batches()
+        return packed(plan, iter(rows), index, self.stage_input.assign)
 
 
 def works_of(plan: Plan) -> tuple[ShardWork, FanoutWork]:

@@ -1,18 +1,16 @@
 """What becomes of the rows of a query, as tables: see `beamlike.hosts.frames`."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.hosts.frames import Frames, How
+from beamlike.hosts.frames import EventTimes, Frames, How, StageInput
 from beamlike.hosts.local.tables.frame import TableFrame, found
-from beamlike.hosts.local.tables.query import PackedTable, packer_table, source_rows, table_of
-from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.model.windowfns import WindowFn
+from beamlike.hosts.local.tables.query import PackedTable, source_rows, table_of
 from beamlike.runtime import ddl
-from beamlike.runtime.frame_columns import FrameColumns, Input, check_array
+from beamlike.runtime.frame_columns import FrameColumns, check_array
 from beamlike.runtime.named_rows import row_maker
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
@@ -64,16 +62,8 @@ class TableFrames(Frames):
     def check_stream(self, df: TableFrame) -> None:
         """Nothing can be missing here."""
 
-    def source_rows(
-        self,
-        df: TableFrame,
-        timestamp: str,
-        delay: int | None,
-        max_ahead: int | None = None,
-        part: str | None = None,
-        resolution: Resolution = MILLISECONDS,
-    ) -> TableFrame:
-        return source_rows(df, timestamp, delay, max_ahead, part, resolution)
+    def source_rows(self, df: TableFrame, times: EventTimes) -> TableFrame:
+        return source_rows(df, times)
 
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
         holds = _condition(rows, condition, "where")
@@ -150,20 +140,8 @@ class TableFrames(Frames):
             ),
         )
 
-    def packed(
-        self,
-        rows: TableFrame,
-        plan: Plan,
-        inputs: Mapping[str, Input],
-        timestamp: str | None,
-        assign: WindowFn | None,
-        hidden_columns: Container[str] = (),
-        by_part: bool = False,
-    ) -> PackedTable:
-        def columns(table: pa.Table) -> pa.Table:
-            return packer_table(table, plan, inputs, timestamp, hidden_columns, by_part)
-
-        return PackedTable(rows, columns, assign)
+    def packed(self, rows: TableFrame, stage_input: StageInput) -> PackedTable:
+        return PackedTable(rows, stage_input)
 
     def run(self, packed: Sequence[PackedTable], plan: Plan, wake_every_ms: int) -> TableFrame:
         first = packed[0].rows
