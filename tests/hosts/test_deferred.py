@@ -23,7 +23,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.graph.layer import Layer, LayerWork
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.work import FanoutWork, ShardWork
@@ -49,7 +49,7 @@ def plan() -> Plan:
 
 
 def layer() -> Layer:
-    return Layer(Layers((), (), {}, Wire()), 1, 2, 2)
+    return Layer(Spread(Layers((), (), {}, Wire()), 2, 2), 1)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,7 @@ def layer() -> Layer:
         pytest.param(
             lambda: GroupProcessor(FanoutWork(plan()), store=TextStore), clock_of_group, id="fanout"
         ),
-        pytest.param(
-            lambda: GroupProcessor(LayerWork(layer(), (0, 1))), blobs_of_nodes, id="pipeline"
-        ),
+        pytest.param(lambda: GroupProcessor(LayerWork(layer())), blobs_of_nodes, id="pipeline"),
     ],
 )
 def test_spark_plans_a_query_without_numpy_pandas_or_pyarrow(

@@ -26,7 +26,7 @@ from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.envelope import is_lifted
 from beamlike.runtime.graph.keyed import key_blobs, text_blobs
 from beamlike.runtime.graph.keys import key_bytes
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 
 NUMBER = pa.int64()
@@ -63,7 +63,7 @@ def sent(build: Callable[[Any], Any], *batches: pa.RecordBatch) -> list[tuple[st
     (source,) = (number for number, node in enumerate(layers.nodes) if node in layers.sources)
     read = Reader(layers, source, "ts", True, None, None)
     tables_sent: list[tuple[str, list[Any]]] = []
-    for out in fused_stage(layers, 0, 2, 2, read)(iter(batches)):
+    for out in fused_stage(Spread(layers, 2, 2), 0, read)(iter(batches)):
         for tables in Mail.opened(out.column("blob").to_pylist()).tables.values():
             tables_sent += (
                 ("combined" if is_lifted(table) else "one by one", table.to_pylist())

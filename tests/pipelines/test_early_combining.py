@@ -30,7 +30,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.runtime.envelope import is_lifted
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.stage import Stage
 from beamlike.runtime.script import Arrive
@@ -96,7 +96,7 @@ def crossing(
     build(pipeline)
     layers = Layers.of(pipeline.nodes, [], lambda _: StageClock(1))
     (mail, *_) = mails_of(layers, layers.sources)
-    fused = fused_stage(layers, layer, 4, 2)
+    fused = fused_stage(Spread(layers, 4, 2), layer)
     return [sent_by(fused, layers.sent(mail)) for _ in range(tasks)]
 
 
@@ -200,7 +200,7 @@ def test_of_a_fanout_of_two_at_most_two_combined_elements_of_a_key_reach_its_sha
         context = pytest.MonkeyPatch()
         context.setattr("pyspark.TaskContext.get", lambda part=part: _Task(part))
         blob = pa.RecordBatch.from_pydict({"blob": pa.array(layers.sent(mail), pa.binary())})
-        (batch,) = fused_stage(layers, 0, 4, 2)(iter([blob]))
+        (batch,) = fused_stage(Spread(layers, 4, 2), 0)(iter([blob]))
         context.undo()
         for shard, letter, way in zip(*batch.to_pydict().values(), strict=True):
             ways.setdefault(way, []).append((shard, letter))
@@ -211,7 +211,7 @@ def test_of_a_fanout_of_two_at_most_two_combined_elements_of_a_key_reach_its_sha
         shards, blobs = zip(*letters, strict=True)
         columns = [pa.array(shards, pa.int32()), pa.array(blobs, pa.binary())]
         batch = pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
-        for out in fanout_stage(layers, 0, 4, 2)(iter([batch])):
+        for out in fanout_stage(Spread(layers, 4, 2))(iter([batch])):
             for tables in Mail.opened(out.column("blob").to_pylist()).tables.values():
                 for key in (key for table in tables for key in table.column("key_key").to_pylist()):
                     rows["hot" if b"hot" in key else "cold"] += 1

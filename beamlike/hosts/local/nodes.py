@@ -92,9 +92,7 @@ class _OnlyShard(_Only, Recorded):
         assert isinstance(worker, StatefulWorker), "it keeps state"
         super().__init__(worker)
         self._worker = worker
-        plan = plan_of(node, worker.machine, self._wire, shards=1, buckets=_BUCKETS, clocks=None)
-        self._seen = SeenKeys()
-        self._plan = plan
+        self._seen, self._plan = SeenKeys(), plan_of(node, worker.machine, self._wire)
         self._clock, self._moved = 0, False
         self._wakes_at: int | None = None
         self._number = -1

@@ -23,7 +23,7 @@ from beamlike.runtime.graph.early import (
     watermark_bound,
 )
 from beamlike.runtime.graph.keyed import key_blobs, shard_tables
-from beamlike.runtime.graph.layers import Layers, ReaderNode
+from beamlike.runtime.graph.layers import Layers, ReaderNode, Spread
 from beamlike.runtime.graph.mail import Mail, Parcel
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
@@ -49,59 +49,51 @@ class Sent:
     spread: bool = False
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen
 class EarlyCombining:
     """What is combined on the way to the stateful operator of the next layer, in one task.
 
     Args:
-        layer: The layer before.
-        shards: The groups that share the keys.
-        buckets: See `beamlike.runtime.plan.Plan`.
-        notes: As the layer that follows has it.
-        bounded: Whether everything happens in one step: then nothing is late.
+        spread: The graph, and how it is spread.
     """
 
-    layers: Layers
-    layer: int
-    shards: int
-    buckets: int
-    notes: bool = False
-    bounded: bool = False
+    spread: Spread
 
     def combined(
         self, number: int, inputs: Sequence[Bundle], mail: Mail, part: int
     ) -> EarlyCombined:
         """What goes to the shards of a node."""
-        node, wire = self.layers.nodes[number], self.layers.wire
+        spread, layers = self.spread, self.spread.layers
+        node, wire = layers.nodes[number], layers.wire
         worker = worker_of(node)
         if isinstance(worker, SideInputWorker):
             with worker.blamed():
-                return EarlyCombined([*dealt_out(inputs, wire, self.shards)])
+                return EarlyCombined([*dealt_out(inputs, wire, spread.shards)])
         assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
         with mail.report.metrics.step(str(number)), worker.blamed():
             keyed = worker.keyed(inputs)
             blobs = key_blobs(keyed.keys, wire.coders)
             if _comes_one_by_one(node):
-                return EarlyCombined([*shard_tables(keyed, blobs, wire, self.shards, self.buckets)])
+                tables = shard_tables(keyed, blobs, wire, spread.shards, spread.buckets)
+                return EarlyCombined([*tables])
             bound = WatermarkBound(is_certain=True)
-            if not self.bounded:
-                bound = watermark_bound(self.layers, number, mail.reached)
+            if not spread.bounded:
+                bound = watermark_bound(layers, number, mail.reached)
             return self._combiner(number).combined(keyed, blobs, bound, part)
 
     def merged(self, spread: Mail) -> list[Sent]:
         """What a fanout spread to this task, combined, for the shards."""
         sent = []
         for number, tables in spread.tables.items():
-            with worker_of(self.layers.nodes[number]).blamed():
+            with worker_of(self.spread.layers.nodes[number]).blamed():
                 for shard, table in self._combiner(number).merged(tables):
                     sent.append(Sent(shard, _elements(number, table)))
         return sent
 
     def _combiner(self, number: int) -> EarlyCombiner:
-        node = self.layers.nodes[number]
+        node = self.spread.layers.nodes[number]
         assert isinstance(node, GroupNode), "nothing else combines"
-        sizes = {"shards": self.shards, "buckets": self.buckets}
-        return EarlyCombiner(node, self.layers.wire, **sizes, notes=self.notes)
+        return EarlyCombiner(node, self.spread)
 
 
 def _comes_one_by_one(node: Node) -> bool:
@@ -168,9 +160,9 @@ class Between:
             for each in after:
                 self._take(self.layers.number[each], left)
 
-    def sent(self, received: Mail, shards: int, part: int, early: "EarlyCombining") -> list[Sent]:
+    def sent(self, received: Mail, part: int, early: "EarlyCombining") -> list[Sent]:
         """What goes to the shards of the next layer."""
-        mail, layers = self.through(received), self.layers
+        mail, layers, shards = self.through(received), self.layers, early.spread.shards
         sent = [Sent(shard, blob) for blob in mail.news(part) for shard in range(shards)]
         sent += (Sent(0, blob) for blob in mail.deliveries(part))
         sent += (Sent(it.order[1], it.blob) for it in mail.passing)

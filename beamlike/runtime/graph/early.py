@@ -29,11 +29,10 @@ from beamlike.runtime.graph.keyed import (
     keyed_table,
     typed,
 )
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.reducing import reduced, with_counts
 from beamlike.runtime.graph.stage import HeldValues, Stage, plan_of
 from beamlike.runtime.graph.staged import GroupingWorker, Keyed
-from beamlike.runtime.graph.wire import Wire
 
 _PAYS: Final = 4
 """One in so many elements at least need not go to the shards, or elements are not combined."""
@@ -95,26 +94,15 @@ class EarlyCombiner:
 
     Args:
         node: The grouping.
-        wire: How keys and values are bytes.
-        shards: The groups that share the keys.
-        buckets: See `beamlike.runtime.plan.Plan`.
-        notes: Whether its shards note what they are given, element by element.
+        spread: How it is spread. Where its shards note what they are given, they do so element by
+            element.
     """
 
-    def __init__(
-        self, node: GroupNode, wire: Wire, *, shards: int, buckets: int, notes: bool = False
-    ) -> None:
-        worker, self._held = GroupingWorker(node), HeldValues()
-        self._node, self._wire, self._notes = node, wire, notes
-        self._plan = plan_of(
-            node,
-            worker.machine,
-            wire,
-            shards=shards,
-            buckets=buckets,
-            clocks=None,
-            held=self._held,
-        )
+    def __init__(self, node: GroupNode, spread: Spread) -> None:
+        worker, wire, self._held = GroupingWorker(node), spread.layers.wire, HeldValues()
+        self._node, self._wire, self._notes = node, wire, spread.notes
+        sizes = spread.shards, spread.buckets
+        self._plan = plan_of(node, worker.machine, wire, *sizes, held=self._held)
         self._stage = Stage(worker, self._plan, wire, notes=False)
 
     def combined(

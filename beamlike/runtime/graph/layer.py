@@ -26,7 +26,7 @@ from beamlike.model.graph import (
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.clock import Jump
 from beamlike.runtime.graph.keyed import noted_of
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.nodes import worker_of
@@ -73,17 +73,17 @@ class Layer:
     """What the shards of a layer do, wherever their state is stored.
 
     Args:
+        spread: The graph, and how it is spread.
         layer: The number of the layer.
-        shards: The groups that share its keys.
-        buckets: See `Plan`.
-        notes: Whether it is noted what happens inside of groupings, where scripts say so.
     """
 
-    layers: Layers
+    spread: Spread
     layer: int
-    shards: int
-    buckets: int
-    notes: bool = False
+
+    @property
+    def layers(self) -> Layers:
+        """The graph."""
+        return self.spread.layers
 
     @cached_property
     def staged(self) -> Sequence[int]:
@@ -112,18 +112,13 @@ class Layer:
         clocks = Clocks(tuple(map(self._clock, origins)), self._side(node, origins))
         if isinstance(worker, SideInputWorker):
             of_machines = self._side_clocks(node, origins)
-            looking = SideInputStage(worker, self.layers.wire, self.shards, of_machines)
+            looking = SideInputStage(worker, self.layers.wire, self.spread.shards, of_machines)
             return Placed(looking, origins, clocks)
         assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
-        plan = plan_of(
-            node,
-            worker.machine,
-            self.layers.wire,
-            shards=self.shards,
-            buckets=self.buckets,
-            clocks=clocks,
-        )
-        notes = self.notes and isinstance(node, NOTED)
+        spread, wire = self.spread, self.layers.wire
+        sizes = spread.shards, spread.buckets
+        plan = plan_of(node, worker.machine, wire, *sizes, clocks=clocks)
+        notes = spread.notes and isinstance(node, NOTED)
         stage = Stage(worker, plan, self.layers.wire, notes)
         return Placed(stage, origins, clocks)
 
@@ -152,7 +147,7 @@ class Layer:
         return side_clocks
 
     def _clock(self, origin: int) -> InputClock:
-        return self.layers.clocks.get(origin, StageClock(self.shards))
+        return self.layers.clocks.get(origin, StageClock(self.spread.shards))
 
     def step(self, shard: int, received: Mail, stores: Mapping[int, Store], clock: int) -> Mail:
         """Take one shard through a micro-batch.
@@ -174,7 +169,7 @@ class Layer:
         for at in self.staged:
             sources = self.layers.roots[at]
             clocks = [received.clock[source] for source in sources if source in received.clock]
-            if self.notes and not clocks:
+            if self.spread.notes and not clocks:
                 continue  # its scripts are over
             placed = self._stage(at)
             stage = placed.stage
@@ -221,8 +216,7 @@ class Layer:
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again.
-        parts = ("layers", "layer", "shards", "buckets", "notes")
-        return {part: getattr(self, part) for part in parts}
+        return {"spread": self.spread, "layer": self.layer}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -273,14 +267,13 @@ class LayerWork(Work):
 
     Args:
         layer: What they do.
-        ids: Their groups.
     """
 
     columns = ("blob",)
     host_says: ClassVar[HostSays] = "never"
 
-    def __init__(self, layer: Layer, ids: Sequence[int]) -> None:
-        self._layer, self._ids = layer, ids
+    def __init__(self, layer: Layer) -> None:
+        self._layer, self._ids = layer, layer.spread.ids
 
     def step(
         self,

@@ -25,6 +25,7 @@ from beamlike.model.resolution import Resolution
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.blobs import check_message
 
 _PARTS: Final = ("nodes", "wanted", "clocks", "wire")
@@ -264,6 +265,30 @@ class Layers:
     def __setstate__(self, state: dict[str, Any]) -> None:
         parts = zip(_PARTS, cloudpickle.loads(state["pickled"]), strict=True)
         self.__dict__.update(parts)
+
+
+@attrs.frozen
+class Spread:
+    """How a graph is spread over the groups of a host.
+
+    Args:
+        layers: The graph.
+        shards: The groups that share the keys of a layer.
+        buckets: See `beamlike.runtime.plan.Plan`.
+        notes: Whether it is noted what happens inside of groupings, where scripts say so.
+        bounded: Whether everything happens in one step: then nothing is late.
+    """
+
+    layers: Layers
+    shards: int
+    buckets: int
+    notes: bool = False
+    bounded: bool = False
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The grouping keys of the shards, see `spread_shards`."""
+        return spread_shards(self.shards)
 
 
 def sharing(nodes: Iterable[Node], recorded: Container[Edge]) -> frozenset[Node]:

@@ -97,7 +97,7 @@ class ScriptedGraph:
         """
         worker = worker_of(self.node)
         assert isinstance(worker, StatefulWorker), "the node has a machine"
-        return plan_of(self.node, worker.machine, Wire.declared(), shards=1, buckets=1, clocks=None)
+        return plan_of(self.node, worker.machine, Wire.declared())
 
     def run_of(self, inside: Run | None) -> Run:
         """The run of the script, from that of its node."""

@@ -184,7 +184,7 @@ class SideInputStage:
     ) -> None:
         self.worker, self.wire, self._clocks = worker, wire, clocks
         self._plans = [
-            plan_of(worker.node, machine, wire, shards=shards, buckets=1, clocks=of.clocks)
+            plan_of(worker.node, machine, wire, shards=shards, clocks=of.clocks)
             for machine, of in zip(worker.machines, clocks, strict=True)
         ]
         self._shards = [*map(Shard, self._plans)]

@@ -165,10 +165,10 @@ def plan_of(
     node: Node,
     machine: Machine,
     wire: Wire,
+    shards: int = 1,
+    buckets: int = 1,
     *,
-    shards: int,
-    buckets: int,
-    clocks: Clocks | None,
+    clocks: Clocks | None = None,
     held: HeldValues | None = None,
 ) -> Plan:
     """The plan of the shards of a node.

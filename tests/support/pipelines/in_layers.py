@@ -24,7 +24,7 @@ from beamlike.hosts.spark.graph.stages import (
 from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layer import Layer
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.outputs import PipelineRun
 from beamlike.runtime.plan import spread_shards
@@ -85,16 +85,17 @@ def run_side_by_side(
     ends = [node for pipeline in pipelines for node in pipeline.ends]
     wanted = [edge for pipeline in pipelines for edge in edges_of(pipeline.ends, pipeline.wanted)]
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
+    spread = Spread(layers, shards, buckets, notes=True)
     stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)
     answers = Answers(layers, pipelines)
     for mail in mails_of(layers, *answers.sources):
         letters = [layers.sent(mail)]
         for index in range(layers.depth):
-            fused = fused_stage(_sent(layers), index, shards, buckets, notes=True)
+            fused = fused_stage(_sent(spread), index)
             sent = _through(fused, letters, dice)
             if has_fanout(layers, index):
-                sent = _combined_further(fanout_stage(_sent(layers), index, shards, buckets), sent)
-            layer = _sent(Layer(layers, index + 1, shards, buckets, notes=True))
+                sent = _combined_further(fanout_stage(_sent(spread)), sent)
+            layer = _sent(Layer(spread, index + 1))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(output_stage(_sent(layers)), letters, dice)
         answers.add(Mail.opened(blob for _, blob, _ in left))

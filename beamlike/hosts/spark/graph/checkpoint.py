@@ -22,7 +22,7 @@ from beamlike.hosts.spark.graph.stages import MESSAGE
 from beamlike.model.graph import StatefulNode
 from beamlike.runtime.changes import check_layout, refused, unnumbered
 from beamlike.runtime.graph.layer import Layer
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS, SHARDS
 
@@ -58,7 +58,7 @@ def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
     words = {
         at: placed.stage.plan.identity
         for layer in range(1, layers.depth + 1)
-        for at, placed in Layer(layers, layer, shards, BUCKETS).stages.items()
+        for at, placed in Layer(Spread(layers, shards, BUCKETS), layer).stages.items()
     }
     return [
         Known(index, unnumbered(node.label), isinstance(node, StatefulNode), words.get(index, {}))

@@ -39,7 +39,7 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Node, ReadNode, StatefulNode
 from beamlike.runtime.graph.layer import Layer
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.packing import Batches
@@ -154,7 +154,7 @@ def stream_messages(
         for number, node in enumerate(layers.nodes)
         if isinstance(node, StatefulNode) or isinstance(getattr(node, "origin", None), Frame)
     ]
-    return stepped_through(entries, layers, shards, BUCKETS, shows=shows, observed=observed)
+    return stepped_through(entries, Spread(layers, shards, BUCKETS), shows=shows, observed=observed)
 
 
 def _frames(layers: Layers) -> list[tuple[int, Frame]]:
@@ -178,7 +178,7 @@ def waits_for_clock(layers: Layers, shards: int) -> bool:
 
 def _waits_for_trigger(layers: Layers, shards: int) -> bool:
     """Whether a trigger or a timer of a node waits on processing time."""
-    built = (Layer(layers, depth + 1, shards, 1) for depth in range(layers.depth))
+    built = (Layer(Spread(layers, shards, 1), depth + 1) for depth in range(layers.depth))
     return any(
         placed.stage.plan.machine.needs_clock for layer in built for placed in layer.stages.values()
     )
@@ -220,7 +220,7 @@ def bounded_messages(
     blobs = [(blob,) for place, mail in enumerate(sent) for blob in layers.sent(mail, place)]
     created = spark.createDataFrame(blobs, MESSAGE)
     entries = [*(frame.entry(layers, number) for number, frame in frames), Entry(created)]
-    return stepped_through(entries, layers, shards, 1, shows=shows, bounded=True)
+    return stepped_through(entries, Spread(layers, shards, 1, bounded=True), shows=shows)
 
 
 def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:

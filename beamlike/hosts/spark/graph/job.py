@@ -22,10 +22,9 @@ from beamlike.hosts.spark.graph.stages import (
 )
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.runtime.graph.layer import Layer, LayerWork
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
-from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.stores import DictStore
 
 if TYPE_CHECKING:
@@ -35,29 +34,20 @@ _STEP: Final = "step int"
 _STEPPED: Final = f"{_STEP}, {MESSAGE}"
 
 
-def answers_of_job(
-    spark: "SparkSession",
-    layers: Layers,
-    mails: Sequence[Mail],
-    *,
-    shards: int,
-    buckets: int,
-    notes: bool = True,
-) -> Iterator[Mail]:
+def answers_of_job(spark: "SparkSession", spread: Spread, mails: Sequence[Mail]) -> Iterator[Mail]:
     """What leaves a pipeline in each step, from what enters it.
 
     Args:
         spark: The session of the job.
         mails: What enters it, step by step.
-        notes: As `Layer` has it.
     """
+    layers = spread.layers
     sent = [(step, blob) for step, mail in enumerate(mails) for blob in layers.sent(mail)]
     rows = spark.createDataFrame(sent, _STEPPED).coalesce(1)
-    ids = spread_shards(shards)
     for index in range(layers.depth):
-        walk = _by_step(_to_shards(layers, index, shards, buckets, notes=notes))
+        walk = _by_step(_to_shards(spread, index))
         groups = rows.mapInArrow(reported(walk), f"{_STEP}, shard int, {MESSAGE}").groupBy("shard")
-        work = LayerWork(Layer(layers, index + 1, shards, buckets, notes=notes), ids)
+        work = LayerWork(Layer(spread, index + 1))
         rows = groups.applyInArrow(reported_group(_steps_of_shard(work)), _STEPPED)
     left = rows.mapInArrow(reported(_by_step(output_stage(layers))), f"{_STEP}, {LEFT}")
     found: dict[int, list[bytes]] = defaultdict(list)
@@ -66,14 +56,12 @@ def answers_of_job(
     return (Mail.opened(found[step]) for step in range(len(mails)))
 
 
-def _to_shards(
-    layers: Layers, layer: int, shards: int, buckets: int, *, notes: bool
-) -> Callable[[Batches], Batches]:
+def _to_shards(spread: Spread, layer: int) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one."""
-    fused = fused_stage(layers, layer, shards, buckets, notes=notes)
-    if not has_fanout(layers, layer):
+    fused = fused_stage(spread, layer)
+    if not has_fanout(spread.layers, layer):
         return fused
-    combine_further = fanout_stage(layers, layer, shards, buckets)
+    combine_further = fanout_stage(spread)
     # All of a step is in one task: nothing is spread any further.
     return lambda batches: combine_further(fused(batches))
 

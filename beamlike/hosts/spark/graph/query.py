@@ -43,7 +43,7 @@ from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.nodes import worker_of
@@ -56,7 +56,6 @@ from beamlike.runtime.graph.outputs import (
 )
 from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
-from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 
 if TYPE_CHECKING:
@@ -77,14 +76,10 @@ class Entry:
 
 def stepped_through(
     entries: Sequence[Entry],
-    layers: Layers,
-    shards: int,
-    buckets: int,
+    spread: Spread,
     *,
     shows: Shows | RowsOfEdge = (),
     observed: Sequence[Observed] | None = None,
-    notes: bool = False,
-    bounded: bool = False,
 ) -> "DataFrame":
     """What leaves a pipeline, `LEFT` or the rows of an edge, from what enters it: one query.
 
@@ -92,15 +87,12 @@ def stepped_through(
         entries: What enters it.
         shows: The edges whose elements are wanted as rows; or the only one, and nothing else is.
         observed: The nodes whose counts Spark's progress is to show.
-        notes: As `Layer` has it.
-        bounded: Whether everything happens in one step.
     """
-    ids = spread_shards(shards)
+    layers = spread.layers
     for index in range(layers.depth):
-        walk = partial(fused_stage, layers, index, shards, buckets, notes=notes, bounded=bounded)
-        sent = _sent(entries, walk, layers, index, shards, buckets).groupBy("shard")
-        work = LayerWork(Layer(layers, index + 1, shards, buckets, notes), ids)
-        if bounded:
+        sent = _sent(entries, spread, index).groupBy("shard")
+        work = LayerWork(Layer(spread, index + 1))
+        if spread.bounded:
             stepped = sent.applyInArrow(reported_group(at_once(work, ["blob"])), MESSAGE)
         else:
             processor = GroupProcessor(work, copies=may_copy(entries[0].rows.sparkSession))
@@ -125,19 +117,13 @@ def stepped_through(
     return left.selectExpr(f"inline({ROWS})") if isinstance(shows, RowsOfEdge) else left
 
 
-def _sent(
-    entries: Sequence[Entry],
-    walk: Callable[[Take | None], Any],
-    layers: Layers,
-    layer: int,
-    shards: int,
-    buckets: int,
-) -> "DataFrame":
+def _sent(entries: Sequence[Entry], spread: Spread, layer: int) -> "DataFrame":
     """What goes to the shards of a layer, combined further where a fanout spreads it."""
-    if not has_fanout(layers, layer):
+    walk = partial(fused_stage, spread, layer)
+    if not has_fanout(spread.layers, layer):
         return _each(entries, walk, SENT)
-    spread = _each(entries, walk, SPREAD).repartition(shards, "way")
-    return spread.mapInArrow(fanout_stage(layers, layer, shards, buckets), SENT)
+    sent = _each(entries, walk, SPREAD).repartition(spread.shards, "way")
+    return sent.mapInArrow(fanout_stage(spread), SENT)
 
 
 def _each(entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: Any) -> "DataFrame":
@@ -197,16 +183,14 @@ def run_pipelines_on_spark(
     wanted = [edge for pipeline in pipelines for edge in pipeline.shown]
     notes = any(pipeline.notes for pipeline in pipelines)
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
-    answers = Answers(layers, pipelines)
+    spread, answers = Spread(layers, shards, buckets, notes), Answers(layers, pipelines)
     if all(source.bounded for source in layers.sources):
         mails = [*mails_of(layers, *answers.sources)]
         with as_raised():
-            for answer in answers_of_job(
-                spark, layers, mails, shards=shards, buckets=buckets, notes=notes
-            ):
+            for answer in answers_of_job(spark, spread, mails):
                 answers.add(answer)
         return answers.runs()
-    with _playing(spark, layers, shards, buckets, notes=notes) as play:
+    with _playing(spark, spread) as play:
         for mail in mails_of(layers, *answers.sources):
             answers.add(play(mail))
     return answers.runs()
@@ -289,15 +273,13 @@ class Answers:
 
 
 @contextmanager
-def _playing(
-    spark: "SparkSession", layers: Layers, shards: int, buckets: int, *, notes: bool
-) -> Iterator[Callable[[Mail], Mail]]:
+def _playing(spark: "SparkSession", spread: Spread) -> Iterator[Callable[[Mail], Mail]]:
     """A query that runs in the block: mail in, and what comes of it out."""
     home = scratch_folder("pipeline")
     inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
     inbox.mkdir()
     rows = spark.readStream.schema(MESSAGE).option("maxFilesPerTrigger", 1).parquet(str(inbox))
-    left = stepped_through([Entry(rows)], layers, shards, buckets, notes=notes)
+    left = stepped_through([Entry(rows)], spread)
     writer = left.writeStream.format("memory")
     writer = writer.queryName(table).option("checkpointLocation", str(home / "checkpoint"))
 
@@ -305,7 +287,7 @@ def _playing(
         # This sink cannot go on from a checkpoint. A query is started again before it has any rows.
         shutil.rmtree(home / "checkpoint", ignore_errors=True)
         partitions = spark.conf.get(PARTITIONS)
-        spark.conf.set(PARTITIONS, str(shards))
+        spark.conf.set(PARTITIONS, str(spread.shards))
         try:
             with without_snapshots(spark):
                 return writer.start()
@@ -317,7 +299,7 @@ def _playing(
     def play(mail: Mail) -> Mail:
         nonlocal query, seen
         hidden = inbox / f".{next(numbers):08}.parquet"
-        pq.write_table(pa.table({"blob": pa.array(layers.sent(mail), pa.binary())}), hidden)
+        pq.write_table(pa.table({"blob": pa.array(spread.layers.sent(mail), pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
         with as_raised():
             if seen:

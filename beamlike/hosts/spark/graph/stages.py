@@ -13,10 +13,9 @@ from beamlike.hosts.spark.workers import tune_worker_process
 from beamlike.machine.input_clocks import InputUpdate, SourceProgress
 from beamlike.model.graph import GroupNode
 from beamlike.runtime.graph.between import Between, EarlyCombining
-from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
-from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.blobs import stream_of
 from beamlike.runtime.tally import TALLIES, tallies_array
 
@@ -55,14 +54,7 @@ def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
 
 
 def fused_stage(
-    layers: Layers,
-    layer: int,
-    shards: int,
-    buckets: int,
-    take: Take | None = None,
-    *,
-    notes: bool = False,
-    bounded: bool = False,
+    spread: Spread, layer: int, take: Take | None = None
 ) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
 
@@ -71,11 +63,9 @@ def fused_stage(
     Args:
         layer: The layer before.
         take: Reads what comes; by default mail.
-        notes: As the layer that follows has it.
-        bounded: Whether everything happens in one step.
     """
-    ids, taking = spread_shards(shards), take or mail_in
-    spreads = has_fanout(layers, layer)
+    ids, taking = spread.ids, take or mail_in
+    spreads = has_fanout(spread.layers, layer)
 
     def run(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -83,9 +73,8 @@ def fused_stage(
         tune_worker_process()
         context = TaskContext.get()
         part = context.partitionId() if context else 0
-        with paused_gc(), Between.over(layers, layer) as stage:
-            early = EarlyCombining(layers, layer, shards, buckets, notes=notes, bounded=bounded)
-            sent = stage.sent(taking(batches), shards, part, early)
+        with paused_gc(), Between.over(spread.layers, layer) as stage:
+            sent = stage.sent(taking(batches), part, EarlyCombining(spread))
         columns = [
             pa.array([None if it.spread else ids[it.position] for it in sent], pa.int32()),
             pa.array([it.blob for it in sent], pa.binary()),
@@ -104,30 +93,24 @@ def has_fanout(layers: Layers, layer: int) -> bool:
     return any(isinstance(node, GroupNode) and node.fanout is not None for node in nodes)
 
 
-def fanout_stage(
-    layers: Layers, layer: int, shards: int, buckets: int
-) -> Callable[[Batches], Batches]:
+def fanout_stage(spread: Spread) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that combines further what is spread by a fanout.
 
     Input: `SPREAD`. What is on its way to a shard passes by. Output: `SENT`.
-
-    Args:
-        layer: The layer before.
     """
-    ids = spread_shards(shards)
+    ids = spread.ids
 
     def run(batches: Batches) -> Batches:
         tune_worker_process()
-        spread: list[bytes] = []
+        blobs: list[bytes] = []
         for batch in batches:
             to_shard = batch.column("shard").is_valid()
-            spread += batch.filter(pc.invert(to_shard)).column("blob").to_pylist()
+            blobs += batch.filter(pc.invert(to_shard)).column("blob").to_pylist()
             yield batch.filter(to_shard).select(["shard", "blob"])
-        if not spread:
+        if not blobs:
             return
         with paused_gc():
-            early = EarlyCombining(layers, layer, shards, buckets)
-            sent = early.merged(Mail.opened(spread))
+            sent = EarlyCombining(spread).merged(Mail.opened(blobs))
         columns = [
             pa.array([ids[it.position] for it in sent], pa.int32()),
             pa.array([it.blob for it in sent], pa.binary()),
