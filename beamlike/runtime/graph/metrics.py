@@ -3,10 +3,11 @@
 Source: Beam Python ``metrics.metricbase``, ``metrics.cells``.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from operator import add
+from typing import Any, Final, Protocol
 
 import attrs
 
@@ -90,34 +91,24 @@ class MetricsRecorder:
 
     def merge(self, other: "MetricsRecorder") -> None:
         """Take over what was recorded elsewhere, after what is here."""
-        for key, by in other.counters.items():
-            self.add(key, by)
-        for key, data in other.distributions.items():
-            known = self.distributions.get(key)
-            self.distributions[key] = data if known is None else known.merged(data)
-        self.gauges |= other.gauges
-        for key, cell in other.cells.items():
-            self.combine(key, cell)
+        for part, together in _TOGETHER.items():
+            known = getattr(self, part)
+            for key, value in getattr(other, part).items():
+                known[key] = together(known[key], value) if key in known else value
 
     def by_step(self) -> "dict[str, MetricsRecorder]":
         """The metrics of each step apart."""
         found: dict[str, MetricsRecorder] = {}
-        for part in ("counters", "distributions", "gauges", "cells"):
+        for part in _TOGETHER:
             for key, value in getattr(self, part).items():
                 getattr(found.setdefault(key.step, MetricsRecorder()), part)[key] = value
         return found
 
     def of_step(self, label: str) -> "MetricsRecorder":
         """The same metrics as those of the step with this label."""
-
-        def named(key: MetricKey) -> MetricKey:
-            return MetricKey(label, key.metric)
-
+        parts = (getattr(self, part).items() for part in _TOGETHER)
         return MetricsRecorder(
-            {named(key): count for key, count in self.counters.items()},
-            {named(key): data for key, data in self.distributions.items()},
-            {named(key): value for key, value in self.gauges.items()},
-            {named(key): cell for key, cell in self.cells.items()},
+            *({MetricKey(label, key.metric): value for key, value in part} for part in parts)
         )
 
     def add(self, key: MetricKey, by: int) -> None:
@@ -139,6 +130,14 @@ class MetricsRecorder:
         known = self.cells.get(key)
         self.cells[key] = cell if known is None else known.combine(cell)
 
+
+_TOGETHER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "counters": add,
+    "distributions": DistributionData.merged,
+    "gauges": lambda _, later: later,
+    "cells": lambda cell, later: cell.combine(later),
+}
+"""How two parts of a metric become one, by the attribute of `MetricsRecorder`, in their order."""
 
 _current: ContextVar[tuple[MetricsRecorder, str] | None] = ContextVar("metrics", default=None)
 
