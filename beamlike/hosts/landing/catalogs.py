@@ -24,18 +24,12 @@ from beamlike.hosts.landing.batch import Batch
 from beamlike.hosts.landing.names import backquoted
 from beamlike.hosts.landing.sql import BATCHES
 from beamlike.hosts.landing.target import Target, check_columns, is_next
-from beamlike.hosts.landing.value_types import ValueType
+from beamlike.hosts.landing.value_types import USUAL, ValueType
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-_HOLDS: Final[frozenset[ValueType]] = frozenset(
-    (
-        *("bool", "int", "float", "string", "bytes", "date", "instant", "local", "decimal"),
-        *("list", "struct", "map"),
-    )
-)
 _LOGGER: Final = logging.getLogger("beamlike.tables")
 
 _ATTEMPTS: Final = 8
@@ -80,8 +74,8 @@ class SparkTable(Target):
     using: str | None = None
     properties: Mapping[str, str] = attrs.field(factory=dict)
 
-    column_types: ClassVar[frozenset[ValueType] | None] = _HOLDS
-    nested_types: ClassVar[frozenset[ValueType]] = _HOLDS
+    column_types: ClassVar[frozenset[ValueType] | None] = USUAL
+    nested_types: ClassVar[frozenset[ValueType]] = USUAL
     reads_names_in_any_case: ClassVar[bool] = True
 
     def check(self) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from beamlike.hosts.landing.value_types import ValueType, value_type
+from beamlike.hosts.landing.value_types import USUAL, ValueType, value_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 Types = Mapping[ValueType, str]
 """What a database calls its types. Lists, structs and maps are JSON in a string."""
 
-JSON_TYPES: Final[frozenset[ValueType]] = frozenset(
-    (
-        *("bool", "int", "float", "string", "bytes", "date", "time", "instant", "local"),
-        *("decimal", "list", "struct", "map", "null"),
-    )
-)
+JSON_TYPES: Final[frozenset[ValueType]] = USUAL | {"time", "null"}
 """What may be inside of a list, a struct or a map that becomes JSON."""
 
 _TYPES: Final = """

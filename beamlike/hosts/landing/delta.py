@@ -9,17 +9,12 @@ from beamlike.extras import needs
 from beamlike.hosts.landing.batch import Batch
 from beamlike.hosts.landing.names import backquoted
 from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next, kinds_of
-from beamlike.hosts.landing.value_types import ValueType
+from beamlike.hosts.landing.value_types import USUAL, ValueType
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HOLDS: Final[frozenset[ValueType]] = frozenset(
-    (
-        *("bool", "int", "float", "string", "bytes", "date", "instant", "local", "decimal"),
-        *("list", "struct", "map", "null"),
-    )
-)
+_HOLDS: Final[frozenset[ValueType]] = USUAL | {"null"}
 
 
 @attrs.frozen

@@ -17,17 +17,18 @@ from beamlike.hosts.landing.target import (
     kinds_of,
     problems_of,
 )
-from beamlike.hosts.landing.value_types import ValueType, inner_types, item_types, value_type
+from beamlike.hosts.landing.value_types import (
+    USUAL,
+    ValueType,
+    inner_types,
+    item_types,
+    value_type,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HOLDS: Final[frozenset[ValueType]] = frozenset(
-    (
-        *("bool", "int", "float", "string", "bytes", "date", "time", "instant", "local"),
-        *("decimal", "list", "struct", "map"),
-    )
-)
+_HOLDS: Final[frozenset[ValueType]] = USUAL | {"time"}
 
 
 @attrs.frozen

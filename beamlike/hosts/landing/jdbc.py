@@ -18,7 +18,7 @@ from beamlike.hosts.landing.batch import Batch
 from beamlike.hosts.landing.columns import JSON_TYPES, flat
 from beamlike.hosts.landing.sql import BATCHES
 from beamlike.hosts.landing.target import Target, check_columns, check_name, is_next
-from beamlike.hosts.landing.value_types import ValueType
+from beamlike.hosts.landing.value_types import USUAL, ValueType
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,12 +52,7 @@ class JDBC(Target):
     table: str
     properties: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
-    column_types: ClassVar[frozenset[ValueType] | None] = frozenset(
-        (
-            *("bool", "int", "float", "string", "bytes", "date", "instant", "local", "decimal"),
-            *("list", "struct", "map"),
-        )
-    )
+    column_types: ClassVar[frozenset[ValueType] | None] = USUAL
     nested_types: ClassVar[frozenset[ValueType]] = JSON_TYPES
 
     def check(self) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import attrs
 
 from beamlike.errors import ColumnError
+from beamlike.hosts.landing.value_types import item_types, value_type
 from beamlike.runtime.session_identity import SESSION_IDENTITY, check_renamed
 
 if TYPE_CHECKING:
@@ -148,41 +149,20 @@ def _rendering(names: Sequence[str], candidates: Collection[str], what: str) -> 
 
 
 def _is_span(dtype: "pa.DataType") -> bool:
-    import pyarrow.types as pt
-
-    return (
-        pt.is_struct(dtype)
-        and [field.name for field in dtype] == ["start", "end"]
-        and all(pt.is_timestamp(field.type) for field in dtype)
-    )
+    times = [value_type(field) for field in item_types(dtype)]
+    return _fields_of(dtype) == ["start", "end"] and {*times} <= {"instant", "local"}
 
 
-def _has_fields(*names: str) -> Callable[["pa.DataType"], bool]:
-    def test(dtype: "pa.DataType") -> bool:
-        import pyarrow.types as pt
-
-        return pt.is_struct(dtype) and {field.name for field in dtype}.issuperset(names)
-
-    return test
+def _fields_of(dtype: "pa.DataType") -> list[str]:
+    """The names of the fields of a struct; none of any other type."""
+    return [field.name for field in dtype] if value_type(dtype) == "struct" else []
 
 
-def _is_text(dtype: "pa.DataType") -> bool:
-    import pyarrow.types as pt
-
-    return bool(pt.is_string(dtype) or pt.is_large_string(dtype))
-
-
-def _is_flag(dtype: "pa.DataType") -> bool:
-    import pyarrow.types as pt
-
-    return bool(pt.is_boolean(dtype))
-
-
-_IS_OWN: Final = {
-    "pane": _has_fields("timing"),
-    "dropped": _has_fields("stage", "reason", "element"),
-    "retraction": _is_flag,
-    "change": _is_text,
-    SESSION_IDENTITY: _is_text,
+_IS_OWN: Final[Mapping[str, Callable[["pa.DataType"], bool]]] = {
+    "pane": lambda dtype: "timing" in _fields_of(dtype),
+    "dropped": lambda dtype: {"stage", "reason", "element"} <= {*_fields_of(dtype)},
+    "retraction": lambda dtype: value_type(dtype) == "bool",
+    "change": lambda dtype: value_type(dtype) == "string",
+    SESSION_IDENTITY: lambda dtype: value_type(dtype) == "string",
 }
 """Whether a column of a grouping's name has the type that a grouping gives it."""

@@ -1,7 +1,7 @@
 """The types of columns, as far as tables differ in what they hold, and what a table refuses."""
 
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from beamlike.errors import ColumnError
 
@@ -28,6 +28,11 @@ ValueType = Literal[
 ]
 """``instant`` is Spark's ``timestamp``, a moment; ``local`` is its ``timestamp_ntz``, what a clock
 on some wall shows."""
+
+USUAL: Final[frozenset[ValueType]] = frozenset(get_args(ValueType)) - {
+    *("time", "interval", "null", "variant"),
+}
+"""What nearly every table holds."""
 
 _SPARK_NAMES = {"instant": "timestamp", "local": "timestamp_ntz", "null": "void"}
 
