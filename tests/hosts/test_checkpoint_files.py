@@ -12,8 +12,9 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import EnvironmentProblem, StateError
 from beamlike.hosts.failed_starts import ADVICE_ON_LEFTOVERS, advising
-from beamlike.hosts.spark.checkpoint_files import FILE_MANAGER, LOCATION, check_file_manager
+from beamlike.hosts.spark.checkpoint_files import FILE_MANAGER, LOCATION, file_manager_problem
 from beamlike.hosts.spark.drain import mark_end
+from beamlike.hosts.spark.session import refuse
 from beamlike.inspect.metrics.log_lines import log_end
 from tests.support.queries.counted import counted
 
@@ -74,7 +75,7 @@ def test_files_that_keep_their_first_content_are_refused(
     spark: Any, location: str, disk: str
 ) -> None:
     with pytest.raises(EnvironmentProblem) as refused:
-        check_file_manager(spark, location)
+        refuse(file_manager_problem(spark, location))
 
     assert str(refused.value) == refusal(disk)
 
@@ -84,7 +85,7 @@ def test_the_name_that_the_manager_had_before_is_refused_and_where_hadoop_is_set
     for setting, mended in ((FILE_MANAGER, UNSET), (f"spark.hadoop.{FILE_MANAGER}", OVERRIDDEN)):
         spark: Any = Session(**{setting: older})
         with pytest.raises(EnvironmentProblem) as refused:
-            check_file_manager(spark)
+            refuse(file_manager_problem(spark))
 
         assert str(refused.value) == refusal("a local disk", older, mended)
 
@@ -101,7 +102,7 @@ def test_the_name_that_the_manager_had_before_is_refused_and_where_hadoop_is_set
     ],
 )
 def test_others_are_taken(spark: Any, location: str) -> None:
-    check_file_manager(spark, location)
+    refuse(file_manager_problem(spark, location))
 
 
 @pytest.mark.spark

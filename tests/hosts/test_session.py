@@ -10,10 +10,11 @@ import pytest
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.spark.session import (
     AVAILABLE_NOW_WRAPPER,
-    check_available_now,
+    available_now_problem,
     check_environment,
     java_version,
     local_session,
+    refuse,
 )
 from beamlike.hosts.spark.ticks import ticks
 
@@ -139,7 +140,7 @@ def test_a_spark_that_would_take_the_backlog_at_once_gets_no_ticks() -> None:
         SparkOfVersion("4.10.0.dev1"),
     ]
     for spark in fit:
-        check_available_now(spark)
+        refuse(available_now_problem(spark))
 
 
 def test_beside_a_session_of_spark_connect_it_says_what_to_use(

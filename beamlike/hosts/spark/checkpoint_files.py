@@ -3,8 +3,6 @@
 import re
 from typing import TYPE_CHECKING, Final
 
-from beamlike.errors import EnvironmentProblem
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -19,20 +17,6 @@ _REPLACES: Final = (
 _KEPT_BY: Final = ("file", "hdfs")
 """File systems whose ``rename`` leaves a file that has the name already as it is."""
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
-
-
-def check_file_manager(spark: "SparkSession", location: str = "") -> None:
-    """Refuse a session whose checkpoints keep the files of an attempt that was lost.
-
-    Args:
-        spark: The session.
-        location: As `file_manager_problem` has it.
-
-    Raises:
-        EnvironmentProblem: With what to do instead.
-    """
-    if (problem := file_manager_problem(spark, location)) is not None:
-        raise EnvironmentProblem(problem)
 
 
 def file_manager_problem(spark: "SparkSession", location: str = "") -> str | None:

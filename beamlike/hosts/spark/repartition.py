@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike.errors import StateError, UnsupportedError
-from beamlike.hosts.spark.checkpoint_files import check_file_manager
+from beamlike.hosts.spark.checkpoint_files import file_manager_problem
 from beamlike.hosts.spark.drain import last_batch, unfinished
+from beamlike.hosts.spark.session import refuse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +38,7 @@ def repartition(spark: "SparkSession", path: str, partitions: int, output: str |
     from pyspark.errors import PySparkException
 
     manager = _manager(spark)
-    check_file_manager(spark, path)
+    refuse(file_manager_problem(spark, path))
     last, log = check_stopped(path, output)
     try:
         manager.repartition(path, partitions, True)

@@ -127,13 +127,13 @@ def state_store_problem(spark: "SparkSession") -> str | None:
     )
 
 
-def check_state_store(spark: "SparkSession") -> None:
-    """Refuse a session whose state store cannot run ``transformWithState``.
+def refuse(problem: str | None) -> None:
+    """Refuse a session that has a problem.
 
     Raises:
-        EnvironmentProblem: With the setting to add.
+        EnvironmentProblem: It has one; with what to change.
     """
-    if (problem := state_store_problem(spark)) is not None:
+    if problem is not None:
         raise EnvironmentProblem(problem)
 
 
@@ -155,16 +155,6 @@ def available_now_problem(spark: "SparkSession") -> str | None:
         f'.config("{AVAILABLE_NOW_WRAPPER}", "true") to the builder of the session, or call '
         "spark.conf.set with the same before the query starts, or use Spark 4.2 or later"
     )
-
-
-def check_available_now(spark: "SparkSession") -> None:
-    """Refuse a session in which a source of ticks would undo ``trigger(availableNow=True)``.
-
-    Raises:
-        EnvironmentProblem: With the setting to add.
-    """
-    if (problem := available_now_problem(spark)) is not None:
-        raise EnvironmentProblem(problem)
 
 
 def _python_sources_end(version: str) -> bool:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from beamlike.hosts.clock import wall_clock_ms
-from beamlike.hosts.spark.session import check_available_now
+from beamlike.hosts.spark.session import available_now_problem, refuse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 try:
     from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
-except ImportError:  # PySpark 4.1: Spark has to wrap the source, see `check_available_now`
+except ImportError:  # PySpark 4.1: Spark has to wrap the source, see `available_now_problem`
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
         """What PySpark 4.2 and later require of a reader that ends with the backlog."""
@@ -37,7 +37,7 @@ def ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
     Raises:
         EnvironmentProblem: With ``availableNow`` this session would take the backlog at once.
     """
-    check_available_now(spark)
+    refuse(available_now_problem(spark))
     spark.dataSource.register(TickSource)
     reader = spark.readStream.format(TickSource.name()).option("every_ms", every_ms)
     if spark.conf.get(_NAMED_SOURCES, "false") == "true":  # then each source has to have a name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.session import check_state_store
+from beamlike.hosts.spark.session import refuse, state_store_problem
 from beamlike.inspect.state.shard import SavedShard
 from beamlike.inspect.state.stage import SavedStage
 from beamlike.runtime.store.stores import INDEX
@@ -76,7 +76,7 @@ class Checkpoint:
     @classmethod
     def open(cls, spark: "SparkSession", path: str, batch: int | None) -> "Checkpoint":
         """Look what there is."""
-        check_state_store(spark)
+        refuse(state_store_problem(spark))
         path = path.rstrip("/")
         # Spark 4.1 makes a folder that it does not find, so what is there is looked at before.
         otherwise, problem = _what_it_is(path), ""
