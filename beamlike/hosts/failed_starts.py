@@ -19,10 +19,6 @@ from typing import Any, Final
 from beamlike.hosts.step_notes import steps_that_ended_workers
 
 _TOO_LATE: Final = "Timed out while waiting for the Python worker to connect back"
-_DIED: Final = "Python worker exited unexpectedly"
-_NOT_INSTALLED: Final = re.compile(r"No module named 'beamlike[.']")
-_TORN: Final = "No content to map due to end-of-input"
-_NOT_EMPTY: Final = "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
 
 ADVICE: Final = (
     "a Python process of the query did not connect within the ten seconds that Spark gives it: "
@@ -65,6 +61,15 @@ ADVICE_WITHOUT_BEAMLIKE: Final = (
     "docs/pages/operating.md"
 )
 
+_ADVICE: Final = {
+    _TOO_LATE: ADVICE,
+    "Python worker exited unexpectedly": ADVICE_ON_DEAD_WORKERS,
+    r"No module named 'beamlike[.']": ADVICE_WITHOUT_BEAMLIKE,
+    "No content to map due to end-of-input": ADVICE_ON_TORN_NOTES,
+    "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY": ADVICE_ON_LEFTOVERS,
+}
+"""What helps, by what Spark says; the first that it says counts."""
+
 
 def came_too_late(words: str | None) -> bool:
     """Whether that is why a query has failed, by the words of Spark's exception."""
@@ -73,20 +78,13 @@ def came_too_late(words: str | None) -> bool:
 
 def advice_on(words: str | None) -> str | None:
     """What helps against such a failure, by the words of Spark's exception; None: nothing known."""
-    if came_too_late(words):
-        return ADVICE
     if words is None:
         return None
-    if _DIED in words:
-        steps = steps_that_ended_workers()
-        return "; ".join(
-            [ADVICE_ON_DEAD_WORKERS, *(f"its last step was {step}" for step in steps[:1])]
-        )
-    if _NOT_INSTALLED.search(words):
-        return ADVICE_WITHOUT_BEAMLIKE
-    if _TORN in words:
-        return ADVICE_ON_TORN_NOTES
-    return ADVICE_ON_LEFTOVERS if _NOT_EMPTY in words else None
+    known = next((advice for sign, advice in _ADVICE.items() if re.search(sign, words)), None)
+    if known is ADVICE_ON_DEAD_WORKERS:
+        last = [f"its last step was {step}" for step in steps_that_ended_workers()[:1]]
+        return "; ".join([known, *last])
+    return known
 
 
 @contextmanager
