@@ -6,23 +6,14 @@ from typing import Final
 import pyarrow as pa
 
 from beamlike.errors import ColumnError
+from beamlike.runtime.sql_types import PLAIN
 
 _TOKEN: Final = re.compile(r"\s*(?:`((?:[^`]|``)+)`|('[^']*')|(\w+)|(\S))")
 
 _PLAIN: Final[dict[str, pa.DataType]] = {
-    "boolean": pa.bool_(),
-    **dict.fromkeys(("tinyint", "byte"), pa.int8()),
-    **dict.fromkeys(("smallint", "short"), pa.int16()),
-    **dict.fromkeys(("int", "integer"), pa.int32()),
-    **dict.fromkeys(("bigint", "long"), pa.int64()),
-    **dict.fromkeys(("float", "real"), pa.float32()),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "binary": pa.binary(),
-    "date": pa.date32(),
-    **dict.fromkeys(("timestamp", "timestamp_ltz"), pa.timestamp("us", "UTC")),
-    "timestamp_ntz": pa.timestamp("us"),
-    "void": pa.null(),
+    **{name: dtype for dtype, name in PLAIN.items() if name.replace("_", "").isalpha()},
+    **{"byte": pa.int8(), "short": pa.int16(), "integer": pa.int32(), "long": pa.int64()},
+    **{"real": pa.float32(), "timestamp_ltz": pa.timestamp("us", "UTC")},
 }
 
 

@@ -14,7 +14,7 @@ _SQL_TYPE: Final = b"beamlike.sql_type"
 _COLLATION: Final = b"beamlike.collation"
 _FOREIGN: Final = b"beamlike.foreign"
 
-_PLAIN: Final = {
+PLAIN: Final = {
     pa.bool_(): "boolean",
     pa.int8(): "tinyint",
     pa.int16(): "smallint",
@@ -31,6 +31,7 @@ _PLAIN: Final = {
     pa.duration("us"): "interval day to second",
     pa.null(): "void",
 }
+"""The name in SQL of each type without parts."""
 
 
 def typed_field(
@@ -66,8 +67,8 @@ def sql_text(dtype: pa.DataType) -> str:
     >>> sql_text(pa.list_(pa.int64())), sql_text(pa.struct([("a", pa.decimal128(5, 2))]))
     ('array<bigint>', 'struct<a:decimal(5,2)>')
     """
-    if dtype in _PLAIN:
-        return _PLAIN[dtype]
+    if dtype in PLAIN:
+        return PLAIN[dtype]
     if pa.types.is_decimal128(dtype):
         return f"decimal({dtype.precision},{dtype.scale})"
     if pa.types.is_list(dtype):
@@ -183,4 +184,4 @@ def _is_usual(dtype: pa.DataType) -> bool:
     """Whether SQL has a type."""
     if pa.types.is_struct(dtype) or pa.types.is_map(dtype) or pa.types.is_list(dtype):
         return all(_is_usual(dtype.field(index).type) for index in range(dtype.num_fields))
-    return dtype in _PLAIN or pa.types.is_decimal128(dtype)
+    return dtype in PLAIN or pa.types.is_decimal128(dtype)
