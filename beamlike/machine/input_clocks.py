@@ -213,15 +213,8 @@ class InputState:
     shards: tuple[int, ...] = ()
     parts: tuple[PartState, ...] = ()
 
-    def in_finer_ticks(self, factor: int) -> Self:
-        """What is remembered, in ticks of which so many make one of before."""
-        return self._changed(lambda instant: instant * factor)
-
-    def in_coarser_ticks(self, factor: int) -> Self:
-        """What is remembered, in ticks that are so many times as long."""
-        return self._changed(lambda instant: instant // factor)
-
-    def _changed(self, change: Callable[[int], int]) -> Self:
+    def in_ticks(self, change: Callable[[int], int]) -> Self:
+        """What is remembered, in other ticks: each instant as ``change`` makes it."""
         return type(self)(
             None if self.greatest is None else change(self.greatest),
             change(self.active_at),

@@ -8,7 +8,7 @@ delay of the watermark, a window and the allowed lateness together. A backlog wh
 side does not jump, however much of it is read at once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 import attrs
@@ -102,22 +102,15 @@ class Clock:
         """Saved clocks, in the ticks of a query that counts so."""
         counted = Resolution[saved.get(_RESOLUTION, MILLISECONDS.word).upper()]
         clocks, factor = cls.from_json(saved), unit.per_ms // counted.per_ms
-        if factor == 1:
-            return clocks
-        return cls(
-            clocks.watermark * factor,
-            clocks.clock * factor,
-            tuple(it.in_finer_ticks(factor) for it in clocks.inputs),
-            None if clocks.side is None else clocks.side * factor,
-        )
+        return clocks if factor == 1 else clocks.in_ticks(lambda instant: instant * factor)
 
-    def in_coarser_ticks(self, factor: int) -> Self:
-        """The clocks in ticks that are so many times as long."""
+    def in_ticks(self, change: Callable[[int], int]) -> Self:
+        """The clocks in other ticks: each instant as ``change`` makes it."""
         return type(self)(
-            self.watermark // factor,
-            self.clock // factor,
-            tuple(it.in_coarser_ticks(factor) for it in self.inputs),
-            None if self.side is None else self.side // factor,
+            change(self.watermark),
+            change(self.clock),
+            tuple(state.in_ticks(change) for state in self.inputs),
+            None if self.side is None else change(self.side),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _INSTANTS = ("start", "output_watermark", "element_hold")
 
 def clock_in_ms(clock: Clock, unit: Resolution) -> Clock:
     """The clocks of a shard, which count so, in milliseconds."""
-    return clock if unit.per_ms == 1 else clock.in_coarser_ticks(unit.per_ms)
+    return clock if unit.per_ms == 1 else clock.in_ticks(lambda instant: instant // unit.per_ms)
 
 
 def in_ms(instant: int | None, unit: Resolution) -> int | None:
