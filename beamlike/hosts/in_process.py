@@ -21,15 +21,8 @@ from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import collect_young, paused_gc
 from beamlike.model.bundle import BUNDLE_SIZE, Bundle
 from beamlike.model.graph import Edge, FlattenNode, Node, StatefulNode, in_order
-from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import (
-    DroppedElement,
-    EdgeOutput,
-    KeptEdges,
-    LostElements,
-    PipelineRun,
-)
+from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.scripts import Step, steps_of
 from beamlike.runtime.graph.staged import folds_parts
@@ -131,9 +124,8 @@ class _Run:
         self._gathering = _gathering(self._order)
         self._waiting: dict[Node, list[Bundle]] = {}
         """What came in parts to nodes that take a step as a whole."""
-        self._metrics = MetricsRecorder()
-        self._came: dict[Edge, EdgeOutput] = {}
-        self._lost = LostElements()
+        self._record = RunRecord()
+        self._metrics = self._record.metrics
         self._clock = 0
         self._behind = set[Node]()
         """The nodes that have not seen the clock of this step yet."""
@@ -156,16 +148,10 @@ class _Run:
             has_ended = True
         finally:
             self._end(started, has_ended)
-        recorded = {
-            node: worker
-            for node, worker in self._workers.items()
-            if self._records and isinstance(worker, Recorded)
-        }
-        graph = frozenset(self._workers)
-        return PipelineRun(
-            *(self._came, self._lost.newest, self._metrics, recorded, self._kept, graph),
-            lost_counts=self._lost.counts,
-        )
+        for node, worker in self._workers.items():
+            if self._records and isinstance(worker, Recorded):
+                self._record.inside[node] = worker
+        return self._record.run(self._workers, self._kept)
 
     def _play_on(self) -> None:
         """Let time pass while functions have work left that does not depend on their input.
@@ -212,7 +198,7 @@ class _Run:
                 self._take(position, passing, is_last=True)
                 before = [self._workers[edge.node].output_watermark for edge in node.sources]
                 self._pass_on(position, passing, lambda: worker.reached(before))  # noqa: B023
-            self._lost.add(
+            self._record.lost.add(
                 DroppedElement(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )
         self._keep(passing)
@@ -230,7 +216,7 @@ class _Run:
     def _keep(self, passing: _Passing) -> None:
         for edge, bundle in passing:
             if self._kept is None or edge in self._kept:
-                self._came.setdefault(edge, EdgeOutput()).add(self._step, bundle)
+                self._record.came[edge].add(self._step, bundle)
 
     def _show_clock(self, node: Node, passing: _Passing) -> None:
         if node in self._behind:

@@ -131,13 +131,7 @@ _WRITTEN: Final = (
 
 
 def _without_outputs(report: "RunReport", nodes: Sequence[Node]) -> PipelineRun:
-    return PipelineRun(
-        *({}, report.lost.newest, report.metrics),
-        kept=frozenset(),
-        nodes=frozenset(nodes),
-        why_not=_WRITTEN,
-        lost_counts=report.lost.counts,
-    )
+    return report.run(nodes, frozenset(), _WRITTEN)
 
 
 def _refuse_what_only_streams_take(options: SparkOptions) -> None:

@@ -1,6 +1,6 @@
 """What a run of a pipeline leaves behind: what came out of its edges, and what was dropped."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -157,3 +157,29 @@ class PipelineRun:
                 f"what came out of {edge.node.label!r}{output} was not kept: {self._why_not}"
             )
         return tuple(self.came.get(edge, ()))
+
+
+@attrs.define
+class RunRecord:
+    """What a run leaves behind, while it goes on.
+
+    Args:
+        came: The elements of each edge.
+        lost: What was dropped.
+        metrics: What functions counted.
+        inside: What happened inside of groupings, where a record is kept.
+    """
+
+    came: dict[Edge, EdgeOutput] = attrs.field(factory=lambda: defaultdict(EdgeOutput))
+    lost: LostElements = attrs.field(factory=LostElements)
+    metrics: MetricsRecorder = attrs.field(factory=MetricsRecorder)
+    inside: dict[Node, Recorded] = attrs.field(factory=dict)
+
+    def run(
+        self, nodes: Iterable[Node], kept: KeptEdges | None, why_not: str = STREAMED_ON
+    ) -> PipelineRun:
+        """What a graph of these nodes has left so far; for the arguments see `PipelineRun`."""
+        return PipelineRun(
+            *(dict(self.came), self.lost.newest, self.metrics, dict(self.inside), kept),
+            *(frozenset(nodes), why_not, self.lost.counts),
+        )

@@ -45,15 +45,8 @@ from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
-from beamlike.runtime.graph.metrics import MetricsRecorder
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.outputs import (
-    DroppedElement,
-    EdgeOutput,
-    KeptEdges,
-    LostElements,
-    PipelineRun,
-)
+from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
 from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
@@ -201,23 +194,21 @@ class Answers:
 
     def __init__(self, layers: Layers, pipelines: Sequence[Scripted]) -> None:
         self._layers, self._steps = layers, 0
-        self._kept = [pipeline.kept for pipeline in pipelines]
-        nodes = [in_order(pipeline.ends) for pipeline in pipelines]
-        self.sources = [[it for it in node if isinstance(it, ReadNode)] for node in nodes]
-        self._graphs = [frozenset(graph) for graph in nodes]
-        self._owner = {
-            layers.number[node]: index for index, own in enumerate(nodes) for node in own
-        }
-        self._came: list[dict[Edge, EdgeOutput]] = [defaultdict(EdgeOutput) for _ in pipelines]
-        self._lost = [LostElements() for _ in pipelines]
-        self._metrics = [MetricsRecorder() for _ in pipelines]
-        self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
-        for index, node in enumerate(layers.nodes):
-            if isinstance(node, NOTED) and pipelines[self._owner[index]].notes:
-                worker = worker_of(node)
-                assert isinstance(worker, StatefulWorker), "a node that is noted has a machine"
-                inside = Inside(self._key_of, self._value_of, worker.machine)
-                self._inside[self._owner[index]][node] = inside
+        self._graphs = [(RunRecord(), in_order(it.ends), it.kept) for it in pipelines]
+        self.sources = [
+            [node for node in nodes if isinstance(node, ReadNode)] for _, nodes, _ in self._graphs
+        ]
+        self._record_of = dict[int, RunRecord]()
+        self._inside = dict[int, Inside]()
+        for pipeline, (record, nodes, _) in zip(pipelines, self._graphs, strict=True):
+            for node in nodes:
+                number = layers.number[node]
+                self._record_of[number] = record
+                if isinstance(node, NOTED) and pipeline.notes:
+                    worker = worker_of(node)
+                    assert isinstance(worker, StatefulWorker), "a node that is noted has a machine"
+                    inside = Inside(self._key_of, self._value_of, worker.machine)
+                    self._inside[number] = record.inside[node] = inside
 
     def add(self, answer: Mail) -> None:
         """What one step brought out."""
@@ -225,15 +216,14 @@ class Answers:
         report = answer.at_the_end(layers.wire)
         for edge_number, parcel in answer.bundles.items():
             edge, bundle = layers.edges[edge_number], parcel.unpacked(layers.wire)
-            self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
+            self._record_of[layers.number[edge.node]].came[edge].add(step, bundle)
         for gone in report.lost:
             label = layers.nodes[gone.node].label
-            self._lost[self._owner[gone.node]].add(
-                [DroppedElement(step, label, gone.key, gone.drop)]
-            )
+            dropped = DroppedElement(step, label, gone.key, gone.drop)
+            self._record_of[gone.node].lost.add([dropped])
         for number, of_node in report.metrics.by_step().items():
-            node = layers.nodes[int(number)]
-            self._metrics[self._owner[int(number)]].merge(of_node.of_step(node.label))
+            label = layers.nodes[int(number)].label
+            self._record_of[int(number)].metrics.merge(of_node.of_step(label))
         self._note(report.traces)
         self._steps += 1
 
@@ -242,10 +232,8 @@ class Answers:
         for it in noted:
             of_node[it.node].append(it)
         for number, traces in of_node.items():
-            node = self._layers.nodes[number]
-            inside = self._inside[self._owner[number]].get(node)
-            if inside is not None:
-                inside.add(self._steps, traces)
+            if number in self._inside:
+                self._inside[number].add(self._steps, traces)
 
     def _key_of(self, blob: bytes) -> Hashable:
         key: Hashable = key_of(blob, self._layers.wire.coders)
@@ -256,20 +244,7 @@ class Answers:
 
     def runs(self) -> list[PipelineRun]:
         """What came out of each, in their order."""
-        return [
-            PipelineRun(
-                *(dict(came), lost.newest, metrics, inside, kept, graph), lost_counts=lost.counts
-            )
-            for came, lost, metrics, inside, kept, graph in zip(
-                self._came,
-                self._lost,
-                self._metrics,
-                self._inside,
-                self._kept,
-                self._graphs,
-                strict=True,
-            )
-        ]
+        return [record.run(nodes, kept) for record, nodes, kept in self._graphs]
 
 
 @contextmanager

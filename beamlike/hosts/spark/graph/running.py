@@ -24,8 +24,7 @@ from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, StatefulNode
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
-from beamlike.runtime.graph.metrics import MetricsRecorder
-from beamlike.runtime.graph.outputs import DroppedElement, LostElements
+from beamlike.runtime.graph.outputs import DroppedElement, RunRecord
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,11 +55,9 @@ class Sink:
 
 
 @attrs.define
-class RunReport:
+class RunReport(RunRecord):
     """What micro-batches reported besides their rows."""
 
-    metrics: MetricsRecorder = attrs.field(factory=MetricsRecorder)
-    lost: LostElements = attrs.field(factory=LostElements)
     ended: set[tuple[int, int]] = attrs.field(factory=set)
     """The shards of nodes whose output watermark is at the end of time."""
 
