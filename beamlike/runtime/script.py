@@ -3,7 +3,7 @@
 The same script runs on every host, and every host returns the same kind of `Run`.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Protocol, runtime_checkable
 
 import attrs
@@ -115,6 +115,18 @@ class Run:
     @property
     def drops(self) -> tuple[Output, ...]:
         return tuple(output for output in self.outputs if isinstance(output.effect, Drop))
+
+    def with_keys(self, key_of: Callable[[Any], Hashable]) -> "Run":
+        """The same run, with what this makes of each key in its place."""
+        script = (
+            Arrive(tuple((key_of(key), element) for key, element in step.elements))
+            if isinstance(step, Arrive)
+            else step
+            for step in self.script
+        )
+        outputs = (attrs.evolve(output, key=key_of(output.key)) for output in self.outputs)
+        trace = (attrs.evolve(traced, key=key_of(traced.key)) for traced in self.trace)
+        return Run(tuple(script), tuple(outputs), tuple(trace), self.steps)
 
     def clocks(self) -> list[tuple[int, int]]:
         """Watermark and processing time (ms) after each step."""

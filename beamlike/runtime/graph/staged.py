@@ -113,17 +113,7 @@ class StatefulWorker(Worker, Recorded):
 
     @property
     def run(self) -> Run:
-        run = self._stage.run
-        return Run(
-            tuple(
-                Arrive(tuple((self._keys[key], element) for key, element in step.elements))
-                if isinstance(step, Arrive)
-                else step
-                for step in run.script
-            ),
-            tuple(attrs.evolve(output, key=self._keys[output.key]) for output in run.outputs),
-            tuple(attrs.evolve(traced, key=self._keys[traced.key]) for traced in run.trace),
-        )
+        return self._stage.run.with_keys(self._keys.__getitem__)
 
     def clock(self, to: int) -> Tagged:
         return self._play(AdvanceClock(to))

@@ -151,17 +151,8 @@ class Inside(Recorded):
         trace: Sequence[TracedEvent] = self._story
         if self._outputs and not trace and isinstance(self._machine, Grouping):
             trace = run_in_memory(self._machine, tuple(self._script)).trace
-        return Run(
-            tuple(
-                Arrive(tuple((self._key_of(key), element) for key, element in step.elements))
-                if isinstance(step, Arrive)
-                else step
-                for step in self._script
-            ),
-            tuple(attrs.evolve(output, key=self._key_of(output.key)) for output in self._outputs),
-            tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in trace),
-            tuple(self._steps),
-        )
+        run = Run(tuple(self._script), tuple(self._outputs), tuple(trace), tuple(self._steps))
+        return run.with_keys(self._key_of)
 
     def add(self, step: int, noted: Iterable[ShardTrace]) -> None:
         """The traces of its shards in one micro-batch, which was this step of the pipeline."""
