@@ -9,7 +9,6 @@ from typing import Final
 
 import pyarrow as pa
 
-from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import HostWatermark, ShardWatermark, StageClock
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
@@ -18,7 +17,7 @@ from beamlike.runtime.graph.keyed import SeenKeys, key_blobs, read_values, shard
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
-from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage, dealt_out
+from beamlike.runtime.graph.side_shards import SideInputStage, dealt_out, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StatefulWorker, is_before_all_windows
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
@@ -173,12 +172,8 @@ class _OnlySideShard(_Only):
     def __init__(self, node: SideInputNode) -> None:
         worker = SideInputWorker(node)
         super().__init__(worker)
-        clocks = []
-        for number in range(len(node.sides)):
-            # The first machine takes the main source, any other what the one before lets out.
-            positions = {number + 1: 1} if number else {0: 0, 1: 1}
-            inputs = Clocks((StageClock(1), StageClock(1)), frozenset({1}))
-            clocks.append(SideClocks(inputs, positions))
+        main, *sides = inputs = range(len(node.sources))
+        clocks = side_clocks(inputs, [main], [[side] for side in sides], lambda _: StageClock(1))
         self._stage = SideInputStage(worker, self._wire, 1, clocks)
         self._known: Sequence[int] = ()
 

@@ -31,7 +31,7 @@ from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.mail import Mail, NodeDrop
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
-from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage
+from beamlike.runtime.graph.side_shards import SideInputStage, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.tracing import ShardTrace
@@ -111,7 +111,8 @@ class Layer:
         origins = self.layers.origins[at]
         clocks = Clocks(tuple(map(self._clock, origins)), self._side(node, origins))
         if isinstance(worker, SideInputWorker):
-            of_machines = self._side_clocks(node, origins)
+            main, *sides = map(self.layers.origins_of, node.sources)
+            of_machines = side_clocks(origins, main, sides, self._clock)
             looking = SideInputStage(worker, self.layers.wire, self.spread.shards, of_machines)
             return Placed(looking, origins, clocks)
         assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
@@ -129,22 +130,6 @@ class Layer:
         _, *sides = node.sources
         of_sides = chain.from_iterable(map(self.layers.origins_of, sides))
         return frozenset(map(origins.index, of_sides))
-
-    def _side_clocks(self, node: Node, origins: Sequence[int]) -> list[SideClocks]:
-        """The clocks of each machine of a node with side inputs."""
-        main, *sides = map(self.layers.origins_of, node.sources)
-        side_clocks = []
-        for number, side in enumerate(sides):
-            # What the first machine lets out comes to the next one within the shard.
-            before: Sequence[InputClock] = [StageClock(1)] if number else []
-            inputs = side if number else [*dict.fromkeys([*main, *side])]
-            places = {origin: place for place, origin in enumerate(inputs, len(before))}
-            clocks = Clocks(
-                (*before, *map(self._clock, inputs)), frozenset(places[origin] for origin in side)
-            )
-            positions = {origins.index(origin): place for origin, place in places.items()}
-            side_clocks.append(SideClocks(clocks, positions))
-        return side_clocks
 
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.spread.shards))

@@ -19,7 +19,7 @@ column              type    holds
 ==================  ======  =================================================================
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from itertools import chain
 from types import NoneType
@@ -32,7 +32,13 @@ import pyarrow as pa
 
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.events import Drop, Element
-from beamlike.machine.input_clocks import HostWatermark, ShardWatermark, WatermarkUpdate
+from beamlike.machine.input_clocks import (
+    HostWatermark,
+    InputClock,
+    ShardWatermark,
+    StageClock,
+    WatermarkUpdate,
+)
 from beamlike.model.bundle import Bundle
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.graph.side_contents import SideContents, Space, digest_of
@@ -161,6 +167,32 @@ class SideClocks:
                 yield update
             elif update.input in self.positions:
                 yield attrs.evolve(update, input=self.positions[update.input])
+
+
+def side_clocks(
+    origins: Sequence[int],
+    main: Sequence[int],
+    sides: Sequence[Sequence[int]],
+    clock_of: Callable[[int], InputClock],
+) -> list[SideClocks]:
+    """The clocks of each machine of a node with side inputs.
+
+    Args:
+        origins: The inputs of the node, by their numbers.
+        main: Those of its main input.
+        sides: Those of each side input.
+        clock_of: The clock of an input.
+    """
+    clocks = []
+    for number, side in enumerate(sides):
+        # What the first machine lets out comes to the next one within the shard.
+        before: Sequence[InputClock] = [StageClock(1)] if number else []
+        inputs = side if number else [*dict.fromkeys([*main, *side])]
+        places = {origin: place for place, origin in enumerate(inputs, len(before))}
+        of_side = frozenset(places[origin] for origin in side)
+        positions = {origins.index(origin): place for origin, place in places.items()}
+        clocks.append(SideClocks(Clocks((*before, *map(clock_of, inputs)), of_side), positions))
+    return clocks
 
 
 class SideInputStage:
