@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 import attrs
+import pyarrow as pa
 
 from beamlike.machine.input_clocks import (
     HostWatermark,
@@ -123,6 +124,22 @@ class Clock:
         inputs = tuple(map(InputState.from_json, saved["inputs"]))
         # Older layouts lack it: the next step sets it.
         return cls(saved["watermark"], saved["clock"], inputs, saved.get("side"))
+
+
+@attrs.frozen
+class ShardInput:
+    """What reaches a shard in one micro-batch.
+
+    Args:
+        tables: Rows or combined elements, in order of arrival, see `beamlike.runtime.envelope`.
+        updates: Updates of the watermark. A lower one than before is ignored: a restarted query
+            may report an older watermark at first.
+        clock: Processing time now (ms), likewise.
+    """
+
+    tables: Sequence[pa.Table]
+    updates: Sequence[WatermarkUpdate]
+    clock: int
 
 
 Stretch = tuple[int, int]

@@ -18,8 +18,7 @@ from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, Merges, Panes, State
 from beamlike.machine.columnar.rules import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
-from beamlike.machine.input_clocks import WatermarkUpdate
-from beamlike.runtime.clock import Clock
+from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_values import arrivals_of, fold_of_part, in_columns, lifted_arrivals_of
@@ -99,20 +98,13 @@ class ColumnShard:
         self._schema = with_bucket(self.layout.schema)
 
     def step(
-        self,
-        store: Store,
-        arrivals: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-        passes: int = 1,
-        index: Index | None = None,
+        self, store: Store, batch: ShardInput, passes: int = 1, index: Index | None = None
     ) -> ColumnsStepped:
         """Take one shard through one micro-batch; as `beamlike.runtime.shard.Shard.step`.
 
         Args:
-            store: See there, as for the next three.
-            arrivals: Rows, or combined elements, in order of arrival.
-            updates: Updates of the watermark.
+            store: The shard's state; read, and written where something changed.
+            batch: What reaches it: rows, or combined elements.
             passes: How many to take at least. Each has every so many-th bucket.
             index: The shard's, which the step changes, if it is read already.
 
@@ -122,8 +114,8 @@ class ColumnShard:
             UnsupportedError: A pass has more than fits in one piece.
         """
         index = index or Index.load(self.plan, store)
-        judged_at = index.at.begin(updates).watermark
-        to = index.at.after(self.plan, updates, clock)
+        arrivals, judged_at = batch.tables, index.at.begin(batch.updates).watermark
+        to = index.at.after(self.plan, batch.updates, batch.clock)
         touched = bool(arrivals) or bool(index.due(to))
         made = list[Pass]()
         if touched:

@@ -11,7 +11,7 @@ micro-batch without data. And panes of a grouping before arrive before the water
 them out, and are not late.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 
 import attrs
 import numpy as np
@@ -29,12 +29,11 @@ from beamlike.machine.events import (
     TraceEvent,
 )
 from beamlike.machine.failures import without_cause
-from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.userstate.machine import StatefulParDo
-from beamlike.runtime.clock import Clock
+from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.envelope import arriving
 from beamlike.runtime.failing import Failing, failures_of, log_failure, panes_in, size_of
 from beamlike.runtime.plan import Plan
@@ -80,23 +79,12 @@ class Shard:
         self._schema = with_bucket(self.layout.schema)
         self._merges = isinstance(self.machine, Grouping) and self.machine.merging_fn is not None
 
-    def step(
-        self,
-        store: Store,
-        arrivals: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-        index: Index | None = None,
-    ) -> Stepped:
+    def step(self, store: Store, batch: ShardInput, index: Index | None = None) -> Stepped:
         """Step one shard through one micro-batch.
 
         Args:
             store: The shard's state; read, and written where something changed.
-            arrivals: Rows with the key columns, ``ts`` (ms), the value columns, ``bucket`` and,
-                if they come in windows, ``start`` and ``end`` (ms), in order of arrival.
-            updates: Updates of the watermark. A lower one than before is ignored: a restarted query
-                may report an older watermark at first.
-            clock: Processing time now (ms), likewise.
+            batch: What reaches it.
             index: The shard's, which the step changes, if it is read already.
 
         Raises:
@@ -107,9 +95,9 @@ class Shard:
             CombineError: The same of an accumulator of a user's own.
         """
         index = index or Index.load(self.plan, store)
-        begin = index.at.begin(updates)
-        to = index.at.after(self.plan, updates, clock)
-        bundles = self._bundles(arrivals)
+        begin = index.at.begin(batch.updates)
+        to = index.at.after(self.plan, batch.updates, batch.clock)
+        bundles = self._bundles(batch.tables)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         ends = to.watermark >= self.plan.resolution.end_of_time

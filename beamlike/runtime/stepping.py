@@ -1,6 +1,6 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import Final, TypeVar
@@ -16,8 +16,8 @@ from beamlike.errors import (
     WindowError,
 )
 from beamlike.machine.columnar.folds import FunctionRaised
-from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.model.graph import ReadNode, StatefulNode, ways_back
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all
 from beamlike.runtime.options import MachineName
@@ -74,21 +74,15 @@ class Stepper:
     def _checking(self) -> Shard:
         return Shard(self.plan, self._logged, checks=True)
 
-    def step(
-        self,
-        store: Store,
-        arrivals: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-        shard: int | None = None,
-    ) -> _Out:
+    def step(self, store: Store, batch: ShardInput, shard: int | None = None) -> _Out:
         """Take one shard through one micro-batch.
 
         Returns what comes out as rows, in tables that fit in a blob each, and the status of the
         shard then.
 
         Args:
-            store: See `beamlike.runtime.shard.Shard.step`, as for the next three.
+            store: The shard's state; read, and written where something changed.
+            batch: What reaches it.
             shard: Its position among all. The report to the stage after this one carries it, if
                 there is one.
 
@@ -97,7 +91,7 @@ class Stepper:
         """
 
         def by_columns(columns: ColumnShard, transaction: Store, index: Index, passes: int) -> _Out:
-            stepped = columns.step(transaction, arrivals, updates, clock, passes, index)
+            stepped = columns.step(transaction, batch, passes, index)
             report = self._report(shard, stepped.status.output_watermark)
             made = self._output.build(stepped, report)
             tables = [blob for table in made for blob in in_blobs(table)]
@@ -106,7 +100,7 @@ class Stepper:
             return tables, stepped.status
 
         def by_key(keys: Shard, transaction: Store, index: Index) -> _Out:
-            out = keys.step(transaction, arrivals, updates, clock, index)
+            out = keys.step(transaction, batch, index)
             report = self._report(shard, out.status.output_watermark)
             tables = []
             if out.effects or report is not None:
@@ -118,8 +112,8 @@ class Stepper:
 
         index, record = Index.load(self.plan, store), None
         if self._recorder is not None:
-            record = self._recorder.watch(store, index, arrivals, updates, clock)
-        with explaining_overflow(self.plan, shard, lambda: [*arrivals, *self._saved(store)]):
+            record = self._recorder.watch(store, index, batch)
+        with explaining_overflow(self.plan, shard, lambda: [*batch.tables, *self._saved(store)]):
             tables, status = self.attempt(store, index, by_columns, by_key)
         if record is not None:
             record()

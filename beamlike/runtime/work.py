@@ -16,7 +16,7 @@ from beamlike.errors import StateError, TimeError
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.clock import Clock
+from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.fanout import FanoutGroup
 from beamlike.runtime.logs import jump_of, log_jump, log_rows, log_silent, logs_drops
 from beamlike.runtime.packing import Arrived, arrived_in, read_blobs
@@ -45,6 +45,27 @@ def known_watermark(reported: int) -> int:
     return reported if reported > 0 else MIN_TIMESTAMP
 
 
+@attrs.frozen
+class HostReport:
+    """What a host says of the watermark and of processing time, in milliseconds, as hosts do.
+
+    Args:
+        updates: What it says of the watermark.
+        clock: Processing time, if nothing that was sent says another.
+    """
+
+    updates: Sequence[HostWatermark]
+    clock: int
+
+    def in_ticks(self, resolution: Resolution) -> tuple[list[HostWatermark], int]:
+        """The same, in ticks."""
+        updates = [
+            attrs.evolve(update, watermark=resolution.from_ms(update.watermark))
+            for update in self.updates
+        ]
+        return updates, resolution.from_ms(self.clock)
+
+
 class Work(ABC):
     """What the groups of an operator do. Nothing of it is kept between micro-batches.
 
@@ -61,12 +82,7 @@ class Work(ABC):
 
     @abstractmethod
     def step(
-        self,
-        group: int,
-        stores: Stores,
-        blobs: Iterable[bytes],
-        updates: Sequence[HostWatermark],
-        clock: int,
+        self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
     ) -> list[tuple[Any, ...]]:
         """Take a group through a micro-batch.
 
@@ -74,8 +90,7 @@ class Work(ABC):
             group: The key of the group.
             stores: Its state.
             blobs: What it was sent, see `beamlike.runtime.envelope`.
-            updates: What the host says of the watermark.
-            clock: Processing time (ms), if nothing that was sent says another.
+            report: What the host says.
 
         Returns:
             Rows of its columns. A table in place of a blob is yet to be one.
@@ -97,22 +112,6 @@ class Work(ABC):
         """Let what it has made come to its end."""
 
 
-@attrs.frozen
-class Said:
-    """What a host says of the watermark and of processing time, in milliseconds, as hosts do."""
-
-    updates: Sequence[HostWatermark]
-    clock: int
-
-    def in_ticks(self, resolution: Resolution) -> tuple[list[HostWatermark], int]:
-        """The same, in ticks."""
-        updates = [
-            attrs.evolve(update, watermark=resolution.from_ms(update.watermark))
-            for update in self.updates
-        ]
-        return updates, resolution.from_ms(self.clock)
-
-
 class _PlanWork(Work):
     """The work of a plan.
 
@@ -129,17 +128,12 @@ class _PlanWork(Work):
         return "always" if self.plan.clocks is None else "at the end"
 
     def step(
-        self,
-        group: int,
-        stores: Stores,
-        blobs: Iterable[bytes],
-        updates: Sequence[HostWatermark],
-        clock: int,
+        self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
     ) -> list[tuple[Any, ...]]:
         arrived = read_blobs(blobs)
         known = self.clock if arrived.clock is None else arrived.clock
-        said = Said(updates, clock if known is None else known)
-        return self._stepped(group, stores(), arrived, said)
+        report = report if known is None else attrs.evolve(report, clock=known)
+        return self._stepped(group, stores(), arrived, report)
 
     def words_of_step(self, group: int, blobs: Sequence[bytes]) -> str:
         plan, size = self.plan, sum(map(len, blobs))
@@ -151,7 +145,7 @@ class _PlanWork(Work):
 
     @abstractmethod
     def _stepped(
-        self, group: int, store: Store, arrived: Arrived, said: "Said"
+        self, group: int, store: Store, arrived: Arrived, report: HostReport
     ) -> list[tuple[Any, ...]]:
         """As `step`, with what arrived, and with what the host says."""
 
@@ -193,7 +187,7 @@ class ShardWork(_PlanWork):
         self.stepper.share_logged(logged)
 
     def _stepped(
-        self, group: int, store: Store, arrived: Arrived, said: Said
+        self, group: int, store: Store, arrived: Arrived, report: HostReport
     ) -> list[tuple[Any, ...]]:
         plan = self.plan
         if group not in plan.shard_ids:
@@ -202,22 +196,23 @@ class ShardWork(_PlanWork):
             Index.load(plan, store)
         if not self._counts_older:
             try:
-                return self._stepped_by(self.stepper, group, store, arrived, said)
+                return self._stepped_by(self.stepper, group, store, arrived, report)
             except CountsOtherwise:
                 self._counts_older = True
         saved = store.read_index()
         if saved is not None and resolution_of_index(saved) is plan.resolution:
-            return self._stepped_by(self.stepper, group, store, arrived, said)
+            return self._stepped_by(self.stepper, group, store, arrived, report)
         older = self._older.plan.resolution
         arrived = arrived_in(older, plan.resolution, arrived)
-        return self._stepped_by(self._older, group, store, arrived, said)
+        return self._stepped_by(self._older, group, store, arrived, report)
 
     def _stepped_by(
-        self, stepper: Stepper, group: int, store: Store, arrived: Arrived, said: Said
+        self, stepper: Stepper, group: int, store: Store, arrived: Arrived, report: HostReport
     ) -> list[tuple[Any, ...]]:
-        plan, (of_host, clock) = stepper.plan, said.in_ticks(stepper.plan.resolution)
-        updates, shard = (*arrived.updates, *of_host), plan.shard_ids.index(group)
-        out, status = stepper.step(store, arrived.tables, updates, clock, shard)
+        plan, (of_host, clock) = stepper.plan, report.in_ticks(stepper.plan.resolution)
+        batch = ShardInput(arrived.tables, (*arrived.updates, *of_host), clock)
+        shard = plan.shard_ids.index(group)
+        out, status = stepper.step(store, batch, shard)
         tables = [*arrived.finished, *out]
         jump = jump_of(plan, arrived.delivered, status)
         if shard == 0:  # the others see the same
@@ -244,10 +239,10 @@ class FanoutWork(_PlanWork):
         return FanoutGroup(self.plan)
 
     def _stepped(
-        self, group: int, store: Store, arrived: Arrived, said: Said
+        self, group: int, store: Store, arrived: Arrived, report: HostReport
     ) -> list[tuple[Any, ...]]:
         unit = self.plan.resolution
-        (of_host, clock), saved = said.in_ticks(unit), store.read_index()
+        (of_host, clock), saved = report.in_ticks(unit), store.read_index()
         before = Clock.at_first(unit) if saved is None else Clock.saved(json.loads(saved), unit)
         updates = (*arrived.updates, *of_host)
         passed, after = self._group.step(group, before, arrived, updates, clock)

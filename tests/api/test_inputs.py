@@ -23,6 +23,7 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.shard import Shard
@@ -84,7 +85,7 @@ class ShardOfInputs:
             }
         )
         # A new shard each time: nothing survives a step but the bytes of the store.
-        out = Shard(self.plan).step(self.store, [table] if rows else [], updates, clock)
+        out = Shard(self.plan).step(self.store, ShardInput([table] if rows else [], updates, clock))
         self.output_watermark = out.status.output_watermark
         panes = [effect for _, effect in out.effects if isinstance(effect, Pane)]
         assert len(panes) == len(out.effects)

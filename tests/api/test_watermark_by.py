@@ -12,6 +12,7 @@ from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import SourceClock, SourceProgress
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.logs import log_silent
 from beamlike.runtime.stepping import stepper_of
 from beamlike.testing import QueryTest
@@ -227,7 +228,7 @@ def test_a_worker_that_logs_warns_of_a_silent_part(caplog: pytest.LogCaptureFixt
     stepper, store, silent = stepper_of(plan), DictStore(), []
     for clock, parts in ((0, "ab"), (51, "a"), (52, "a"), (53, "b"), (200, "a")):
         updates = [SourceProgress(0, 100, part) for part in parts]
-        _, status = stepper.step(store, [], updates, clock, 0)
+        _, status = stepper.step(store, ShardInput([], updates, clock), 0)
         silent.append(status.silent)
         with caplog.at_level(logging.WARNING, "beamlike.panes"):
             log_silent(plan.name, status.silent)

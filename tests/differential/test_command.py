@@ -11,6 +11,7 @@ import attrs
 import pyarrow.compute as pc
 import pytest
 
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.scenarios.files import differences as unlike_expected
@@ -126,11 +127,11 @@ def test_a_key_that_comes_out_otherwise_is_left_alone_in_its_transcript(
 ) -> None:
     step = ColumnShard.step
 
-    def deaf(shard: ColumnShard, store: Any, arrivals: Any, *clocks: Any) -> Any:
-        keys = (table.column("key_key") for table in arrivals)
+    def deaf(shard: ColumnShard, store: Any, batch: ShardInput, *more: Any) -> Any:
+        keys = (table.column("key_key") for table in batch.tables)
         others = (pc.fill_null(pc.not_equal(key, "k7"), True) for key in keys)
-        updates = [table.filter(mask) for table, mask in zip(arrivals, others, strict=True)]
-        return step(shard, store, updates, *clocks)
+        tables = [table.filter(mask) for table, mask in zip(batch.tables, others, strict=True)]
+        return step(shard, store, attrs.evolve(batch, tables=tables), *more)
 
     monkeypatch.setattr(ColumnShard, "step", deaf)
 

@@ -18,6 +18,7 @@ from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.combine import Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.output import drops_of_step
@@ -55,11 +56,11 @@ class _Runtime:
         def by_columns(
             columns: ColumnShard, trial: Store, index: Index, passes: int
         ) -> list[KeyedEffect]:
-            stepped = columns.step(trial, tables, updates, clock, passes, index)
+            stepped = columns.step(trial, ShardInput(tables, updates, clock), passes, index)
             return [*drops_of_step(self.plan, stepped), *panes_of_step(self.plan, stepped)]
 
         def by_key(keys: Shard, trial: Store, index: Index) -> list[KeyedEffect]:
-            return keys.step(trial, tables, updates, clock, index).effects
+            return keys.step(trial, ShardInput(tables, updates, clock), index).effects
 
         return self.stepper.attempt(store, Index.load(self.plan, store), by_columns, by_key)
 

@@ -17,6 +17,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.stepping import stepper_of
@@ -67,7 +68,7 @@ def attempt(
     store.buckets, store.index = dict(before[0]), before[1]
     stepper = stepper_of(plan)
     stepper._passes = passes
-    stepper.step(store, [rows], [HostWatermark(watermark)], clock)
+    stepper.step(store, ShardInput([rows], [HostWatermark(watermark)], clock))
     return store.buckets, store.index
 
 

@@ -15,6 +15,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Always, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import ListColumn, PlainColumn, StampedColumns
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
@@ -181,7 +182,7 @@ def run_in_columns(plan: Plan, *steps: tuple[pa.Table | None, int]) -> list[pa.T
     outputs = []
     for table, watermark in steps:
         arrivals = [] if table is None else [table]
-        tables, _ = stepper.step(store, arrivals, [HostWatermark(watermark)], 0, 3)
+        tables, _ = stepper.step(store, ShardInput(arrivals, [HostWatermark(watermark)], 0), 3)
         outputs.append(pa.concat_tables(tables) if tables else None)
     return outputs
 

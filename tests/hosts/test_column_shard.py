@@ -27,6 +27,7 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
@@ -263,7 +264,7 @@ def test_state_of_another_plan_is_refused() -> None:
     other = ColumnShard(plan_of(WindowingStrategy(FixedWindows(20)), "n"))
 
     with pytest.raises(StateError, match=r"the checkpoint has 'FixedWindows\(10ms\)'"):
-        other.step(both.store, [], [HostWatermark(0)], 0)
+        other.step(both.store, ShardInput([], [HostWatermark(0)], 0))
 
 
 def test_keys_of_several_columns_and_no_key_at_all() -> None:
@@ -306,7 +307,10 @@ def test_a_store_holds_no_pickles_of_built_in_aggregates() -> None:
     store = DictStore()
     shard = ColumnShard(plan_of(WindowingStrategy(Sessions(10), Always(), "retracting")))
 
-    shard.step(store, [table(Row(3, real=1.5, text="a", money=Decimal(1)))], [HostWatermark(0)], 0)
+    shard.step(
+        store,
+        ShardInput([table(Row(3, real=1.5, text="a", money=Decimal(1)))], [HostWatermark(0)], 0),
+    )
 
     assert not any("pickle" in name for name in shard.layout.schema.names)
     assert all(b"cloudpickle" not in blob for blob in store.buckets.values())

@@ -27,6 +27,7 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive
@@ -92,7 +93,7 @@ def test_what_the_reference_machine_saved_is_saved_again_as_it_was(
                 watermark = to
             case AdvanceClock(to):
                 clock = to
-        shard.step(store, tables, [HostWatermark(watermark)], clock)
+        shard.step(store, ShardInput(tables, [HostWatermark(watermark)], clock))
         rows, index = rows_at_rest(plan, store)
         again = woken_and_rested(plan, rows, index)
 

@@ -10,6 +10,7 @@ from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store import index
@@ -45,7 +46,7 @@ def test_a_step_of_a_grouping_unpacks_its_index_once(
     for number in range(4):
         saved.append(store.index)
         rows = [table(Row(number))] if number < 3 else []
-        stepper.step(store, rows, [HostWatermark(number)], number)
+        stepper.step(store, ShardInput(rows, [HostWatermark(number)], number))
     assert unpacked == saved[1:], "the first step has no index yet"
 
 

@@ -20,12 +20,13 @@ from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime import logs
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.envelope import Kind, sealed
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.work import ShardWork
+from beamlike.runtime.work import HostReport, ShardWork
 from beamlike.testing import TestStream
 from tests.support.machines.in_shard import DictStore
 from tests.support.pipelines.in_layers import run_in_letters
@@ -46,7 +47,7 @@ def stepped() -> None:
     lost = Drop(Element((3,), 4), WINDOW, DropReason.EXPIRED, 5)
     table = OutputTable(plan).build([(("ann",), pane), (("bob",), lost)])
     blob = sealed(Kind.FINISHED, table)
-    ShardWork(plan).step(plan.shard_ids[0], DictStore, [blob], [], 0)
+    ShardWork(plan).step(plan.shard_ids[0], DictStore, [blob], HostReport([], 0))
 
 
 def test_each_pane_and_each_drop_is_a_line_with_its_key_and_window(
@@ -118,7 +119,7 @@ def step_sessions(machine: Any) -> None:
                 "bucket": pa.array([0] * len(rows), pa.int32()),
             }
         )
-        stepper.step(store, [table], [], 0)
+        stepper.step(store, ShardInput([table], [], 0))
 
 
 @pytest.mark.parametrize("machine", ["reference", "columnar"])

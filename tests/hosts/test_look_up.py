@@ -18,6 +18,7 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, DefaultTrigger, Repeatedly
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.output import OutputTable
@@ -91,7 +92,7 @@ def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
     outputs = []
     for number, step in enumerate(script):
         tables = [arrivals(step)] if isinstance(step, Arrive) else []
-        effects = Shard(plan).step(store, tables, updates(step), 0).effects
+        effects = Shard(plan).step(store, ShardInput(tables, updates(step), 0)).effects
         outputs += [Output(number, key, effect) for (key,), effect in effects]
     return outputs
 
@@ -176,7 +177,7 @@ def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
     for step in steps:
         stage.play(step)
         tables = [arrivals(step)] if isinstance(step, Arrive) else []
-        stepped = Shard(plan).step(store, tables, updates(step), 0)
+        stepped = Shard(plan).step(store, ShardInput(tables, updates(step), 0))
         promised.append((stage.output_watermark, stepped.status.output_watermark))
     assert promised == [(MIN_TIMESTAMP, MIN_TIMESTAMP), (13, 13), (13, 13), (15, 15), (20, 20)]
 

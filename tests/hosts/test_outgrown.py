@@ -19,6 +19,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.runtime.checked import UserMade
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import AccumulatorColumns, CheckedColumn, PickledColumn
 from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
@@ -268,7 +269,7 @@ def stepped(plan: Plan, *batches: pa.Table) -> list[dict[str, Any]]:
     for watermark, batch in enumerate([*batches, None], -len(batches)):
         arrivals = [] if batch is None else [batch]
         tables, _ = stepper.step(
-            store, arrivals, [HostWatermark(10 if batch is None else watermark)], 0
+            store, ShardInput(arrivals, [HostWatermark(10 if batch is None else watermark)], 0)
         )
         out += [row for table in tables for row in table.to_pylist()]
     return out

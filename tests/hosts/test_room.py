@@ -13,6 +13,7 @@ from beamlike.model.combine import Collect, Max
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import ListColumn, PlainColumn
 from beamlike.runtime.plan import Part, Plan
@@ -59,7 +60,7 @@ def rows(values: list[str], key: str = "ann") -> pa.Table:
 
 def refused(plan: Plan, store: DictStore, *tables: pa.Table, watermark: int = 0) -> str:
     with pytest.raises(UnsupportedError) as error:
-        stepper_of(plan).step(store, tables, [HostWatermark(watermark)], 0, 3)
+        stepper_of(plan).step(store, ShardInput(tables, [HostWatermark(watermark)], 0), 3)
     return str(error.value)
 
 
@@ -68,7 +69,7 @@ def test_rows_that_arrive_in_one_micro_batch_may_be_too_large() -> None:
     plan = plan_of(LONGEST)
     fits, too_large = [rows(["x" * 500]), rows(["x" * 500])], rows(["x" * 501])
 
-    stepper_of(plan).step(DictStore(), fits, [HostWatermark(0)], 0, 3)
+    stepper_of(plan).step(DictStore(), ShardInput(fits, [HostWatermark(0)], 0), 3)
 
     assert refused(plan, DictStore(), fits[0], too_large) == (
         "shard 3 of the 4 of 'beamlike' cannot hold what it is given: column 'v' would have "
@@ -84,7 +85,7 @@ def test_rows_that_arrive_in_one_micro_batch_may_be_too_large() -> None:
 def test_the_windows_of_a_bucket_may_be_too_large_together_and_the_state_stays() -> None:
     plan, store = plan_of(WORDS), DictStore()
     stepper = stepper_of(plan)
-    stepper.step(store, [rows(["x" * 600])], [HostWatermark(0)], 0, 3)
+    stepper.step(store, ShardInput([rows(["x" * 600])], [HostWatermark(0)], 0), 3)
     before = dict(store.buckets), store.index
 
     assert refused(plan, store, rows(["y" * 401])) == (
@@ -93,8 +94,8 @@ def test_the_windows_of_a_bucket_may_be_too_large_together_and_the_state_stays()
     )
     assert (store.buckets, store.index) == before
     # With less it goes on.
-    stepper.step(store, [rows(["y" * 400])], [HostWatermark(0)], 0, 3)
-    (out,), _ = stepper.step(store, [], [HostWatermark(100)], 0, 3)
+    stepper.step(store, ShardInput([rows(["y" * 400])], [HostWatermark(0)], 0), 3)
+    (out,), _ = stepper.step(store, ShardInput([], [HostWatermark(100)], 0), 3)
     assert [len("".join(row["words"])) for row in out.to_pylist()] == [1_000]
 
 
@@ -104,8 +105,8 @@ def test_rows_that_were_replaced_are_cleared_away_before_they_take_room() -> Non
     plan, store = plan_of(LONGEST), DictStore()
     stepper = stepper_of(plan)
     for letter in "abcdefgh":
-        stepper.step(store, [rows([letter * 300])], [HostWatermark(0)], 0, 3)
-    (out,), _ = stepper.step(store, [], [HostWatermark(100)], 0, 3)
+        stepper.step(store, ShardInput([rows([letter * 300])], [HostWatermark(0)], 0), 3)
+    (out,), _ = stepper.step(store, ShardInput([], [HostWatermark(100)], 0), 3)
     assert [row["longest"] for row in out.to_pylist()] == ["h" * 300]
 
 
@@ -154,10 +155,10 @@ def test_a_shard_has_more_in_a_column_than_fits_in_one_piece(machine: Any, remem
     with nullcontext() if remembers else forgetful():
         for letter in "abcde":
             out, status = stepper_of(plan).step(
-                store, [many(20, letter, 50)], [HostWatermark(0)], 0, 3
+                store, ShardInput([many(20, letter, 50)], [HostWatermark(0)], 0), 3
             )
             assert (out, status.windows_open) == ([], 20)
-        out, status = stepper_of(plan).step(store, [], [HostWatermark(100)], 0, 3)
+        out, status = stepper_of(plan).step(store, ShardInput([], [HostWatermark(100)], 0), 3)
 
     found = {row["user"]: row["words"] for table in out for row in table.to_pylist()}
     assert found == {f"key {index:02}": [letter * 50 for letter in "abcde"] for index in range(20)}
@@ -169,8 +170,8 @@ def test_a_micro_batch_brings_more_than_fits_in_one_piece() -> None:
     plan, store = attrs.evolve(plan_of(LONGEST), buckets=8), DictStore()
     arrivals = [many(20, "a", 60), many(20, "b", 70)]
 
-    out, _ = stepper_of(plan).step(store, arrivals, [HostWatermark(0)], 0, 3)
-    ended, _ = stepper_of(plan).step(store, [], [HostWatermark(100)], 0, 3)
+    out, _ = stepper_of(plan).step(store, ShardInput(arrivals, [HostWatermark(0)], 0), 3)
+    ended, _ = stepper_of(plan).step(store, ShardInput([], [HostWatermark(100)], 0), 3)
 
     assert out == []
     found = {row["user"]: row["longest"] for table in ended for row in table.to_pylist()}
@@ -192,9 +193,9 @@ def test_what_does_not_fit_is_taken_in_passes_and_never_key_by_key(
     monkeypatch.setattr(ColumnShard, "step", counted)
     plan = attrs.evolve(plan_of(WORDS), buckets=8)
     stepper, store = stepper_of(plan), DictStore()
-    stepper.step(store, [many(20, "a", 40)], [HostWatermark(0)], 0, 3)
-    stepper.step(store, [many(20, "b", 40)], [HostWatermark(0)], 0, 3)
-    stepper.step(store, [many(20, "c", 40)], [HostWatermark(0)], 0, 3)
+    stepper.step(store, ShardInput([many(20, "a", 40)], [HostWatermark(0)], 0), 3)
+    stepper.step(store, ShardInput([many(20, "b", 40)], [HostWatermark(0)], 0), 3)
+    stepper.step(store, ShardInput([many(20, "c", 40)], [HostWatermark(0)], 0), 3)
 
     # The first step fits. The second does not, and the third begins where that one ended.
     assert taken == [1, 1, 4, 4]

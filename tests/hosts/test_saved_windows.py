@@ -25,6 +25,7 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import Window
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.keys import key_bytes, readable_key
 from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.memory import MemoryStage
@@ -413,7 +414,7 @@ def test_a_side_window_where_rows_wait_waits_for_the_side_input() -> None:
         }
     )
     store = DictStore()
-    Shard(plan).step(store, [arrivals], [HostWatermark(0)], 0)
+    Shard(plan).step(store, ShardInput([arrivals], [HostWatermark(0)], 0))
 
     stage = SavedStage("look-up", 0, (SavedShard.of(0, 0, blobs_of(store)),))
 

@@ -25,6 +25,7 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.plan import Part, Plan, spread_shards
@@ -83,7 +84,7 @@ def run_in_shard(plan: Plan, script: Script, store: CountingStore) -> list[Outpu
                 watermark = to
             case AdvanceClock(to):
                 clock = to
-        effects = shard.step(store, tables, [HostWatermark(watermark)], clock).effects
+        effects = shard.step(store, ShardInput(tables, [HostWatermark(watermark)], clock)).effects
         outputs += [Output(number, key, effect) for (key,), effect in effects]
     return outputs
 
@@ -198,7 +199,7 @@ def test_a_watermark_that_a_restart_reports_too_low_is_not_believed() -> None:
     run_in_shard(plan, (AdvanceWatermark(60_000),), store)
     late = Arrive((("ann", element(1, 5)),))
 
-    effects = Shard(plan).step(store, [arrivals(late, plan.buckets)], [], 0).effects
+    effects = Shard(plan).step(store, ShardInput([arrivals(late, plan.buckets)], [], 0)).effects
 
     assert [effect.reason.value for _, effect in effects] == ["expired"]
 
@@ -208,7 +209,9 @@ def test_elements_are_judged_before_the_watermark_that_they_arrive_with() -> Non
     early = Arrive((("ann", element(1, 5)),))
 
     effects = (
-        Shard(plan).step(store, [arrivals(early, plan.buckets)], [HostWatermark(60_000)], 0).effects
+        Shard(plan)
+        .step(store, ShardInput([arrivals(early, plan.buckets)], [HostWatermark(60_000)], 0))
+        .effects
     )
 
     assert [(e.info.timing.value, e.value[0]) for _, e in effects] == [("ON_TIME", 1)]

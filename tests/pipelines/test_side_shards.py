@@ -27,6 +27,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.side_contents import RECENT
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideClocks, SideInputStage, dealt_out
@@ -89,7 +90,7 @@ class Shards:
             stage = SideInputStage(SideInputWorker(self.node), wire, count, self._clocks())
             tables = arriving.get(shard, [])
             self.tables[shard] += stage.count(tables)
-            stepped = stage.step(store, tables, updates, 0)
+            stepped = stage.step(store, ShardInput(tables, updates, 0))
             outputs += stepped.out.get(MAIN, Bundle())
             self.lost += [drop.element.value for _, drop in stepped.drops]
             self.output_watermarks[shard] = stepped.status.output_watermark

@@ -16,6 +16,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.options import OnError
 from beamlike.runtime.per_key import PerKeyOperation, Returned
 from beamlike.runtime.plan import Plan
@@ -73,7 +74,7 @@ def run_rows(
                 clock = to
         # Each step by another worker, to which the plan comes as bytes.
         shard = Shard(cloudpickle.loads(cloudpickle.dumps(plan)))
-        effects = shard.step(store, tables, [HostWatermark(watermark)], clock).effects
+        effects = shard.step(store, ShardInput(tables, [HostWatermark(watermark)], clock)).effects
         outputs += [Output(number, key, as_text(effect)) for (key,), effect in effects]
     return outputs, store
 

@@ -13,6 +13,7 @@ from beamlike.machine.input_clocks import HostWatermark, ShardWatermark, StageCl
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.resolution import Resolution
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.keyed import SeenKeys, key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
@@ -157,9 +158,8 @@ class _OnlyShard(_Only, Recorded):
 
     def _step(self) -> Tagged:
         tables, self._arrived = together(self._arrived, self._wire), []
-        stepped = self._stage.step(
-            self._store, tables, [HostWatermark(self.watermark)], self._clock
-        )
+        batch = ShardInput(tables, [HostWatermark(self.watermark)], self._clock)
+        stepped = self._stage.step(self._store, batch)
         if self.records:
             self._steps.append((self._number, self._clock, self.watermark, tables, stepped))
         self._wakes_at = stepped.status.clock_deadline
@@ -187,5 +187,5 @@ class _OnlySideShard(_Only):
         tables, self._arrived, self._known = self._arrived, [], watermarks
         self.watermark = max(self.watermark, watermarks[0])
         updates = [ShardWatermark(source, 0, to) for source, to in enumerate(watermarks)]
-        stepped = self._stage.step(self._store, tables, updates, 0)
+        stepped = self._stage.step(self._store, ShardInput(tables, updates, 0))
         return self._come_of(stepped)

@@ -16,7 +16,7 @@ from beamlike.hosts.step_notes import step_noted
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.store.stores import NO_STATE_CACHE, NoStore, StateCache, Store
-from beamlike.runtime.work import AT_ONCE, Work, known_watermark
+from beamlike.runtime.work import AT_ONCE, HostReport, Work, known_watermark
 
 _LOGGED: Final = set[Hashable]()
 """Which failures this worker has logged: each once, however many tasks it does."""
@@ -100,9 +100,9 @@ class GroupProcessor(Processor):
 
     def _step(self, group: int, blobs: Sequence[bytes], times: Any) -> Iterator[Row]:
         self._stepped.add(group)
-        clock, updates = times.getCurrentProcessingTimeInMs(), self._updates(times)
+        report = HostReport(self._updates(times), times.getCurrentProcessingTimeInMs())
         with paused_gc(), step_noted(self._work.words_of_step(group, blobs)):
-            out = self._work.step(group, self._stores, blobs, updates, clock)
+            out = self._work.step(group, self._stores, blobs, report)
             rows = [self._row(*map(self._sent, columns)) for columns in out]
         yield from rows
 
@@ -147,7 +147,7 @@ def at_once(work: Work, columns: Sequence[str]) -> Callable[[pa.Table], pa.Table
         number, blobs = group.column("shard")[0].as_py(), group.column("blob").to_pylist()
         try:
             with paused_gc(), step_noted(work.words_of_step(number, blobs)):
-                out = work.step(number, lambda *_: NoStore(), blobs, AT_ONCE, 0)
+                out = work.step(number, lambda *_: NoStore(), blobs, HostReport(AT_ONCE, 0))
         finally:
             work.close()
         rows = [[row[place] for place in places] for row in out]

@@ -9,7 +9,6 @@ import attrs
 
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.input_clocks import (
-    HostWatermark,
     InputClock,
     InputUpdate,
     ShardWatermark,
@@ -24,7 +23,7 @@ from beamlike.model.graph import (
     StatefulParDoNode,
 )
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.runtime.clock import Jump
+from beamlike.runtime.clock import Jump, ShardInput
 from beamlike.runtime.graph.keyed import noted_of
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.machine_node import MachineNode
@@ -47,7 +46,7 @@ from beamlike.runtime.store.blobs import explaining_overflow
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 from beamlike.runtime.tally import Tally
-from beamlike.runtime.work import HostSays, Stores, Work
+from beamlike.runtime.work import HostReport, HostSays, Stores, Work
 
 NOTED: Final = (GroupNode, MachineNode)
 """The nodes of scripts whose inside is noted."""
@@ -164,7 +163,7 @@ class Layer:
             updates = list(_updates(placed, received.reached))
             room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
             with report.metrics.step(str(at)), stage.worker.blamed(), room:
-                stepped = stage.step(stores[at], tables, updates, now)
+                stepped = stage.step(stores[at], ShardInput(tables, updates, now))
             jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:
                 log_jump(stage.plan.name, jump)
@@ -261,16 +260,11 @@ class LayerWork(Work):
         self._layer, self._ids = layer, layer.spread.ids
 
     def step(
-        self,
-        group: int,
-        stores: Stores,
-        blobs: Iterable[bytes],
-        updates: Sequence[HostWatermark],
-        clock: int,
+        self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
     ) -> list[tuple[Any, ...]]:
         of_nodes = {at: stores(at) for at in self._layer.staged}
         shard = self._ids.index(group)
-        clock = self._layer.layers.resolution.from_ms(clock)
+        clock = self._layer.layers.resolution.from_ms(report.clock)
         return [(blob,) for blob in self._layer.stepped(shard, blobs, of_nodes, clock)]
 
     def close(self) -> None:

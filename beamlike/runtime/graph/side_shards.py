@@ -41,6 +41,7 @@ from beamlike.machine.input_clocks import (
 )
 from beamlike.model.bundle import Bundle
 from beamlike.model.windows import Window, bounds
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.graph.side_contents import SideContents, Space, digest_of
 from beamlike.runtime.graph.side_inputs import (
     SideBatch,
@@ -234,13 +235,7 @@ class SideInputStage:
         """How many elements arrive."""
         return sum(sum(table.column("count").to_pylist()) for table in tables)
 
-    def step(
-        self,
-        store: Store,
-        tables: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-    ) -> StageStepped:
+    def step(self, store: Store, batch: ShardInput) -> StageStepped:
         """Take a shard through a micro-batch; see `Stage.step`.
 
         Raises:
@@ -250,7 +245,7 @@ class SideInputStage:
         """
         sides = len(self._shards)
         contents = SideContents(self.worker, self.wire, Space(store, sides, sides + 1))
-        arrived = [row for table in tables for row in table.to_pylist()]
+        arrived = [row for table in batch.tables for row in table.to_pylist()]
         mains = [row for row in arrived if row["source"] == 0]
         drops, passed = list[tuple[Any, Drop]](), list[tuple[Window, SideBatch]]()
         statuses = list[ShardStatus]()
@@ -263,10 +258,11 @@ class SideInputStage:
                     for it in (batch.element(window) for window, batch in passed)
                 ]
             rows = [*(contents.shown(number, row) for row in shown), *mains]
-            of_inputs = [*self._clocks[number].updates(updates)]
+            of_inputs = [*self._clocks[number].updates(batch.updates)]
             if number:
                 of_inputs.append(ShardWatermark(0, 0, statuses[-1].output_watermark))
-            stepped = shard.step(space, [_machine_table(rows)] if rows else [], of_inputs, clock)
+            tables = [_machine_table(rows)] if rows else []
+            stepped = shard.step(space, ShardInput(tables, of_inputs, batch.clock))
             effects = [effect for _, effect in stepped.effects]
             if number:
                 contents.wait(batch for _, batch in passed)

@@ -12,7 +12,6 @@ from beamlike.errors import UserFunctionError
 from beamlike.machine.clocks import Clocks
 from beamlike.machine.columnar.columns import Panes
 from beamlike.machine.events import Drop, Element, Merged, Pane
-from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.model.bundle import Bundle
 from beamlike.model.combine import Mean
 from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulParDoNode
@@ -20,6 +19,7 @@ from beamlike.model.options import MAX_FAILURES
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 from beamlike.runtime.changes import strategy_words, unnumbered
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ARRIVAL, ColumnShard, Pass
 from beamlike.runtime.columns import ARROW, AccumulatorColumns, PickledColumn, columns_of
 from beamlike.runtime.envelope import elements_of
@@ -240,10 +240,6 @@ class StageStepped:
     panes: Callable[[], list[tuple[Any, Pane]]] = list
 
 
-_MicroBatch = tuple[Sequence[pa.Table], Sequence[WatermarkUpdate], int]
-"""What arrives at a shard, what its inputs report of their watermarks, and processing time (ms)."""
-
-
 @attrs.frozen(slots=False)
 class Stage:
     """A node of a layer: what it is given and shows, and its shards.
@@ -279,19 +275,12 @@ class Stage:
         """Make once, before the first element, what all steps need."""
         _ = self._stepper, self.plan.identity, self.plan.about
 
-    def step(
-        self,
-        store: Store,
-        tables: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-    ) -> StageStepped:
+    def step(self, store: Store, batch: ShardInput) -> StageStepped:
         """Take a shard through a micro-batch, by the columnar machine if that can do it.
 
         Args:
             store: Its state.
-            tables: What arrives, as `together` has it.
-            updates: What its origins report of their watermarks.
+            batch: What reaches it: tables as `together` has them, and what its origins report.
 
         Raises:
             UserFunctionError: A function of the user's raised.
@@ -300,8 +289,8 @@ class Stage:
             stepped = self._stepper.attempt(
                 store,
                 Index.load(self.plan, store),
-                partial(self._by_columns, (tables, updates, clock)),
-                partial(self._key_by_key, (tables, updates, clock)),
+                partial(self._by_columns, batch),
+                partial(self._key_by_key, batch),
             )
         closing = self.worker.closing()
         if closing:
@@ -327,14 +316,15 @@ class Stage:
             return lifted
 
     def _by_columns(
-        self, batch: _MicroBatch, columns: ColumnShard, store: Store, index: Index, passes: int
+        self, batch: ShardInput, columns: ColumnShard, store: Store, index: Index, passes: int
     ) -> StageStepped:
-        plan, (tables, updates, clock) = self.plan, batch
+        plan = self.plan
         late = list[tuple[tuple[Any, ...], Drop]]()
-        if len(tables) > 1:  # one table has one form
-            judged_at = index.at.begin(updates).watermark
-            tables, late = combine_the_rest(plan, lambda: self._lifter, tables, judged_at)
-        stepped = columns.step(store, tables, updates, clock, passes, index)
+        if len(batch.tables) > 1:  # one table has one form
+            judged_at = index.at.begin(batch.updates).watermark
+            together = combine_the_rest(plan, lambda: self._lifter, batch.tables, judged_at)
+            batch, late = attrs.evolve(batch, tables=together[0]), together[1]
+        stepped = columns.step(store, batch, passes, index)
         out, panes = Bundle(), list[tuple[Pass, list[bytes]]]()
         for one in stepped.passes:
             blobs = [blob for (blob,) in key_names(plan, one.keys)]
@@ -363,9 +353,9 @@ class Stage:
             ranks = [self.seen.ranks[blobs[number]] for number in ranks]
         return sorted(range(len(ranks)), key=ranks.__getitem__)
 
-    def _key_by_key(self, batch: _MicroBatch, _: Shard, store: Store, index: Index) -> StageStepped:
+    def _key_by_key(self, batch: ShardInput, _: Shard, store: Store, index: Index) -> StageStepped:
         shard = self._shard
-        stepped = shard.step(store, *batch, index)
+        stepped = shard.step(store, batch, index)
         out, drops, panes = Bundle(), list[tuple[Any, Drop]](), list[tuple[Any, Pane]]()
         effects = stepped.effects
         if self.seen is not None:

@@ -23,9 +23,9 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.machine.input_clocks import SourceClock, WatermarkUpdate
+from beamlike.machine.input_clocks import SourceClock
 from beamlike.model.resolution import MILLISECONDS, Resolution
-from beamlike.runtime.clock import Clock
+from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.envelope import TIMES, coarser
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import one_chunk, pack_blob, unpack_blob
@@ -163,17 +163,10 @@ class StateRecorder:
     def __init__(self, plan: Plan, most: int) -> None:
         self._plan, self._most = plan, most
 
-    def watch(
-        self,
-        store: Store,
-        index: Index,
-        arrivals: Sequence[pa.Table],
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-    ) -> Callable[[], None]:
+    def watch(self, store: Store, index: Index, batch: ShardInput) -> Callable[[], None]:
         """Look at a step before it is made. What is returned records it, once it is."""
-        judged_at = index.at.begin(updates).watermark
-        to = index.at.after(self._plan, updates, clock)
+        arrivals, begin = batch.tables, index.at.begin(batch.updates)
+        to = index.at.after(self._plan, batch.updates, batch.clock)
         after = Moment(to.watermark, to.clock)
         matters = bool(arrivals) or bool(index.due(to))
         contents = self._contents(store, None if index.is_new else index)
@@ -181,11 +174,14 @@ class StateRecorder:
         source = self._plan.key_clock
         if source is not None and arrivals:
             clocks = KeyClocks(self._plan, source, store, index)
-            rows = _with_own(rows, clocks, len(self._plan.keys), index.at.begin(updates), to)
+            rows = _with_own(rows, clocks, len(self._plan.keys), begin, to)
 
         def record() -> None:
             if matters:
-                header: dict[str, Any] = {"judged_at": judged_at, "after": attrs.asdict(after)}
+                header: dict[str, Any] = {
+                    "judged_at": begin.watermark,
+                    "after": attrs.asdict(after),
+                }
                 if source is not None:
                     header["key_clock"] = source.to_json()
                 self._append(store, contents, pack_blob(rows, header, small=True), after)

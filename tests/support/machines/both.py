@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from beamlike.errors import BeamlikeError
 from beamlike.machine.input_clocks import HostWatermark
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.stepping import stepper_of
@@ -62,7 +63,9 @@ class BothMachines:
         raised: list[BeamlikeError] = []
         for stepper, store in zip(self._steppers, stores, strict=True):
             try:
-                out, status = stepper.step(store, tables, [HostWatermark(watermark)], clock, shard)
+                out, status = stepper.step(
+                    store, ShardInput(tables, [HostWatermark(watermark)], clock), shard
+                )
                 said.append(self._by_window(out))
                 stood.append(status)
             except BeamlikeError as error:

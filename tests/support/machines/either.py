@@ -24,6 +24,7 @@ from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import bounds
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.column_shard import ColumnShard, ColumnsStepped
 from beamlike.runtime.envelope import arriving
 from beamlike.runtime.memory import MemoryStage
@@ -153,9 +154,11 @@ def _unlike_memory(setting: Setting) -> list[str]:
 
     def step(number: int, store: DictStore, tables: list[pa.Table]) -> list[KeyedEffect]:
         if not setting.in_columns(number):
-            return reference.step(store, tables, [HostWatermark(watermark)], clock).effects
+            return reference.step(
+                store, ShardInput(tables, [HostWatermark(watermark)], clock)
+            ).effects
         passes = 1 + number % 3  # whatever their number, the same comes out
-        stepped = columns.step(store, tables, [HostWatermark(watermark)], clock, passes)
+        stepped = columns.step(store, ShardInput(tables, [HostWatermark(watermark)], clock), passes)
         return [
             *panes_of_step(plan, stepped),
             *drops_of_step(plan, stepped),

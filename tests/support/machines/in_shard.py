@@ -19,6 +19,7 @@ from beamlike.model.rescaled import reading
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.columns import (
     AccumulatorColumns,
     ListColumn,
@@ -109,7 +110,7 @@ def run_in_shard(
                     watermark = to
                 case AdvanceClock(to):
                     clock = to
-        effects = shard.step(store, tables, [HostWatermark(watermark)], clock).effects
+        effects = shard.step(store, ShardInput(tables, [HostWatermark(watermark)], clock)).effects
         outputs += [Output(number, key, _unwrapped(effect)) for (key,), effect in effects]
     return outputs, store
 

@@ -29,7 +29,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, time_types
 from beamlike.runtime.sql_types import type_text
 from beamlike.runtime.store.stores import NoStore, Store
-from beamlike.runtime.work import AT_ONCE, FanoutWork, ShardWork, Work
+from beamlike.runtime.work import AT_ONCE, FanoutWork, HostReport, ShardWork, Work
 
 _FAR = RowProblem.FAR_FUTURE.value
 _DAY = 86_400_000_000
@@ -224,10 +224,12 @@ def output_of(
     for index, packed_table in enumerate(inputs):
         _deliver(received, packed_table.blobs(plan, index, batch))
 
+    report = HostReport(updates, batch.clock)
+
     def stepped(work: Work, groups: Iterable[int], store_of: StoreOf) -> Iterator[tuple[Any, ...]]:
         for group in dict.fromkeys(groups):
             stores = partial(store_of, group)
-            yield from work.step(group, stores, received.get(group, []), updates, batch.clock)
+            yield from work.step(group, stores, received.get(group, []), report)
 
     if plan.fanout:
         passed = defaultdict[int, list[bytes]](list)

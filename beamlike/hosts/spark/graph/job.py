@@ -26,6 +26,7 @@ from beamlike.runtime.graph.layers import Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.packing import Batches
 from beamlike.runtime.store.stores import DictStore
+from beamlike.runtime.work import HostReport
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -103,7 +104,7 @@ def _steps_of_shard(work: LayerWork) -> Callable[[pa.Table], pa.Table]:
                 left = [
                     (step, blob)
                     for step, blobs in _blobs(group.to_batches()).items()
-                    for (blob,) in work.step(number, stores.__getitem__, blobs, [], 0)
+                    for (blob,) in work.step(number, stores.__getitem__, blobs, HostReport([], 0))
                 ]
         finally:
             work.close()
