@@ -5,6 +5,7 @@ of PySpark, and be changed by its expressions.
 """
 
 import inspect
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -43,16 +44,25 @@ def field_of(name: str, spark_type: T.DataType, *, nullable: bool = True) -> pa.
     return typed_field(name, dtype, text, nullable=nullable, collation=collation)
 
 
-def is_sealed(spark_type: T.DataType) -> bool:
-    """Whether values of a type come as structs of bytes that only Spark can read, or have some."""
+def types_in(spark_type: T.DataType) -> Iterator[T.DataType]:
+    """A type, and all types inside of it."""
+    yield spark_type
+    inner: list[T.DataType] = []
     match spark_type:
         case T.ArrayType():
-            return is_sealed(spark_type.elementType)
+            inner = [spark_type.elementType]
         case T.MapType():
-            return is_sealed(spark_type.keyType) or is_sealed(spark_type.valueType)
+            inner = [spark_type.keyType, spark_type.valueType]
         case T.StructType():
-            return any(is_sealed(field.dataType) for field in spark_type.fields)
-    return type(spark_type).__name__ in ("VariantType", "GeometryType", "GeographyType")
+            inner = [field.dataType for field in spark_type.fields]
+    for dtype in inner:
+        yield from types_in(dtype)
+
+
+def is_sealed(spark_type: T.DataType) -> bool:
+    """Whether values of a type come as structs of bytes that only Spark can read, or have some."""
+    sealed = ("VariantType", "GeometryType", "GeographyType")
+    return any(type(dtype).__name__ in sealed for dtype in types_in(spark_type))
 
 
 def arrow_type(spark_type: T.DataType, name: str, argument: str) -> pa.DataType:
@@ -118,14 +128,5 @@ def read_columns(text: str) -> pa.Schema | None:
 
 def _collation_in(spark_type: T.DataType) -> str | None:
     """The collation of a string, or of one in a value of a type; None for plain strings."""
-    match spark_type:
-        case T.StringType():
-            return None if spark_type.isUTF8BinaryCollation() else spark_type.collation
-        case T.ArrayType():
-            return _collation_in(spark_type.elementType)
-        case T.MapType():
-            return _collation_in(spark_type.keyType) or _collation_in(spark_type.valueType)
-        case T.StructType():
-            of_fields = (_collation_in(field.dataType) for field in spark_type.fields)
-            return next(filter(None, of_fields), None)
-    return None
+    strings = (dtype for dtype in types_in(spark_type) if isinstance(dtype, T.StringType))
+    return next((it.collation for it in strings if not it.isUTF8BinaryCollation()), None)

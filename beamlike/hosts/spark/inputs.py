@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from beamlike.hosts.pyspark_types import schema_of, spark_type
+from beamlike.hosts.pyspark_types import schema_of, spark_type, types_in
 from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.json_rows import TO_JSON
 from beamlike.runtime.output import READABLE
@@ -76,14 +76,8 @@ def readable(value: "Column", dtype: T.DataType) -> "Column":
 
 def _has_times(dtype: T.DataType) -> bool:
     """Whether a date or a time may be in values of a type. Most arrays need no look inside."""
-    match dtype:
-        case T.ArrayType():
-            return _has_times(dtype.elementType)
-        case T.MapType():
-            return _has_times(dtype.keyType) or _has_times(dtype.valueType)
-        case T.StructType():
-            return any(_has_times(field.dataType) for field in dtype.fields)
-    return isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType)
+    times = T.DateType | T.TimestampType | T.TimestampNTZType
+    return any(isinstance(inner, times) for inner in types_in(dtype))
 
 
 def _has_unreadable(values: "Column", dtype: T.DataType) -> "Column":
@@ -157,12 +151,5 @@ def _with_entries(value: "Column", dtype: T.DataType) -> "Column":
 
 def _has_other_keys(dtype: T.DataType) -> bool:
     """Whether maps may be in values of a type whose keys are no strings."""
-    match dtype:
-        case T.MapType():
-            is_text = isinstance(dtype.keyType, T.StringType)
-            return not is_text or _has_other_keys(dtype.valueType)
-        case T.ArrayType():
-            return _has_other_keys(dtype.elementType)
-        case T.StructType():
-            return any(_has_other_keys(field.dataType) for field in dtype.fields)
-    return False
+    maps = (inner for inner in types_in(dtype) if isinstance(inner, T.MapType))
+    return any(not isinstance(inner.keyType, T.StringType) for inner in maps)
