@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from beamlike.model.resolution import Resolution
+from beamlike.model.stateful import StatefulFn
 from beamlike.runtime.columns import AccumulatorColumns
 from beamlike.runtime.script import Machine
 
@@ -52,10 +53,20 @@ class Operation(ABC):
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         """The value of an element for each row of the plan's value columns."""
 
-    @abstractmethod
     def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
-        """The value of an element by name, to be shown when it is dropped."""
+        """The value of an element by name, to be shown when it is dropped; not of a node of a
+        graph, whose elements are no columns."""
+        raise NotImplementedError
 
-    @abstractmethod
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
-        """The values of panes as columns; where there is no pane the value is None."""
+        """The values of panes as columns; where there is no pane the value is None. Not of a node
+        of a graph."""
+        raise NotImplementedError
+
+
+def function_words(fn: StatefulFn) -> dict[str, str]:
+    """What saved state depends on of a function with states and timers."""
+    return {
+        name: ", ".join(sorted(spec.words for spec in specs.values())) or "none"
+        for name, specs in (("states", fn.states), ("timers", fn.timers))
+    }

@@ -24,7 +24,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.changes import lateness_words
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converted
 from beamlike.runtime.json_rows import scalars
-from beamlike.runtime.operation import Operation
+from beamlike.runtime.operation import Operation, function_words
 from beamlike.runtime.options import OnError
 
 Types = Mapping[str, pa.DataType]
@@ -177,8 +177,7 @@ class PerKeyOperation(Operation):
             "allowed lateness": lateness_words(
                 self.strategy.allowed_lateness, self.strategy.resolution
             ),
-            "states": ", ".join(sorted(state.words for state in fn.states.values())) or "none",
-            "timers": ", ".join(sorted(timer.words for timer in fn.timers.values())) or "none",
+            **function_words(fn),
         }
         if fn.sorts:  # only then rows are saved
             words["waiting rows"] = ", ".join(

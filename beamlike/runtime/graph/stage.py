@@ -37,7 +37,7 @@ from beamlike.runtime.graph.staged import StatefulWorker
 from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.lift import Lifter, combine_the_rest, lifter_of
-from beamlike.runtime.operation import Operation
+from beamlike.runtime.operation import Operation, function_words
 from beamlike.runtime.options import STAGE
 from beamlike.runtime.output import drops_of_step, key_names, keyed_merges
 from beamlike.runtime.plan import Part, Plan
@@ -107,22 +107,10 @@ class _Does(Operation):
             sides = ", ".join(map(str, self.node.sides))
             fields |= {"main": str(self.node.main), "side inputs": sides}
         elif isinstance(self.node, StatefulParDoNode):
-            fn = self.node.fn
-            fields["states"] = (
-                ", ".join(sorted(state.words for state in fn.states.values())) or "none"
-            )
-            fields["timers"] = (
-                ", ".join(sorted(timer.words for timer in fn.timers.values())) or "none"
-            )
+            fields |= function_words(self.node.fn)
         elif isinstance(self.machine, UsersMachine):
             fields |= self.machine.words
         return fields
-
-    def fields(self, value: Any) -> Mapping[str, pa.Scalar]:
-        raise AssertionError("the elements of a node are no columns")
-
-    def show(self, values: Sequence[Any]) -> list[pa.Array]:
-        raise AssertionError("the elements of a node are no columns")
 
 
 @attrs.frozen
