@@ -54,6 +54,7 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.windows import Window, window_of
 from beamlike.runtime.clock import Delivered
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.store.blobs import damaged, stream_of, table_in
 from beamlike.runtime.store.state import Key, key_tuples
 
@@ -167,9 +168,7 @@ _CLOCK: Final = pa.schema([("of", pa.int32()), ("clock", pa.int64())])
 
 
 def _table(rows: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.Table:
-    columns = [*zip(*rows, strict=True)] or [()] * len(schema)
-    arrays = [pa.array(column, dtype) for column, dtype in zip(columns, schema.types, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return table_of([*zip(*rows, strict=True)] or [()] * len(schema), schema)
 
 
 def _rows(table: pa.Table) -> Iterable[tuple[Any, ...]]:

@@ -19,6 +19,7 @@ from beamlike.machine.events import Drop, Item, Lifted
 from beamlike.runtime.envelope import arriving, is_lifted
 from beamlike.runtime.output import keyed_drops
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.row_values import arrivals_of, fold_of_part, lifted_arrivals_of
 from beamlike.runtime.stepping import RETRY_KEY_BY_KEY, choose_machine
 from beamlike.runtime.store.blobs import one_chunk
@@ -188,8 +189,4 @@ class _KeyByKey:
             *layout.encode([one.accumulator for one in ones]),
             [hashes[key] for key, _ in lifted],
         ]
-        arrays = [
-            values if isinstance(values, pa.Array) else pa.array(values, field.type)
-            for values, field in zip(columns, self._schema, strict=True)
-        ]
-        return pa.Table.from_arrays(arrays, schema=self._schema)
+        return table_of(columns, self._schema)

@@ -36,12 +36,13 @@ from beamlike.machine.events import Drop, Element, Pane
 from beamlike.model.windows import IntervalWindow, Window, bounds
 from beamlike.runtime.column_shard import ColumnsStepped, Pass
 from beamlike.runtime.envelope import arriving
-from beamlike.runtime.json_rows import write_row
+from beamlike.runtime.json_rows import scalars, write_row
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import (
     DROPPED_ROW,
     MARKS,
     REPORT,
+    table_of,
     time_types,
 )
 from beamlike.runtime.session_identity import SESSION_IDENTITY, session_identity
@@ -135,10 +136,7 @@ class OutputTable:
         }
         columns += [[shown[name](row) for row in rows] for name in self._extra]
         columns.append([row.marks for row in rows])
-        arrays = [
-            pa.array(values, field.type) for values, field in zip(columns, self.schema, strict=True)
-        ]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        return table_of(columns, self.schema)
 
     def _rows(self, effects: Sequence[KeyedEffect]) -> Iterator[_Row]:
         if not self._extra or self.plan.render == "retractions":
@@ -185,10 +183,7 @@ class OutputTable:
 
     def _drop(self, key: Key, drop: Drop) -> _Row:
         plan, element = self.plan, drop.element
-        shown = {
-            name: pa.scalar(value, dtype)
-            for (name, dtype), value in zip(plan.keys.items(), key, strict=True)
-        }
+        shown = scalars(plan.keys, key)
         if isinstance(element, Element):
             shown |= plan.operation.fields(element.value)
         dropped = {
@@ -230,8 +225,7 @@ class OutputTable:
         columns: dict[str, list[Any]] = {name: [None] * len(dropped) for name in self.schema.names}
         columns |= keys
         columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": one} for one in dropped]
-        arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        return table_of([columns[name] for name in self.schema.names], self.schema)
 
 
 def _pane_row(pane: Pane) -> dict[str, Any]:

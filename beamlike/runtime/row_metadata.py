@@ -27,7 +27,8 @@ field           type    holds
 ==============  ======  ================================================================
 """
 
-from typing import Final, Self, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final, Self, TypeVar
 
 import attrs
 import pyarrow as pa
@@ -118,6 +119,15 @@ BAD_ROWS: Final = (
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")
 """Fields that the packer reads, from rows of a source and from those of a grouping."""
+
+
+def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    """Columns, of values of Python or as arrays, as a table with these names and types."""
+    arrays = [
+        values if isinstance(values, pa.Array) else pa.array(values, field.type)
+        for values, field in zip(columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)

@@ -54,19 +54,25 @@ from beamlike.runtime.graph.side_inputs import (
 from beamlike.runtime.graph.stage import StageStepped, plan_of
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 
-_COLUMNS: Final = {
-    "source": pa.int32(),
-    "value_value": pa.binary(),
-    "digest": pa.string(),
-    "count": pa.int64(),
-    "ts": pa.int64(),
-    "start": pa.int64(),
-    "end": pa.int64(),
-}
+_COLUMNS: Final = pa.schema(
+    [
+        *(("source", pa.int32()), ("value_value", pa.binary()), ("digest", pa.string())),
+        *((name, pa.int64()) for name in ("count", "ts", "start", "end")),
+    ]
+)
+_OF_MACHINE: Final = pa.schema(
+    [
+        *(("key_key", pa.binary()), ("value_value", pa.binary())),
+        *((name, pa.int64()) for name in ("ts", "start", "end")),
+        ("bucket", pa.int32()),
+    ]
+)
+"""What a machine takes, as `beamlike.runtime.envelope` reads it."""
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 """Knuth's multiplicative hash: numbers that are evenly spaced land everywhere."""
 _HASHED: Final = frozenset((bool, bytes, int, str, date, datetime, time, timedelta))
@@ -103,9 +109,7 @@ def dealt_out(bundles: Sequence[Bundle], wire: Wire, shards: int) -> Iterator[tu
         own = main if shards == 1 else main.at(np.nonzero(places == shard)[0].tolist())
         rows = [*panes, *(_row(window, batch, wire) for window, batch in batches(own))]
         if rows:
-            columns = zip(*rows, strict=True)
-            arrays = map(pa.array, columns, _COLUMNS.values())
-            yield shard, pa.Table.from_arrays([*arrays], [*_COLUMNS])
+            yield shard, table_of([*zip(*rows, strict=True)], _COLUMNS)
 
 
 def _shards_of(main: Bundle, wire: Wire, shards: int) -> Any:
@@ -261,7 +265,8 @@ class SideInputStage:
             of_inputs = [*self._clocks[number].updates(batch.updates)]
             if number:
                 of_inputs.append(ShardWatermark(0, 0, statuses[-1].output_watermark))
-            tables = [_machine_table(rows)] if rows else []
+            of_machine = [row | {"key_key": _KEY, "bucket": 0} for row in rows]
+            tables = [pa.Table.from_pylist(of_machine, _OF_MACHINE)] if rows else []
             stepped = shard.step(space, ShardInput(tables, of_inputs, batch.clock))
             effects = [effect for _, effect in stepped.effects]
             if number:
@@ -285,21 +290,6 @@ def _time(element: Element) -> dict[str, Any]:
     assert element.window is not None, "a batch is in a window"
     start, end = bounds(element.window)
     return {"ts": element.timestamp, "start": start, "end": end}
-
-
-def _machine_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """What a machine takes, as `beamlike.runtime.envelope` reads it."""
-    number = pa.int64()
-    return pa.table(
-        {
-            "key_key": pa.array([_KEY] * len(rows), pa.binary()),
-            "value_value": pa.array([row["value_value"] for row in rows], pa.binary()),
-            "ts": pa.array([row["ts"] for row in rows], number),
-            "start": pa.array([row["start"] for row in rows], number),
-            "end": pa.array([row["end"] for row in rows], number),
-            "bucket": pa.array([0] * len(rows), pa.int32()),
-        }
-    )
 
 
 def _together(statuses: Sequence[ShardStatus]) -> ShardStatus:

@@ -22,6 +22,7 @@ from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.model.resolution import MICROSECONDS
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import in_order
@@ -68,11 +69,7 @@ class KeyClocks:
         if not clocks.known:
             return
         rows = [(*key, it.watermark, it.greatest, it.active_at) for key, it in clocks.known.items()]
-        columns = map(list, zip(*rows, strict=True))
-        table = pa.table(
-            [pa.array(*it) for it in zip(columns, self._schema.types, strict=True)],
-            schema=self._schema,
-        )
+        table = table_of([*zip(*rows, strict=True)], self._schema)
         blob = pack_blob(in_order(table), {}, small=True)
         self._store.write(_FIRST - bucket, blob)
         self._index.own[bucket] = _digest(blob)

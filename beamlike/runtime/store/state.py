@@ -46,6 +46,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import Window, bounds, window_of
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import table_of
 
 Key = tuple[Any, ...]
 
@@ -101,7 +102,6 @@ class StateLayout:
         self._plain_names = [field.name for field in fields[len(plan.keys) :]]
         self._accumulator = plan.operation.accumulator
         self._accumulator_types = self._accumulator.types()
-        self._plain_fields = fields
         self.schema = pa.schema([*fields, *self._accumulator_types.items()])
 
     def encode(self, states: Mapping[Key, KeyState]) -> pa.Table:
@@ -143,11 +143,7 @@ class StateLayout:
             columns.append([w.size for w in kept])
         # First of all: what outgrew its type here, did so in the panes that are not retracted, too.
         accumulators = self._accumulator.encode([w.accumulator for w in kept])
-        arrays = [
-            pa.array(values, field.type)
-            for values, field in zip(columns, self._plain_fields, strict=True)
-        ]
-        return pa.Table.from_arrays([*arrays, *accumulators], schema=self.schema)
+        return table_of([*columns, *accumulators], self.schema)
 
     def decode(
         self, table: pa.Table, watermark: int, clock: int, side: int | None = None
