@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from beamlike.hosts.spark.workers import tune_worker_process
+from beamlike.hosts.spark.workers import task_number, tune_worker_process
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.packing import EMPTY, Batches, packed, packed_blobs
 from beamlike.runtime.plan import Plan
@@ -20,12 +20,8 @@ def packer(
     """
 
     def pack(batches: Batches) -> Batches:
-        from pyspark import TaskContext
-
         tune_worker_process()
-        context = TaskContext.get()
-        part = context.partitionId() if context else 0
-        yield from packed(plan, batches, input_index, assign, part)
+        yield from packed(plan, batches, input_index, assign, task_number())
 
     return pack
 

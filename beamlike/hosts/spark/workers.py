@@ -45,6 +45,14 @@ def tune_worker_process() -> None:
         _eased = True
 
 
+def task_number() -> int:
+    """The number of the partition that this task works on; 0 where there is no task."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return context.partitionId() if context else 0
+
+
 def local_folder() -> str:
     """Where Spark has its files on the machine of this worker, which go when the application ends,
     also what a failed task left there; empty if Spark does not say."""

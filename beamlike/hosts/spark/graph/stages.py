@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from pyspark.sql import types as T
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.spark.workers import tune_worker_process
+from beamlike.hosts.spark.workers import task_number, tune_worker_process
 from beamlike.machine.input_clocks import InputUpdate, SourceProgress
 from beamlike.model.graph import GroupNode
 from beamlike.runtime.graph.between import Between, EarlyCombining
@@ -68,13 +68,9 @@ def fused_stage(
     spreads = has_fanout(spread.layers, layer)
 
     def run(batches: Batches) -> Batches:
-        from pyspark import TaskContext
-
         tune_worker_process()
-        context = TaskContext.get()
-        part = context.partitionId() if context else 0
         with paused_gc(), Between.over(spread.layers, layer) as stage:
-            sent = stage.sent(taking(batches), part, EarlyCombining(spread))
+            sent = stage.sent(taking(batches), task_number(), EarlyCombining(spread))
         columns = [
             pa.array([None if it.spread else ids[it.position] for it in sent], pa.int32()),
             pa.array([it.blob for it in sent], pa.binary()),
