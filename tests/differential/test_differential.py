@@ -269,7 +269,7 @@ def test_a_columnar_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.M
 def test_a_worker_that_remembers_rows_of_another_state_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pages, "_digest", lambda *blobs: "as always")
+    monkeypatch.setattr(pages, "digest_of", lambda *blobs: "as always")
 
     assert first_broken_streams().law == EITHER_MACHINE
 

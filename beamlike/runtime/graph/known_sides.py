@@ -6,7 +6,6 @@ nothing is dealt out to shards. What an element sees is what the machine of the 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import blake2b
 from typing import Any
 
 from beamlike.model.bundle import Bundle, Spans
@@ -86,21 +85,14 @@ def known(
             `beamlike.runtime.envelope`.
         wire: How their values are bytes.
     """
+    from beamlike.runtime.store.blobs import digest_of
+
     main, *sides = node.sources
     blobs = tuple(tuple(map(bytes, panes(edge))) for edge in sides)
-    digest = blake2b(digest_size=16)
-    for number, of_side in enumerate(blobs):
-        for blob in of_side:
-            digest.update(b"%d %d " % (number, len(blob)))
-            digest.update(blob)
+    numbered = ((number, blob) for number, of_side in enumerate(blobs) for blob in of_side)
+    digest = digest_of(*(b"%d %d " % (number, len(blob)) + blob for number, blob in numbered))
     return KnownSideInputNode(
-        node.label,
-        (main,),
-        node,
-        blobs,
-        digest.hexdigest(),
-        wire,
-        resolution=node.resolution,
+        node.label, (main,), node, blobs, digest, wire, resolution=node.resolution
     )
 
 

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
 from typing import Any, Final
 
 import attrs
@@ -20,17 +19,12 @@ from beamlike.runtime.graph.side_inputs import (
     released,
 )
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.store.blobs import damaged
+from beamlike.runtime.store.blobs import damaged, digest_of
 from beamlike.runtime.store.index import UNREADABLE
 from beamlike.runtime.store.stores import INDEX, Recent, Store
 
 _ROOM: Final = 256 * 1024 * 1024
 """So many bytes on the wire may the items have that a process keeps."""
-
-
-def digest_of(blob: bytes) -> str:
-    """The digest of items on the wire."""
-    return blake2b(blob, digest_size=16).hexdigest()
 
 
 class Space(Store):

@@ -42,7 +42,7 @@ from beamlike.machine.input_clocks import (
 from beamlike.model.bundle import Bundle
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.graph.side_contents import SideContents, Space, digest_of
+from beamlike.runtime.graph.side_contents import SideContents, Space
 from beamlike.runtime.graph.side_inputs import (
     SideBatch,
     SideInputWorker,
@@ -56,6 +56,7 @@ from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import table_of
 from beamlike.runtime.shard import Shard
+from beamlike.runtime.store.blobs import digest_of
 from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.stores import Store
 

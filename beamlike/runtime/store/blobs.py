@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from typing import Any, Final
 
 import pyarrow as pa
@@ -87,6 +88,14 @@ def unpack_blob(blob: bytes | pa.Buffer) -> tuple[pa.Table, dict[str, Any]]:
     if not isinstance(header, dict):
         raise StateError(damaged(blob, "its header is no object"))
     return table, header
+
+
+def digest_of(*blobs: bytes) -> str:
+    """The digest of blobs one after the other."""
+    digest = blake2b(digest_size=16)
+    for blob in blobs:
+        digest.update(blob)
+    return digest.hexdigest()
 
 
 def damaged(blob: bytes | pa.Buffer, why: str) -> str:

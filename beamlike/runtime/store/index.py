@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import Any, Final
 
 import attrs
@@ -19,7 +18,7 @@ from beamlike.runtime.changes import resolution_in
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
+from beamlike.runtime.store.blobs import damaged, digest_of, pack_blob, unpack_blob
 from beamlike.runtime.store.pages import PageContents
 from beamlike.runtime.store.stores import Store
 
@@ -272,10 +271,7 @@ def resolution_of_index(blob: bytes) -> Resolution:
 
 def _seal(columns: Mapping[str, Any], header: Mapping[str, Any]) -> str:
     """A digest of all that an index says: one wrong number would be windows that never end."""
-    digest = blake2b(json.dumps(header).encode(), digest_size=16)
-    for column in columns.values():
-        digest.update(column.tobytes())
-    return digest.hexdigest()
+    return digest_of(json.dumps(header).encode(), *(it.tobytes() for it in columns.values()))
 
 
 def _least(deadlines: Any) -> int | None:

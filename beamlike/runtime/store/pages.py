@@ -21,7 +21,6 @@ near, under names that begin with the digest: the host knows where.
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final, Self
 
@@ -32,7 +31,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.runtime.store.blobs import below, damaged, pack_blob, unpack_blob
+from beamlike.runtime.store.blobs import below, damaged, digest_of, pack_blob, unpack_blob
 from beamlike.runtime.store.stores import Recent, Store
 
 PAGE: Final = 8 * 2**20
@@ -184,7 +183,7 @@ class Pages:
         before = self.contents
         places = b64encode(gone.astype(np.int64).tobytes()).decode()
         blob = pack_blob(new.combine_chunks(), {"gone": places}, small=True)
-        digest = _digest(before.digests[-1].encode(), blob)
+        digest = digest_of(before.digests[-1].encode(), blob)
         self._store.write(before.next, blob)
         self._keep([blob], digest)
         self.contents = PageContents(
@@ -207,7 +206,7 @@ class Pages:
                 self._store.nearby.forget(name)
         blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in _pages(living)]
         numbers = range(before.next, before.next + len(blobs))
-        digest = _digest(*blobs)
+        digest = digest_of(*blobs)
         for number, blob in zip(numbers, blobs, strict=True):
             self._store.write(number, blob)
         self._keep(blobs, digest)
@@ -224,10 +223,10 @@ class Pages:
         """
         names = _names(digest, len(numbers))
         found = [blob for blob in map(self._store.nearby.find, names) if blob is not None]
-        if len(found) == len(names) and _digest(before.encode(), *found) == digest:
+        if len(found) == len(names) and digest_of(before.encode(), *found) == digest:
             return found
         blobs = [self._blob(number) for number in numbers]
-        if _digest(before.encode(), *blobs) != digest:  # a wrong byte may be a wrong sum
+        if digest_of(before.encode(), *blobs) != digest:  # a wrong byte may be a wrong sum
             raise StateError(damaged(blobs[-1], "it, or one before it, is not what was written"))
         self._keep(blobs, digest)
         return blobs
@@ -263,13 +262,6 @@ def _pages(rows: pa.Table) -> Iterator[pa.Table]:
             yield from _pages(page)
         else:
             yield page
-
-
-def _digest(*blobs: bytes) -> str:
-    digest = blake2b(digest_size=16)
-    for blob in blobs:
-        digest.update(blob)
-    return digest.hexdigest()
 
 
 def _names(digest: str, count: int) -> list[str]:
