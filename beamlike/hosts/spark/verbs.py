@@ -169,12 +169,6 @@ class SparkFrames(Frames):
             MARKS,
         )
 
-    def side_rows(
-        self, rows: DataFrame, renamed: Mapping[str, str], names: Sequence[str], as_: str
-    ) -> DataFrame:
-        key = [column(own).alias(shown) for shown, own in renamed.items()]
-        return rows.select(*key, F.struct(*(column(name) for name in names)).alias(as_), MARKS)
-
     def as_side(
         self,
         panes: DataFrame,

@@ -228,11 +228,6 @@ class TableFrames(Frames):
         fields += [rows.fields.field(name) for name in (*rest, MARKS)]
         return rows.rewritten(pa.schema(fields), paired)
 
-    def side_rows(
-        self, rows: TableFrame, renamed: Mapping[str, str], names: Sequence[str], as_: str
-    ) -> TableFrame:
-        return self.tagged(rows, renamed, as_, {as_: self.row_type(rows, names)})
-
     def as_side(
         self,
         panes: TableFrame,
