@@ -141,17 +141,15 @@ class OutputTable:
     def _rows(self, effects: Sequence[KeyedEffect]) -> Iterator[_Row]:
         if not self._extra or self.plan.render == "retractions":
             for key, effect in effects:
-                yield (
-                    self._pane(key, effect) if isinstance(effect, Pane) else self._drop(key, effect)
-                )
+                if isinstance(effect, Pane):
+                    yield _Row(key, effect.window, self._marks(effect), effect)
+                else:
+                    yield self._drop(key, effect)
             return
         for key, of_key in groupby(effects, key=itemgetter(0)):
             own = [effect for _, effect in of_key]
             yield from self._changes(key, [effect for effect in own if isinstance(effect, Pane)])
             yield from (self._drop(key, effect) for effect in own if isinstance(effect, Drop))
-
-    def _pane(self, key: Key, pane: Pane) -> _Row:
-        return _Row(key, pane.window, self._marks(pane), pane)
 
     def _marks(self, pane: Pane) -> dict[str, Any] | None:
         """What the next grouping has to know of a pane; nothing if there cannot be one."""

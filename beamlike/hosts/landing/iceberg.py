@@ -86,7 +86,9 @@ class Iceberg(Target):
         table = self._open(self.table, batch.rows, batch, batch.query)
         if table is not None:
             row_keys = {*batch.gone, *batch.rows.column(batch.row_key).to_pylist()}
-            with _quiet(), table.transaction() as transaction:
+            # It warns of a delete that finds nothing: then all rows are new.
+            quiet = warnings.catch_warnings(action="ignore", category=UserWarning)
+            with quiet, table.transaction() as transaction:
                 if row_keys and table.current_snapshot() is not None:
                     transaction.delete(In(batch.row_key, row_keys))  # type: ignore[call-arg, arg-type]
                 transaction.append(_widened(batch.rows))
@@ -159,11 +161,6 @@ def _loses_null(value: Any, dtype: "pa.DataType") -> bool:
     if held == "struct" and value is not None:
         return any(_loses_null(value[field.name], field.type) for field in dtype)
     return False
-
-
-def _quiet() -> "warnings.catch_warnings[None]":
-    """It warns of a delete that finds nothing: then all rows are new."""
-    return warnings.catch_warnings(action="ignore", category=UserWarning)
 
 
 def _alike(kinds: dict[str, str]) -> dict[str, str]:

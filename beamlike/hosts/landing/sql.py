@@ -6,7 +6,7 @@ again, after a crash at whatever moment, finds its own number there.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -172,10 +172,7 @@ class SqlTarget(Target):
             others = [name for name in names if name != quoted(primary)]
             changes = ", ".join(f"{name} = excluded.{name}" for name in others)
             statement += f" ON CONFLICT ({quoted(primary)}) DO UPDATE SET {changes}"
-        self.execute_all(cursor, statement, list(self._cells(rows)))
-
-    def _cells(self, rows: "pa.Table") -> Iterator[tuple[Any, ...]]:
-        return cells(rows, instants_as_text=self.instants_as_text)
+        self.execute_all(cursor, statement, [*cells(rows, instants_as_text=self.instants_as_text)])
 
 
 class _OnlyTried(Exception):

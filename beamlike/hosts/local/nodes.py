@@ -14,7 +14,7 @@ from beamlike.model.bundle import Bundle
 from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.resolution import Resolution
 from beamlike.runtime.clock import ShardInput
-from beamlike.runtime.graph.keyed import SeenKeys, key_blobs, read_values, shard_tables, together
+from beamlike.runtime.graph.keyed import SeenKeys, key_blobs, shard_tables, together
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
@@ -116,11 +116,7 @@ class _OnlyShard(_Only, Recorded):
 
     @property
     def run(self) -> Run:
-        inside = Inside(
-            self._stage.key_of,
-            lambda value: next(read_values([value], self._wire)),
-            self._worker.machine,
-        )
+        inside = Inside(self._stage.key_of, self._wire, self._worker.machine)
         for number, clock, watermark, tables, stepped in self._steps:
             given = list(self._stage.given(tables))
             noted = ShardTrace(0, 0, clock, watermark, given, stepped.outputs(), stepped.trace)

@@ -48,7 +48,11 @@ def computable_first(
     while chosen:
         left = _left(ends, chosen)
         # What both need is computed once: a function that counts would count twice.
-        alone = [node for node in chosen if node in left and left.isdisjoint(_before_sides(node))]
+        alone = [
+            node
+            for node in chosen
+            if node in left and left.isdisjoint(in_order([it.node for it in node.sources[1:]]))
+        ]
         if alone == chosen:
             break
         chosen = alone
@@ -65,10 +69,6 @@ def _left(ends: Sequence[Node], known_sides: Sequence[SideInputNode]) -> set[Nod
             sources = node.sources[:1] if node in known_sides else node.sources
             ahead += (edge.node for edge in sources)
     return found
-
-
-def _before_sides(node: SideInputNode) -> list[Node]:
-    return in_order([edge.node for edge in node.sources[1:]])
 
 
 def _ends(edge: Edge, comes_to_end: Callable[[ReadNode], bool]) -> bool:

@@ -27,6 +27,8 @@ from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
+from beamlike.runtime.graph.keyed import read_values
+from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.plan import Plan
@@ -128,18 +130,13 @@ class Inside(Recorded):
 
     Args:
         key_of: The key that became these bytes.
-        value_of: The value that did.
+        wire: How its values are bytes.
         machine: The reference machine of the grouping. Where the columnar machine stepped it, which
             reports only what comes out, the trace is that of the reference machine.
     """
 
-    def __init__(
-        self,
-        key_of: Callable[[Any], Hashable],
-        value_of: Callable[[Any], Any],
-        machine: Machine,
-    ) -> None:
-        self._key_of, self._value_of, self._machine = key_of, value_of, machine
+    def __init__(self, key_of: Callable[[Any], Hashable], wire: Wire, machine: Machine) -> None:
+        self._key_of, self._wire, self._machine = key_of, wire, machine
         self._script: list[ScriptStep] = []
         self._steps: list[int] = []
         self._outputs: list[Output] = []
@@ -159,10 +156,11 @@ class Inside(Recorded):
         shards = sorted(noted, key=lambda it: it.shard)
         clock = max(shard.clock for shard in shards)
         watermark = min(shard.watermark for shard in shards)
+        given = [arrival for shard in shards for arrival in shard.arrived]
+        values = read_values((value for _, value, _ in given), self._wire)
         arrived: list[tuple[Any, Element]] = [
-            (key, attrs.evolve(element, value=self._value_of(value)))
-            for shard in shards
-            for key, value, element in shard.arrived
+            (key, attrs.evolve(element, value=value))
+            for (key, _, element), value in zip(given, values, strict=True)
         ]
         happenings: tuple[tuple[ScriptStep, bool], ...] = (
             (AdvanceClock(clock), clock > self._clock),

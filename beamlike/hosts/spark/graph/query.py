@@ -2,7 +2,7 @@
 
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import count
@@ -40,7 +40,6 @@ from beamlike.hosts.spark.state_cache import may_copy
 from beamlike.hosts.spark.worker_errors import as_raised, reported, reported_group
 from beamlike.machine.input_clocks import StageClock
 from beamlike.model.graph import Edge, Node, ReadNode, in_order
-from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layer import NOTED, Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers, Spread
@@ -198,6 +197,7 @@ class Answers:
         self.sources = [
             [node for node in nodes if isinstance(node, ReadNode)] for _, nodes, _ in self._graphs
         ]
+        key_of_blob = partial(key_of, coders=layers.wire.coders)
         self._record_of = dict[int, RunRecord]()
         self._inside = dict[int, Inside]()
         for pipeline, (record, nodes, _) in zip(pipelines, self._graphs, strict=True):
@@ -207,7 +207,7 @@ class Answers:
                 if isinstance(node, NOTED) and pipeline.notes:
                     worker = worker_of(node)
                     assert isinstance(worker, StatefulWorker), "a node that is noted has a machine"
-                    inside = Inside(self._key_of, self._value_of, worker.machine)
+                    inside = Inside(key_of_blob, layers.wire, worker.machine)
                     self._inside[number] = record.inside[node] = inside
 
     def add(self, answer: Mail) -> None:
@@ -234,13 +234,6 @@ class Answers:
         for number, traces in of_node.items():
             if number in self._inside:
                 self._inside[number].add(self._steps, traces)
-
-    def _key_of(self, blob: bytes) -> Hashable:
-        key: Hashable = key_of(blob, self._layers.wire.coders)
-        return key
-
-    def _value_of(self, value: Any) -> Any:
-        return next(read_values([value], self._layers.wire))
 
     def runs(self) -> list[PipelineRun]:
         """What came out of each, in their order."""
