@@ -335,7 +335,7 @@ def bind_look_up(
         side.trigger,
         side.allowed_lateness,
     )
-    plan = Plan(strategy, keys, values, (), does=operation, **options)
+    plan = Plan(strategy, keys, values, (), custom_operation=operation, **options)
     check_names(columns, plan, "rename it with select() or with_columns() before")
     return plan, {name: Input(name, dtype) for name, dtype in values.items()}
 
@@ -381,7 +381,7 @@ def bind_per_key(
     )
     on_error = options.get("on_error", "drop")
     operation = PerKeyOperation(fn(returned), strategy, values, results, pane, on_error)
-    plan = Plan(strategy, keys, values, (), does=operation, **options)
+    plan = Plan(strategy, keys, values, (), custom_operation=operation, **options)
     check_names(columns, plan, "give the column of returns another name")
     return plan, {name: Input(name, dtype) for name, dtype in values.items()}
 

@@ -184,7 +184,7 @@ class PlanOptions(TypedDict, total=False):
 class Plan:
     """What a stage does with which rows, and how its state is laid out.
 
-    It aggregates ``parts`` by ``strategy``, unless ``does`` says that it does something else.
+    It aggregates ``parts`` by ``strategy``, unless it has a ``custom_operation``, and does that.
 
     Keys are spread over ``shards`` groups of Spark, and within each over ``buckets``: parts of
     which the shard's index keeps the earliest deadlines, so that the reference machine steps only
@@ -226,7 +226,7 @@ class Plan:
     clocks: Clocks | None = None
     source: SourceClock | None = None
     reports: bool = False
-    does: Operation | None = None
+    custom_operation: Operation | None = None
     lift: bool = False
     fanout: int = 0
     machine_name: MachineName = "auto"
@@ -265,7 +265,8 @@ class Plan:
             clocks=self.clocks and self.clocks.in_resolution(resolution),
             source=self.source and self.source.in_resolution(resolution),
             key_clock=self.key_clock and self.key_clock.in_resolution(resolution),
-            does=self.does and self.does.in_resolution(resolution),
+            custom_operation=self.custom_operation
+            and self.custom_operation.in_resolution(resolution),
         )
 
     @property
@@ -292,8 +293,8 @@ class Plan:
 
     @cached_property
     def operation(self) -> Operation:
-        if self.does is not None:
-            return self.does
+        if self.custom_operation is not None:
+            return self.custom_operation
         return Aggregation(self.strategy, self.values, self.parts, self.on_error)
 
     @cached_property
@@ -303,7 +304,7 @@ class Plan:
     @cached_property
     def checking_machine(self) -> Machine:
         """A machine that refuses one by one the elements that make an aggregate too much."""
-        if self.does is not None:
+        if self.custom_operation is not None:
             return self.machine
         return Grouping(self.strategy, _together(self.parts, checked=True), self.on_error)
 

@@ -147,7 +147,7 @@ def test_a_function_that_evicts_elements_is_called_key_by_key() -> None:
 
 def test_a_look_up_groups_nothing() -> None:
     does = LookUp(MINUTES, MINUTES, 0, "left", {"lane": pa.string()}, {"owner": pa.string()})
-    plan = attrs.evolve(plan_of(), does=does, parts=())
+    plan = attrs.evolve(plan_of(), custom_operation=does, parts=())
 
     assert why(plan) == "it looks values up instead of grouping rows"
 

@@ -52,7 +52,7 @@ def plan_of(
         shards=1,
         buckets=2,
         clocks=Clocks((SourceClock(0), SourceClock(0)), side=frozenset({0})),
-        does=does,
+        custom_operation=does,
     )
 
 

@@ -401,7 +401,9 @@ def test_a_side_window_where_rows_wait_waits_for_the_side_input() -> None:
     does = LookUp(FixedWindows(10), FixedWindows(20), 5, "left", main, side)
     values = {**main, SIDE: pa.list_(pa.struct(list(side.items())))}
     strategy = WindowingStrategy(FixedWindows(10))
-    plan = Plan(strategy, {"plate": pa.string()}, values, (), shards=1, buckets=1, does=does)
+    plan = Plan(
+        strategy, {"plate": pa.string()}, values, (), shards=1, buckets=1, custom_operation=does
+    )
     arrivals = pa.table(
         {
             "key_plate": pa.array(["waits", "found", "found"]),

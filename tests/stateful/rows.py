@@ -62,7 +62,9 @@ def run_rows(
         row_function(fn, rows, "States"), strategy, _COLUMNS, _TEXT, on_error=on_error
     )
     keys = {"key": _COLUMNS["key"]}
-    plan = Plan(strategy, keys, _COLUMNS, (), shards=1, buckets=2, does=does, on_error=on_error)
+    plan = Plan(
+        strategy, keys, _COLUMNS, (), shards=1, buckets=2, custom_operation=does, on_error=on_error
+    )
     store, watermark, clock = DictStore(), MIN_TIMESTAMP, 0
     outputs: list[Output] = []
     for number, step in enumerate(script):

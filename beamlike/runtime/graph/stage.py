@@ -64,7 +64,7 @@ class HeldValues:
 
 
 @attrs.frozen
-class _Does(Operation):
+class NodeOperation(Operation):
     """The machine of a node, which saved state depends on.
 
     ``typed`` is how its accumulators are saved, where the type of its values is declared, and
@@ -200,7 +200,7 @@ def plan_of(
         on_error="drop" if isinstance(node, GroupNode) and node.drops_failures else "fail",
         name=node.label or STAGE,  # that of a scenario has none
         clocks=None if clocks is None else clocks.in_resolution(unit),
-        does=_Does(machine, node, read, untyped, typed),
+        custom_operation=NodeOperation(machine, node, read, untyped, typed),
         max_failures=share,
     )
 

@@ -93,7 +93,7 @@ class StateLayout:
             pa.field("nonspeculative", pa.int64()),
         ]
         self._retracting = plan.retracts
-        self._has_one_value = plan.does is not None
+        self._has_one_value = plan.custom_operation is not None
         if self._retracting:
             fields.append(pa.field("unretracted_panes", pa.list_(self._pane_type())))
         self._sized = grouping is not None and grouping.needs_sizes
