@@ -221,7 +221,7 @@ class _Run:
     def _show_clock(self, node: Node, passing: _Passing) -> None:
         if node in self._behind:
             self._behind.discard(node)
-            with self._metrics.step(node.label), self._workers[node].blamed():
+            with self._metrics.step(node.label), self._workers[node].errors_name_this_node():
                 for tag, bundle in self._workers[node].clock(self._clock):
                     passing.add(Edge(node, tag), bundle)
 
@@ -273,7 +273,7 @@ class _Run:
         parts = self._parts(node, outputs_of)
         part: list[tuple[Edge, Bundle]] = []
         while True:
-            with self._metrics.step(node.label), worker.blamed():
+            with self._metrics.step(node.label), worker.errors_name_this_node():
                 following = next(parts, None)
             if following is None:
                 break

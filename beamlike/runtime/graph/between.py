@@ -67,10 +67,10 @@ class EarlyCombining:
         node, wire = layers.nodes[number], layers.wire
         worker = worker_of(node)
         if isinstance(worker, SideInputWorker):
-            with worker.blamed():
+            with worker.errors_name_this_node():
                 return EarlyCombined([*dealt_out(inputs, wire, spread.shards)])
         assert isinstance(worker, StatefulWorker), "a node of a layer has a machine"
-        with mail.report.metrics.step(str(number)), worker.blamed():
+        with mail.report.metrics.step(str(number)), worker.errors_name_this_node():
             keyed = worker.keyed(inputs)
             blobs = key_blobs(keyed.keys, wire.coders)
             if _comes_one_by_one(node):
@@ -85,7 +85,7 @@ class EarlyCombining:
         """What a fanout spread to this task, combined, for the shards."""
         sent = []
         for number, tables in spread.tables.items():
-            with worker_of(self.spread.layers.nodes[number]).blamed():
+            with worker_of(self.spread.layers.nodes[number]).errors_name_this_node():
                 for shard, table in self._combiner(number).merged(tables):
                     sent.append(Sent(shard, _elements(number, table)))
         return sent

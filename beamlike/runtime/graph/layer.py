@@ -162,7 +162,7 @@ class Layer:
             now = max(clocks, default=clock)
             updates = list(_updates(placed, received.reached))
             room = explaining_overflow(stage.plan, shard, lambda: tables)  # noqa: B023
-            with report.metrics.step(str(at)), stage.worker.blamed(), room:
+            with report.metrics.step(str(at)), stage.worker.errors_name_this_node(), room:
                 stepped = stage.step(stores[at], ShardInput(tables, updates, now))
             jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:

@@ -45,7 +45,7 @@ def taken(
     """
     outputs = _from(worker, bundles)
     while True:
-        with metrics.step(step), worker.blamed():
+        with metrics.step(step), worker.errors_name_this_node():
             found = list(islice(outputs, 1 if worker.paces else None))
         if not found:
             return

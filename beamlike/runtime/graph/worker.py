@@ -110,7 +110,7 @@ class Worker(ABC):
         return drops
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def errors_name_this_node(self) -> Iterator[None]:
         """What fails inside the block names this node, if it has a label: one that is run by
         itself has none, and its errors are those of the user's function.
 

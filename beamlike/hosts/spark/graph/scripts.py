@@ -45,7 +45,7 @@ def _mails(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Mail]:
     for step in steps_of(workers):
         before = {source: worker.output_watermark for source, worker in workers.items()}
         assert step.source is not None, "a script is of a source"
-        with workers[step.source].blamed():
+        with workers[step.source].errors_name_this_node():
             found = list(workers[step.source].happen(step.events))
         mail = Mail(
             reached=[
