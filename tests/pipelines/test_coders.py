@@ -270,11 +270,11 @@ def test_a_coder_of_a_class_that_another_process_lacks_stays_behind() -> None:
 
 def test_what_has_no_equality_is_known_by_its_bytes_if_they_tell() -> None:
     registry.register_coder(Token, TokenCoder)
-    assert Wire.declared().through(Token("a")).name == "a"
+    assert Wire.declared().round_trip(Token("a")).name == "a"
 
     registry.register_coder(Token, ShoutingTokens)
     with pytest.raises(CoderError, match="which is not equal to it"):
-        Wire.declared().through(Token("a"))
+        Wire.declared().round_trip(Token("a"))
 
 
 @attrs.frozen

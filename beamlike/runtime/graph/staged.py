@@ -125,13 +125,13 @@ class StatefulWorker(Worker, Recorded):
     def take(self, bundles: Sequence[Bundle]) -> Tagged:
         arriving = self.arriving(bundles)
         if self._wire.coders:
-            arriving = ((key, self._through(element)) for key, element in arriving)
+            arriving = ((key, self._round_trip(element)) for key, element in arriving)
         elements = tuple([(self._known(key), element) for key, element in arriving])
         return self._play(Arrive(elements)) if elements else ()  # some are in no window
 
-    def _through(self, element: Element) -> Element:
+    def _round_trip(self, element: Element) -> Element:
         """As it would come to another process."""
-        value = self._wire.through(element.value)
+        value = self._wire.round_trip(element.value)
         return element if value is element.value else attrs.evolve(element, value=value)
 
     def _known(self, key: Hashable) -> Hashable:

@@ -112,7 +112,7 @@ class Wire:
     def _by_name(self, blob: bytes) -> Any:
         return _Unpickler(io.BytesIO(blob), self.coders).read()
 
-    def through(self, value: Any) -> Any:
+    def round_trip(self, value: Any) -> Any:
         """A value as it comes out of another process, if something in it has a declared coder.
 
         Any other value stays the object that it is.
@@ -133,8 +133,8 @@ class Wire:
         return self.loads(sink.getvalue()) if pickler.coded else value
 
     def round_trip_all(self, values: list[Any]) -> list[Any]:
-        """Each as `through` has it."""
-        return [*map(self.through, values)] if self.coders else values
+        """Each as `round_trip` has it."""
+        return [*map(self.round_trip, values)] if self.coders else values
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind. A class that another process lacks is not to fail the rest.
