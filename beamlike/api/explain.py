@@ -80,7 +80,7 @@ def _plan_in_pipeline(node: StatefulNode) -> "Plan":
     from beamlike.runtime.graph.nodes import worker_of
     from beamlike.runtime.graph.side_inputs import SideInputWorker
     from beamlike.runtime.graph.stage import plan_of
-    from beamlike.runtime.graph.staged import StatefulWorker
+    from beamlike.runtime.graph.stateful import StatefulWorker
     from beamlike.runtime.graph.wire import Wire
 
     worker = worker_of(node)

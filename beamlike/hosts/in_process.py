@@ -25,7 +25,7 @@ from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.scripts import Step, steps_of
-from beamlike.runtime.graph.staged import folds_parts
+from beamlike.runtime.graph.stateful import folds_parts
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 
 Wait = Callable[[int], int]

@@ -20,7 +20,7 @@ from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideInputStage, dealt_out, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
-from beamlike.runtime.graph.staged import StatefulWorker, is_before_all_windows
+from beamlike.runtime.graph.stateful import StatefulWorker, is_before_all_windows
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker

@@ -3,8 +3,9 @@
 Read in this order: `wire` (values as bytes), `main_program` (classes of ``__main__`` elsewhere),
 `keys` (keys as bytes), `metrics` (what users' functions count), `worker` (the methods of a node),
 `pacing` (nodes that pace those after them), `functions` (users' functions), `side_inputs` (those
-that look into side inputs), `known_sides` (and into such as are known before), `staged` (nodes that
-keep state by key), `machine_node` (any machine as one), `nodes` (the others, and which is which).
+that look into side inputs), `known_sides` (and into such as are known before), `stateful` (nodes
+that keep state by key), `machine_node` (any machine as one), `nodes` (the others, and which is
+which).
 Scripts: `scripts` (of all sources, as steps of a graph), `scripted` (one script for one stage, as a
 graph), `outputs` (what came out of a graph). In shards: `arrow_values` (elements as columns),
 `keyed` (elements by key, as tables, and what panes become), `tracing` (what happens inside of

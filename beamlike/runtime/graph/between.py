@@ -29,7 +29,7 @@ from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.pacing import paced_by, taken
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import dealt_out
-from beamlike.runtime.graph.staged import StatefulWorker
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.worker import Worker
 from beamlike.runtime.store.blobs import check_message
 

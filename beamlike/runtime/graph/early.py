@@ -32,7 +32,7 @@ from beamlike.runtime.graph.keyed import (
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.reducing import reduced, with_counts
 from beamlike.runtime.graph.stage import HeldValues, Stage, plan_of
-from beamlike.runtime.graph.staged import GroupingWorker, Keyed
+from beamlike.runtime.graph.stateful import GroupingWorker, Keyed
 
 _PAYS: Final = 4
 """One in so many elements at least need not go to the shards, or elements are not combined."""

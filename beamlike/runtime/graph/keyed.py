@@ -33,7 +33,7 @@ from beamlike.runtime.column_shard import Pass
 from beamlike.runtime.columns import ARROW, as_column
 from beamlike.runtime.envelope import by_shard, is_lifted
 from beamlike.runtime.graph.keys import key_bytes, key_of
-from beamlike.runtime.graph.staged import Keyed
+from beamlike.runtime.graph.stateful import Keyed
 from beamlike.runtime.graph.wire import Wire
 
 _ESCAPED: Final = ('"', "\\")

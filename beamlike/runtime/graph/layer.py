@@ -32,7 +32,7 @@ from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.side_inputs import SideInputWorker
 from beamlike.runtime.graph.side_shards import SideInputStage, side_clocks
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
-from beamlike.runtime.graph.staged import StatefulWorker
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.logs import (
     jump_of_stage,
@@ -85,14 +85,14 @@ class Layer:
         return self.spread.layers
 
     @cached_property
-    def staged(self) -> Sequence[int]:
+    def stateful_nodes(self) -> Sequence[int]:
         """The numbers of its nodes."""
-        return self.layers.staged(self.layer)
+        return self.layers.stateful_nodes(self.layer)
 
     @property
     def stages(self) -> Mapping[int, Placed]:
         """All of its nodes."""
-        return {at: self._stage(at) for at in self.staged}
+        return {at: self._stage(at) for at in self.stateful_nodes}
 
     @cached_property
     def _stages(self) -> dict[int, Placed]:
@@ -150,7 +150,7 @@ class Layer:
             after.reached, after.delivered = [*received.reached], received.delivered
             after.clock = received.clock
         report = after.report
-        for at in self.staged:
+        for at in self.stateful_nodes:
             sources = self.layers.roots[at]
             clocks = [received.clock[source] for source in sources if source in received.clock]
             if self.spread.notes and not clocks:
@@ -190,7 +190,7 @@ class Layer:
     ) -> list[bytes]:
         """A step of the layer, from batches to batches."""
         return self.layers.sent(
-            self.step(shard, Mail.opened(blobs, self.staged), stores, clock), shard
+            self.step(shard, Mail.opened(blobs, self.stateful_nodes), stores, clock), shard
         )
 
     def teardown(self) -> None:
@@ -262,7 +262,7 @@ class LayerWork(Work):
     def step(
         self, group: int, stores: Stores, blobs: Iterable[bytes], report: HostReport
     ) -> list[tuple[Any, ...]]:
-        of_nodes = {at: stores(at) for at in self._layer.staged}
+        of_nodes = {at: stores(at) for at in self._layer.stateful_nodes}
         shard = self._ids.index(group)
         clock = self._layer.layers.resolution.from_ms(report.clock)
         return [(blob,) for blob in self._layer.stepped(shard, blobs, of_nodes, clock)]

@@ -158,7 +158,7 @@ class Layers:
         """The nodes whose elements another node reads, too, or a result."""
         return frozenset(self.number[node] for node in sharing(self.nodes, self.wanted))
 
-    def staged(self, layer: int) -> list[int]:
+    def stateful_nodes(self, layer: int) -> list[int]:
         """The nodes of a layer that keep state."""
         return [
             index

@@ -9,7 +9,7 @@ from beamlike.machine.events import Element, Pane
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import StatefulNode
 from beamlike.model.windows import GlobalWindow
-from beamlike.runtime.graph.staged import StatefulWorker
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.script import Machine
 
 

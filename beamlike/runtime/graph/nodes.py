@@ -1,6 +1,6 @@
 """What each kind of node of a graph does.
 
-Those that keep state are `beamlike.runtime.graph.staged`; the others are here.
+Those that keep state are `beamlike.runtime.graph.stateful`; the others are here.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ from beamlike.runtime.graph.known_sides import KnownSideInputWorker
 from beamlike.runtime.graph.machine_node import MachineNode, MachineWorker
 from beamlike.runtime.graph.scripts import in_parts
 from beamlike.runtime.graph.side_inputs import SideInputWorker
-from beamlike.runtime.graph.staged import GroupingWorker, StatefulParDoWorker
+from beamlike.runtime.graph.stateful import GroupingWorker, StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep

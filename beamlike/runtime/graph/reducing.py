@@ -13,7 +13,7 @@ from beamlike.machine.columnar.arrays import Ints
 from beamlike.model.bundle import Spans
 from beamlike.model.column_bundle import OneKey
 from beamlike.model.combine import WholeNumbersFold
-from beamlike.runtime.graph.staged import Keyed
+from beamlike.runtime.graph.stateful import Keyed
 
 _REDUCE: Final = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 _LARGEST: Final = 2**62

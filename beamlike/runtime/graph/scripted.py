@@ -24,7 +24,7 @@ from beamlike.runtime.columns import as_column, columns_of
 from beamlike.runtime.graph.machine_node import MachineNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import plan_of
-from beamlike.runtime.graph.staged import StatefulWorker
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.script import Arrive, Machine, Run, Script, ScriptStep

@@ -33,7 +33,7 @@ from beamlike.runtime.graph.keyed import (
 )
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.machine_node import UsersMachine
-from beamlike.runtime.graph.staged import StatefulWorker
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.lift import Lifter, combine_the_rest, lifter_of

@@ -46,7 +46,7 @@ from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.outputs import DroppedElement, KeptEdges, PipelineRun, RunRecord
-from beamlike.runtime.graph.staged import StatefulWorker
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.tally import TALLIES, TALLIES_TYPE
 

@@ -85,7 +85,7 @@ def fused_stage(
 
 def has_fanout(layers: Layers, layer: int) -> bool:
     """Whether a grouping of the next layer has a fanout."""
-    nodes = (layers.nodes[number] for number in layers.staged(layer + 1))
+    nodes = (layers.nodes[number] for number in layers.stateful_nodes(layer + 1))
     return any(isinstance(node, GroupNode) and node.fanout is not None for node in nodes)
 
 
