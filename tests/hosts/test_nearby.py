@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from beamlike.hosts.spark.state_cache import NearbyFiles, may_copy, worker_state_cache
+from beamlike.hosts.spark.state_cache import FileCache, may_copy, worker_state_cache
 from beamlike.runtime.store.stores import NO_STATE_CACHE, Transaction
 from tests.support.machines.shard_of_numbers import ROW, Limit, Shard, Worker
 
@@ -18,11 +18,11 @@ pytestmark = pytest.mark.usefixtures("another_worker")
 
 
 @pytest.fixture
-def nearby(tmp_path: Path) -> NearbyFiles:
-    return NearbyFiles(tmp_path / "copies")
+def nearby(tmp_path: Path) -> FileCache:
+    return FileCache(tmp_path / "copies")
 
 
-def names(nearby: NearbyFiles) -> list[str]:
+def names(nearby: Any) -> list[str]:
     return sorted(os.listdir(nearby._folder))
 
 
@@ -37,7 +37,7 @@ class Session:
 
 
 def test_what_one_worker_keeps_another_finds_until_it_is_forgotten(tmp_path: Path) -> None:
-    one, other = NearbyFiles(tmp_path / "copies"), NearbyFiles(tmp_path / "copies")
+    one, other = FileCache(tmp_path / "copies"), FileCache(tmp_path / "copies")
 
     assert other.find("a-0") is None
     one.keep("a-0", b"first")
@@ -50,7 +50,7 @@ def test_what_one_worker_keeps_another_finds_until_it_is_forgotten(tmp_path: Pat
     assert (one.find("a-0"), names(one)) == (None, ["b-0"])
 
 
-def test_only_who_runs_the_executor_may_look_into_the_folder(nearby: NearbyFiles) -> None:
+def test_only_who_runs_the_executor_may_look_into_the_folder(nearby: FileCache) -> None:
     nearby.keep("a-0", b"first")
 
     assert nearby._folder.stat().st_mode & 0o777 == 0o700
@@ -58,7 +58,7 @@ def test_only_who_runs_the_executor_may_look_into_the_folder(nearby: NearbyFiles
 
 
 def test_copies_that_were_used_longest_ago_make_room(tmp_path: Path) -> None:
-    nearby = NearbyFiles(tmp_path, most=320)
+    nearby = FileCache(tmp_path, most=320)
     for number in range(4):
         nearby.keep(f"a-{number}", bytes(80))
         os.utime(tmp_path / f"a-{number}", (number, number))
@@ -72,7 +72,7 @@ def test_copies_that_were_used_longest_ago_make_room(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../secret", "a-0/../../secret", "", "secret", "a-0\n", "A-0"])
 def test_a_name_from_a_checkpoint_leads_nowhere_else(name: str, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"of another user")
-    nearby = NearbyFiles(tmp_path / "copies")
+    nearby = FileCache(tmp_path / "copies")
     nearby.keep("a-0", b"first")
 
     nearby.keep(name, b"other")
@@ -86,7 +86,7 @@ def test_a_name_from_a_checkpoint_leads_nowhere_else(name: str, tmp_path: Path) 
 def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     for folder in (tmp_path / "file", tmp_path / "nowhere" / "below", Path("/proc/beamlike")):
-        nearby = NearbyFiles(folder)
+        nearby = FileCache(folder)
 
         nearby.keep("a-0", b"first")
         nearby.forget("a-0")
@@ -95,7 +95,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full_leaves_no_part_of_a_copy(
-    nearby: NearbyFiles, monkeypatch: pytest.MonkeyPatch
+    nearby: FileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nearby.keep("a-0", b"first")
 
@@ -144,7 +144,7 @@ def test_where_spark_encrypts_its_files_nothing_is_copied(session: Any, expected
 
 
 @pytest.fixture
-def shard(nearby: NearbyFiles, limit: Limit, monkeypatch: pytest.MonkeyPatch) -> Shard:
+def shard(nearby: FileCache, limit: Limit, monkeypatch: pytest.MonkeyPatch) -> Shard:
     """A shard of two pages and a log of one blob."""
     limit("FEW", 0)
     limit("PAGE", 10 * ROW)
@@ -162,7 +162,7 @@ def test_a_worker_that_never_stepped_the_shard_reads_no_state(
 
     assert (shard.read(), shard.numbers) == ([], list(range(1, 21)))
     pages, log = shard.contents.digests
-    assert names(shard.store.nearby) == sorted([f"{pages}-0", f"{pages}-1", f"{log}-0"])
+    assert names(shard.store.state_cache) == sorted([f"{pages}-0", f"{pages}-1", f"{log}-0"])
 
 
 def test_pages_that_are_written_anew_take_the_place_of_the_others(
@@ -172,11 +172,11 @@ def test_pages_that_are_written_anew_take_the_place_of_the_others(
     another_worker()
 
     [digest] = shard.contents.digests
-    assert names(shard.store.nearby) == [f"{digest}-0"]
+    assert names(shard.store.state_cache) == [f"{digest}-0"]
     assert (shard.read(), shard.numbers) == ([], list(range(12, 21)))
 
     shard.step(gone=range(12, 21))
-    assert names(shard.store.nearby) == []
+    assert names(shard.store.state_cache) == []
 
 
 def test_what_is_not_near_is_read_from_state_and_near_from_then_on(
@@ -184,7 +184,7 @@ def test_what_is_not_near_is_read_from_state_and_near_from_then_on(
 ) -> None:
     pages, log = shard.contents.digests
     for missing, reads in ((f"{pages}-1", [0, 1]), (f"{log}-0", [2])):
-        shard.store.nearby.forget(missing)
+        shard.store.state_cache.forget(missing)
         another_worker()
         assert (shard.read(), shard.numbers) == (reads, list(range(1, 21)))
         another_worker()
@@ -192,13 +192,13 @@ def test_what_is_not_near_is_read_from_state_and_near_from_then_on(
 
 
 def test_a_damaged_copy_is_no_damaged_state(shard: Shard, another_worker: Worker) -> None:
-    for name in names(shard.store.nearby):
-        whole = shard.store.nearby.find(name) or b""
+    for name in names(shard.store.state_cache):
+        whole = shard.store.state_cache.find(name) or b""
         for damaged in (b"", whole[:-1], b"x" + whole[1:]):
-            shard.store.nearby.keep(name, damaged)
+            shard.store.state_cache.keep(name, damaged)
             another_worker()
             assert shard.numbers == list(range(1, 21))
-            assert shard.store.nearby.find(name) == whole
+            assert shard.store.state_cache.find(name) == whole
 
 
 def test_after_a_rollback_older_rows_are_read_from_state(
@@ -223,7 +223,7 @@ def test_after_a_rollback_older_rows_are_read_from_state(
 def test_a_step_on_trial_reads_and_keeps_copies(shard: Shard, another_worker: Worker) -> None:
     another_worker()
 
-    assert Transaction(shard.store).nearby is shard.store.nearby
+    assert Transaction(shard.store).state_cache is shard.store.state_cache
 
 
 # -- a query ------------------------------------------------------------------------------------

@@ -30,11 +30,11 @@ class SparkStore(Store):
     Args:
         blobs: The state, see `beamlike.hosts.spark.deferred.blobs_of`.
         place: What comes before the number, where one state has the blobs of several stages.
-        nearby: Where copies are.
+        state_cache: Where copies are.
     """
 
-    def __init__(self, blobs: Any, *place: int, nearby: StateCache = NO_STATE_CACHE) -> None:
-        self._blobs, self._place, self.nearby = blobs, place, nearby
+    def __init__(self, blobs: Any, *place: int, state_cache: StateCache = NO_STATE_CACHE) -> None:
+        self._blobs, self._place, self.state_cache = blobs, place, state_cache
 
     def read(self, number: int) -> bytes | None:
         row = self._blobs.getValue((*self._place, number))
@@ -81,12 +81,12 @@ class GroupProcessor(Processor):
     def open(self, handle: StatefulProcessorHandle, state: Any) -> None:
         prepare_logs()
         self._handle, self._state = handle, state
-        self._nearby, self._output = worker_state_cache(self._copies), OutputBlobs()
+        self._state_cache, self._output = worker_state_cache(self._copies), OutputBlobs()
         self._stepped: set[int] = set()
         self._work.share_logged(_LOGGED)
 
     def _stores(self, *place: int) -> Store:
-        return self._store(self._state, *place, nearby=self._nearby)
+        return self._store(self._state, *place, state_cache=self._state_cache)
 
     def rows(self, key: Any, rows: Iterable[Row], times: Any) -> Iterator[Row]:
         yield from self._step(key[0], [bytes(row.blob) for row in rows], times)

@@ -35,10 +35,10 @@ def worker_state_cache(copies: bool = True) -> StateCache:
     """Where the workers of this executor share copies, if they may and Spark says where its files
     are."""
     folder = local_folder()
-    return NearbyFiles(Path(folder) / "beamlike-nearby") if copies and folder else NO_STATE_CACHE
+    return FileCache(Path(folder) / "beamlike-nearby") if copies and folder else NO_STATE_CACHE
 
 
-class NearbyFiles(StateCache):
+class FileCache(StateCache):
     """Copies in a folder. Whatever the disk refuses is not kept.
 
     Args:

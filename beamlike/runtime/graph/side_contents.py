@@ -38,7 +38,7 @@ class Space(Store):
 
     def __init__(self, store: Store, place: int, count: int) -> None:
         self._store, self._place, self._count = store, place, count
-        self.nearby = store.nearby
+        self.state_cache = store.state_cache
 
     def _number(self, number: int) -> int:
         """The number in the store. The indexes of all count down from that of the first."""
@@ -129,7 +129,7 @@ class SideContents:
         return known
 
     def _blob(self, digest: str) -> bytes:
-        blob = self._arrived.get(digest) or self._space.nearby.find(digest)
+        blob = self._arrived.get(digest) or self._space.state_cache.find(digest)
         if blob is not None and digest_of(blob) == digest:
             return blob
         number = self._numbers.get(digest)
@@ -140,7 +140,7 @@ class SideContents:
                 "written; the checkpoint is damaged: continue from a copy of it, or start with a "
                 "new checkpoint"
             )
-        self._space.nearby.keep(digest, blob)
+        self._space.state_cache.keep(digest, blob)
         return blob
 
     def named(self, dropped_by_key: tuple[Any, Drop]) -> tuple[Any, Drop]:
@@ -164,10 +164,10 @@ class SideContents:
         for digest in [*self._numbers]:
             if digest not in held:
                 self._space.write(self._numbers.pop(digest), None)
-                self._space.nearby.forget(digest)
+                self._space.state_cache.forget(digest)
         for digest in sorted(held - self._numbers.keys()):
             self._space.write(self._next, self._arrived[digest])
-            self._space.nearby.keep(digest, self._arrived[digest])
+            self._space.state_cache.keep(digest, self._arrived[digest])
             self._numbers[digest] = self._next
             self._next += 1
         windows = [

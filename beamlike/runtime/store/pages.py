@@ -203,7 +203,7 @@ class Pages:
         counts = [len(before.pages), *[1] * len(before.log)]
         for digest, count in zip(before.digests, counts, strict=False):  # none without rows
             for name in _names(digest, count):
-                self._store.nearby.forget(name)
+                self._store.state_cache.forget(name)
         blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in _pages(living)]
         numbers = range(before.next, before.next + len(blobs))
         digest = digest_of(*blobs)
@@ -222,7 +222,7 @@ class Pages:
             StateError: They are not there, or not what was written.
         """
         names = _names(digest, len(numbers))
-        found = [blob for blob in map(self._store.nearby.find, names) if blob is not None]
+        found = [blob for blob in map(self._store.state_cache.find, names) if blob is not None]
         if len(found) == len(names) and digest_of(before.encode(), *found) == digest:
             return found
         blobs = [self._blob(number) for number in numbers]
@@ -233,7 +233,7 @@ class Pages:
 
     def _keep(self, blobs: Sequence[bytes], digest: str) -> None:
         for name, blob in zip(_names(digest, len(blobs)), blobs, strict=True):
-            self._store.nearby.keep(name, blob)
+            self._store.state_cache.keep(name, blob)
 
     def _blob(self, number: int) -> bytes:
         blob = self._store.read(number)

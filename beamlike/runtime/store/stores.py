@@ -39,7 +39,7 @@ class Store(ABC):
     what a failed task has written.
     """
 
-    nearby: StateCache = NO_STATE_CACHE
+    state_cache: StateCache = NO_STATE_CACHE
     """Where copies of them may be."""
 
     @abstractmethod
@@ -96,7 +96,7 @@ class Transaction(Store):
     """
 
     def __init__(self, store: Store) -> None:
-        self._store, self.nearby = store, store.nearby
+        self._store, self.state_cache = store, store.state_cache
         self._blobs: dict[int, bytes | None] = {}
 
     def read(self, number: int) -> bytes | None:
