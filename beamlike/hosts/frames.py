@@ -100,7 +100,7 @@ class Frames(ABC):
 
     @abstractmethod
     def row_type(self, rows: Frame, names: Sequence[str]) -> RowType:
-        """Some of the columns, for `tagged` and `beside`."""
+        """Some of the columns, for `tagged` and `with_side_column`."""
 
     @abstractmethod
     def read_type(self, text: str) -> "pa.Field":
@@ -211,7 +211,7 @@ class Frames(ABC):
     # -- several streams -----------------------------------------------------------------------
 
     @abstractmethod
-    def standing(self, rows: Frame) -> Frame:
+    def without_retractions(self, rows: Frame) -> Frame:
         """Rows of which none withdraws another, with the column that says so."""
 
     @abstractmethod
@@ -266,7 +266,9 @@ class Frames(ABC):
         """Panes of a side input with the columns of the main input, all null."""
 
     @abstractmethod
-    def beside(self, rows: Frame, side: str, row_type: RowType, pane_before: str | None) -> Frame:
+    def with_side_column(
+        self, rows: Frame, side: str, row_type: RowType, pane_before: str | None
+    ) -> Frame:
         """Rows of the main input with a column for side rows, which is null.
 
         And if it has a name with one for the pane that they come in.

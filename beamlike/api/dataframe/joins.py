@@ -323,7 +323,7 @@ def _signed(name: str, stream: Stream) -> Stream:
     if inputs.retracting:
         check_kept(inputs, f"of {name}")
         return stream
-    return attrs.evolve(stream, inputs=inputs.each(inputs.frames.standing))
+    return attrs.evolve(stream, inputs=inputs.each(inputs.frames.without_retractions))
 
 
 def _tagged(

@@ -310,7 +310,7 @@ def _beside(main: Inputs, rows: RowType, had_pane: bool) -> Inputs:
     from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 
     pane_before = PANE_BEFORE if had_pane else None
-    return main.each(lambda df: main.frames.beside(df, SIDE, rows, pane_before))
+    return main.each(lambda df: main.frames.with_side_column(df, SIDE, rows, pane_before))
 
 
 def _windows(

@@ -145,7 +145,7 @@ class SparkTable(Target):
         letters = batch.dropped.append_column(
             "query", pa.array([writer] * batch.dropped.num_rows, pa.string())
         )
-        name = catalog.beside(dead_letters)
+        name = catalog.in_namespace(dead_letters)
         catalog.make(name, letters)
         if is_rollback:
             catalog.commit(
@@ -173,7 +173,7 @@ class _Catalog:
     spark: Any
     target: SparkTable
 
-    def beside(self, name: str) -> str:
+    def in_namespace(self, name: str) -> str:
         """A table in the namespace of the target."""
         return ".".join([*_parts(self.target.table)[:-1], backquoted(name)])
 
@@ -248,7 +248,7 @@ class _Guard:
 
     @property
     def _name(self) -> str:
-        return self.catalog.beside(BATCHES)
+        return self.catalog.in_namespace(BATCHES)
 
     def last_batch(self) -> tuple[int | None, int]:
         """The number, None if no batch of the query has landed; and how often it was set back."""

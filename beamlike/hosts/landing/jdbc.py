@@ -81,19 +81,19 @@ class JDBC(Target):
         if batch.dropped is not None and dead_letters is not None:
             moves.append((dead_letters, flat(batch.dropped), []))
         name = hashlib.sha256(f"{batch.query} {self.table}".encode()).hexdigest()[:12]
-        with database.beside(f"beamlike_{name}_{batch.number}") as beside:
+        with database.staging(f"beamlike_{name}_{batch.number}") as staging:
             for index, (table, rows, row_keys) in enumerate(moves):
-                beside.write(f"rows_{index}", rows)
-                database.make(table, rows, beside.name(f"rows_{index}"))
+                staging.write(f"rows_{index}", rows)
+                database.make(table, rows, staging.name(f"rows_{index}"))
                 if row_keys:
-                    beside.write(f"keys_{index}", _table_of(batch.row_key, row_keys))
+                    staging.write(f"keys_{index}", _table_of(batch.row_key, row_keys))
             with database.transaction() as statements:
                 if not statements.is_next(batch, self.table):
                     return False
                 for index, (table, rows, row_keys) in enumerate(moves):
                     if row_keys:
-                        statements.delete(table, beside.name(f"keys_{index}"), batch.row_key)
-                    statements.insert(table, beside.name(f"rows_{index}"), rows.column_names)
+                        statements.delete(table, staging.name(f"keys_{index}"), batch.row_key)
+                    statements.insert(table, staging.name(f"rows_{index}"), rows.column_names)
         return True
 
 
@@ -147,28 +147,28 @@ class _Database:
             writer = writer.option("createTableColumnTypes", f"{self.row_key} {_KEY_TYPE}")
         writer.jdbc(self.url, self.quoted(name), mode=mode, properties=self.properties)
 
-    def make(self, name: str, rows: "pa.Table", beside: str) -> None:
+    def make(self, name: str, rows: "pa.Table", like: str) -> None:
         """Make a table if there is none, and else compare it with one that Spark made.
 
         Raises:
             ColumnError: It has other columns.
         """
         self.save(name, rows.slice(0, 0), "ignore")
-        check_columns(name, self._columns(name), self._columns(beside))
+        check_columns(name, self._columns(name), self._columns(like))
 
     def _columns(self, name: str) -> dict[str, str]:
         read = self.spark.read.jdbc(self.url, self.quoted(name), properties=self.properties)
         return {field.name: field.dataType.simpleString() for field in read.schema}
 
     @contextmanager
-    def beside(self, prefix: str) -> Iterator["_Beside"]:
+    def staging(self, prefix: str) -> Iterator["_Staging"]:
         """Tables that are gone afterwards."""
-        beside = _Beside(self, prefix, [])
+        staging = _Staging(self, prefix, [])
         try:
-            yield beside
+            yield staging
         finally:
             with self.transaction() as statements:
-                for name in beside.written:
+                for name in staging.written:
                     statements.do(f"DROP TABLE {self.quoted(name)}")
 
     @contextmanager
@@ -195,7 +195,7 @@ class _Database:
 
 
 @attrs.frozen
-class _Beside:
+class _Staging:
     """Tables beside the target, in which the rows of one batch are."""
 
     database: _Database

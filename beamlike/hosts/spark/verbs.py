@@ -129,7 +129,7 @@ class SparkFrames(Frames):
         panes = everything.filter(F.col("dropped").isNull()).drop("dropped")
         return panes, everything.filter(F.col("dropped").isNotNull())
 
-    def standing(self, rows: DataFrame) -> DataFrame:
+    def without_retractions(self, rows: DataFrame) -> DataFrame:
         others = [column(name) for name in rows.columns if name not in ("retraction", MARKS)]
         return rows.select(*others, F.lit(False).alias("retraction"), MARKS)
 
@@ -184,7 +184,7 @@ class SparkFrames(Frames):
         ]
         return panes.select(*(column(it) for it in key), *nothing, column(side), MARKS)
 
-    def beside(
+    def with_side_column(
         self, rows: DataFrame, side: str, row_type: T.StructType, pane_before: str | None
     ) -> DataFrame:
         more = {side: F.lit(None).cast(T.ArrayType(row_type))}

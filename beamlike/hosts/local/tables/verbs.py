@@ -176,7 +176,7 @@ class TableFrames(Frames):
         lost = everything.changed(lambda it: it.filter(it.column("dropped").is_valid()))
         return panes.drop("dropped"), lost
 
-    def standing(self, rows: TableFrame) -> TableFrame:
+    def without_retractions(self, rows: TableFrame) -> TableFrame:
         kept = [field for field in rows.fields if field.name not in ("retraction", MARKS)]
         says = pa.field("retraction", pa.bool_())
         schema = pa.schema([*kept, says, rows.fields.field(MARKS)])
@@ -245,7 +245,7 @@ class TableFrames(Frames):
         schema = pa.schema([*known, *nothing, panes.fields.field(side), marks])
         return panes.rewritten(schema, lambda row: [row])
 
-    def beside(
+    def with_side_column(
         self, rows: TableFrame, side: str, row_type: pa.Schema, pane_before: str | None
     ) -> TableFrame:
         own = [field for field in rows.fields if field.name != MARKS]
