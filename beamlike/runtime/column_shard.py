@@ -22,7 +22,7 @@ from beamlike.runtime.clock import Clock, ShardInput
 from beamlike.runtime.failing import Failing
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_values import arrivals_of, fold_of_part, in_columns, lifted_arrivals_of
-from beamlike.runtime.store.blobs import below, one_chunk
+from beamlike.runtime.store.blobs import concat, one_chunk
 from beamlike.runtime.store.column_state import (
     UNKNOWN,
     ColumnState,
@@ -133,7 +133,7 @@ class ColumnShard:
                 written.append(writes)
                 index.merges += 0 if one.merges is None else one.merges.merged_away
             gone = np.concatenate([it.gone for it in written])
-            pages.replace(rows, gone, below([it.new for it in written]))
+            pages.replace(rows, gone, concat([it.new for it in written]))
             index.contents = pages.contents
         if index.failing != Failing():
             panes = sum(len(pane.key) for one in made for pane in one.panes)

@@ -36,7 +36,7 @@ def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
     sources = [node for node in nodes if isinstance(node, ReadNode)]
     scripts = {source: _script_of(source) for source in sources}
     clock, clocks = 0, dict.fromkeys(sources, 0)
-    for source, events in _turns(scripts):
+    for source, events in _one_after_another(scripts):
         for event in events:
             if isinstance(event, AdvanceClock):
                 # Each moves the clock on, independently of the others.
@@ -45,7 +45,7 @@ def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
         yield Step(source, events, clock)
 
 
-def _turns(scripts: Mapping[ReadNode, Script]) -> Iterator[tuple[ReadNode, Script]]:
+def _one_after_another(scripts: Mapping[ReadNode, Script]) -> Iterator[tuple[ReadNode, Script]]:
     for source, script in scripts.items():
         if source.bounded:
             yield source, script

@@ -116,7 +116,7 @@ _OVERFLOWS: Final = re.compile("overflow|cannot contain more than", re.IGNORECAS
 """What Arrow says where 31 bits are not enough."""
 
 
-class _OverfullError(UnsupportedError):
+class _OverflowError(UnsupportedError):
     """A column does not fit in one piece. `explaining_overflow` says in which shard.
 
     Attributes:
@@ -138,25 +138,25 @@ def one_chunk(tables: Sequence[pa.Table]) -> pa.Table:
     Raises:
         UnsupportedError: A column does not fit.
     """
-    found = _overfull(tables)
+    found = _overflow(tables)
     if found is not None:
         raise found
     return pa.concat_tables(tables, promote_options="default").combine_chunks()
 
 
-def below(tables: Sequence[pa.Table]) -> pa.Table:
+def concat(tables: Sequence[pa.Table]) -> pa.Table:
     """Rows below each other, in one piece if they fit, else in as many as they are now."""
     if len(tables) == 1:
         return tables[0]
     together = pa.concat_tables(tables, promote_options="default")
-    return together.combine_chunks() if _overfull(tables) is None else together
+    return together.combine_chunks() if _overflow(tables) is None else together
 
 
 def is_arrow_overflow(error: Exception) -> bool:
     """Whether something did not fit in one piece: what Arrow says of it, or one of these checks."""
     if isinstance(error, pa.ArrowInvalid | pa.ArrowCapacityError):
         return _OVERFLOWS.search(str(error)) is not None
-    return isinstance(error, _OverfullError)
+    return isinstance(error, _OverflowError)
 
 
 def in_blobs(table: pa.Table) -> Iterator[pa.Table]:
@@ -175,7 +175,7 @@ def in_blobs(table: pa.Table) -> Iterator[pa.Table]:
         widest = max(table.column_names, key=lambda name: table.column(name).nbytes)
         size = table.column(widest).nbytes
         held = f"{size:,} of the {table.nbytes:,} bytes of a row of the output"
-        raise _OverfullError(widest, held)
+        raise _OverflowError(widest, held)
 
 
 def check_message(message: bytes) -> None:
@@ -214,7 +214,7 @@ def explaining_overflow(
         with suppress(MemoryError):
             in_work += tables()
         raise WorkerMemoryError(_no_memory(plan, shard, in_work)) from error
-    except _OverfullError as error:
+    except _OverflowError as error:
         raise UnsupportedError(_words(plan, shard, error.column, error.held)) from None
     except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
         if not is_arrow_overflow(error):
@@ -262,13 +262,13 @@ def _called(plan: Plan, column: str) -> str:
     return f"column {column!r}"
 
 
-def _overfull(tables: Sequence[pa.Table]) -> _OverfullError | None:
+def _overflow(tables: Sequence[pa.Table]) -> _OverflowError | None:
     # Where all columns together fit, which is nearly always, none is looked at.
     if sum(table.nbytes for table in tables) * 8 <= MOST:
         return None
     for name, size, unit in _sizes(tables, beyond=MOST):
         if size > MOST:
-            return _OverfullError(name, f"{size:,} {unit}")
+            return _OverflowError(name, f"{size:,} {unit}")
     return None
 
 

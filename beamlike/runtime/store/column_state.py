@@ -82,7 +82,7 @@ class Numbered:
         """The numbers of other rows' keys; `UNKNOWN` for keys that are none of these."""
         number = np.full(rows, UNKNOWN if self.count == 0 else 0, np.int64)
         for how, column in zip(self.how, columns, strict=True):
-            number = how.number(number, _in_one(column))
+            number = how.number(number, _key_column(column))
         return number
 
 
@@ -90,7 +90,7 @@ def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
     """Number the keys of so many rows. Without key columns everything is one key."""
     number, how = np.zeros(rows, np.int64), list[_Column]()
     count = min(rows, 1)
-    cleaned = [_in_one(column) for column in columns]
+    cleaned = [_key_column(column) for column in columns]
     for column in cleaned:
         encoded = column.dictionary_encode("encode")
         values, pairs = encoded.dictionary, None
@@ -110,7 +110,7 @@ def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
     return Numbered(number, keys, count, tuple(how))
 
 
-def _in_one(column: pa.ChunkedArray) -> pa.Array:
+def _key_column(column: pa.ChunkedArray) -> pa.Array:
     """A key column in one piece, whose equal values have equal bits: as in a dict of keys from
     `key_tuples`, every NaN is the same, and -0.0 is 0.0."""
     whole = one_chunk(column)

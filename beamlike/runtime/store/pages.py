@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.runtime.store.blobs import below, damaged, digest_of, pack_blob, unpack_blob
+from beamlike.runtime.store.blobs import concat, damaged, digest_of, pack_blob, unpack_blob
 from beamlike.runtime.store.stores import Recent, Store
 
 PAGE: Final = 8 * 2**20
@@ -106,13 +106,13 @@ class Rows:
         lives = np.ones(len(self.lives) + new.num_rows, np.bool_)
         lives[: len(self.lives)] = self.lives
         lives[gone] = False
-        return type(self)(below([self.table, new]), lives)
+        return type(self)(concat([self.table, new]), lives)
 
     def living(self, gone: Ints, new: pa.Table) -> Self:
         """The rows that live once these are gone, by their places, and others came."""
         stays = self.lives.copy()
         stays[gone] = False
-        table = below([self.table.filter(pa.array(stays)), new]) if stays.any() else new
+        table = concat([self.table.filter(pa.array(stays)), new]) if stays.any() else new
         return type(self)(table, np.ones(table.num_rows, np.bool_))
 
 
@@ -148,7 +148,7 @@ class Pages:
         if rows is None:
             blobs = self._blobs(contents.pages, contents.digests[0])
             tables = [_rows_of(blob)[0] for blob in blobs]
-            table = below([self._schema.empty_table(), *tables])
+            table = concat([self._schema.empty_table(), *tables])
             rows = Rows(table, np.ones(table.num_rows, np.bool_))
         chain = zip(contents.log[known:], pairwise(contents.digests[known:]), strict=True)
         for number, (before, digest) in chain:
