@@ -233,16 +233,10 @@ def jump_of(plan: Plan, rows: Sequence[Delivered], status: ShardStatus) -> Jump 
         return jump_of_stage(plan.clocks, rows, status, wait)
     if plan.source is None or wait is None or not rows:
         return None
-    return _jump_of_query(plan.source, rows, status, wait)
-
-
-def _jump_of_query(
-    source: SourceClock, rows: Iterable[Delivered], status: ShardStatus, wait: int
-) -> Jump | None:
-    """The jump that these rows make Spark's watermark do, which is that of the next micro-batch."""
-    if status.watermark == source.resolution.earliest:
+    if status.watermark == plan.source.resolution.earliest:
         return None
-    return jump_over(source, rows, status.watermark + source.delay, status.clock, wait)
+    # Spark's watermark is that of the next micro-batch.
+    return jump_over(plan.source, rows, status.watermark + plan.source.delay, status.clock, wait)
 
 
 def jump_of_stage(
