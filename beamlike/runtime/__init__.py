@@ -27,7 +27,7 @@ need where rows withdraw others), `binding` (what each aggregate needs, and the 
 The work, by either machine: `clock` (where the clocks of a shard stand, and what a jump of them
 is), `shard` (one shard's step, key by key), `column_shard` (one shard's step, all keys at once),
 `stepping` (which of the two, and why), `tally` (what a shard counts), `packing` (rows as
-envelopes), `fanout` (groups that combine the rows of hot keys before), `work` (what an operator
-does with what it is sent), `waking` (how often a query is woken that gets no data). Whole pipelines
+envelopes), `work` (what an operator does with what it is sent), `fanout` (groups that combine the
+rows of hot keys before), `waking` (how often a query is woken that gets no data). Whole pipelines
 of Python functions are in `graph`.
 """

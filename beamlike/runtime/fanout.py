@@ -5,51 +5,49 @@ to as many groups, whatever their key. Each judges lateness as the shard would, 
 key and window, and passes on one combined element for each.
 """
 
-from collections.abc import Sequence
+import json
+from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
-from beamlike.machine.input_clocks import WatermarkUpdate
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.envelope import Kind, sealed
-from beamlike.runtime.lift import lifter_of
+from beamlike.runtime.lift import Lifter, lifter_of
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.packing import Arrived, packed_blobs, packed_shards, updated
-from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.stores import Store
+from beamlike.runtime.work import HostReport, PlanWork
 
 
-class FanoutGroup:
-    """Combines what one group of the fanout receives in a micro-batch.
+class FanoutWork(PlanWork):
+    """The groups of the fanout of a grouping. The state of each is its `Clock`, as JSON.
 
-    Its clocks move as those of a shard do, or the two would not agree on what is late.
+    The clocks move as those of a shard do, or the two would not agree on what is late.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan, self._lifter = plan, lifter_of(plan)
+    columns = ("shard", "blob")
 
-    def step(
-        self,
-        group: int,
-        before: Clock,
-        arrived: Arrived,
-        updates: Sequence[WatermarkUpdate],
-        clock: int,
-    ) -> tuple[pa.Table, Clock]:
-        """One micro-batch: blobs for the shards, and where its clocks stand then.
+    @cached_property
+    def _lifter(self) -> Lifter:
+        return lifter_of(self.plan)
 
-        Args:
-            group: Its grouping key.
-            before: Where they stood.
-            arrived: What it was sent.
-            updates: As of `Stepper`, as are the others.
-        """
+    def _stepped(
+        self, group: int, store: Store, arrived: Arrived, report: HostReport
+    ) -> list[tuple[Any, ...]]:
+        unit = self.plan.resolution
+        (of_host, clock), saved = report.in_ticks(unit), store.read_index()
+        before = Clock.at_first(unit) if saved is None else Clock.saved(json.loads(saved), unit)
+        updates = (*arrived.updates, *of_host)
         before = before.begin(updates)
         passed = self._passed_on(group, arrived, before.watermark)
-        return passed, before.after(self._plan, updates, clock)
+        after = before.after(self.plan, updates, clock)
+        store.write_index(json.dumps(after.to_save(unit)).encode())
+        return [*zip(*(column.to_pylist() for column in passed.columns), strict=True)]
 
     def _passed_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
         """Blobs for the shards: all of them are stepped, and get the updates of the group."""
-        plan, shards, finished = self._plan, list(self._plan.shard_ids), arrived.finished
+        plan, shards, finished = self.plan, list(self.plan.shard_ids), arrived.finished
         batches = []
         if arrived.tables:
             lifted, dropped = self._lifter.lift(arrived.tables, watermark)

@@ -4,7 +4,6 @@ A host brings each group of an operator what it was sent, once in a micro-batch 
 without; it keeps the state of the group, and hands on what comes out.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
@@ -16,8 +15,7 @@ from beamlike.errors import StateError, TimeError
 from beamlike.machine.input_clocks import HostWatermark
 from beamlike.model.resolution import MILLISECONDS, Resolution
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.runtime.clock import Clock, ShardInput
-from beamlike.runtime.fanout import FanoutGroup
+from beamlike.runtime.clock import ShardInput
 from beamlike.runtime.logs import jump_of, log_jump, log_rows, log_silent, logs_drops
 from beamlike.runtime.packing import Arrived, arrived_in, read_blobs
 from beamlike.runtime.plan import Plan
@@ -112,7 +110,7 @@ class Work(ABC):
         """Let what it has made come to its end."""
 
 
-class _PlanWork(Work):
+class PlanWork(Work):
     """The work of a plan.
 
     Args:
@@ -154,7 +152,7 @@ class _PlanWork(Work):
         return {"plan": self.plan, "clock": self.clock}
 
 
-class ShardWork(_PlanWork):
+class ShardWork(PlanWork):
     """The shards of a grouping of rows."""
 
     columns = ("blob", *METRICS, *EXAMPLES)
@@ -227,24 +225,3 @@ class ShardWork(_PlanWork):
 
 
 _UNCOUNTED: Final = (None,) * len((*METRICS, *EXAMPLES))
-
-
-class FanoutWork(_PlanWork):
-    """The groups of the fanout of a grouping. The state of each is its `Clock`, as JSON."""
-
-    columns = ("shard", "blob")
-
-    @cached_property
-    def _group(self) -> FanoutGroup:
-        return FanoutGroup(self.plan)
-
-    def _stepped(
-        self, group: int, store: Store, arrived: Arrived, report: HostReport
-    ) -> list[tuple[Any, ...]]:
-        unit = self.plan.resolution
-        (of_host, clock), saved = report.in_ticks(unit), store.read_index()
-        before = Clock.at_first(unit) if saved is None else Clock.saved(json.loads(saved), unit)
-        updates = (*arrived.updates, *of_host)
-        passed, after = self._group.step(group, before, arrived, updates, clock)
-        store.write_index(json.dumps(after.to_save(unit)).encode())
-        return [*zip(*(column.to_pylist() for column in passed.columns), strict=True)]

@@ -22,11 +22,12 @@ from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.fanout import FanoutWork
 from beamlike.runtime.graph.layer import Layer, LayerWork
 from beamlike.runtime.graph.layers import Layers, Spread
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Part, Plan
-from beamlike.runtime.work import FanoutWork, ShardWork
+from beamlike.runtime.work import ShardWork
 
 PLANNED = """
 import pickle, sys

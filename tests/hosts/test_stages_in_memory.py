@@ -29,11 +29,12 @@ from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.fanout import FanoutWork
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS, time_types
 from beamlike.runtime.script import Arrive, Run, ScriptStep
-from beamlike.runtime.work import FanoutWork, ShardWork
+from beamlike.runtime.work import ShardWork
 from tests.support.generated.strategies import any_strategy
 from tests.support.machines.chain import ChainStage, run_chain
 from tests.support.machines.unpacked import unpacked

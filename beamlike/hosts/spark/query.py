@@ -18,12 +18,13 @@ from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacked_schema, unpacker
 from beamlike.hosts.spark.worker_errors import reported, reported_group
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.fanout import FanoutWork
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.tally import TALLY_TYPE
 from beamlike.runtime.waking import pace_ms
-from beamlike.runtime.work import FanoutWork, ShardWork
+from beamlike.runtime.work import ShardWork
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

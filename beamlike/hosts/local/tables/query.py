@@ -21,6 +21,7 @@ from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, readable, 
 from beamlike.hosts.local.tables.texts import read_double, read_timestamp
 from beamlike.machine.events import RowProblem
 from beamlike.machine.input_clocks import HostWatermark, is_far_ahead
+from beamlike.runtime.fanout import FanoutWork
 from beamlike.runtime.frame_columns import FrameColumns, Input
 from beamlike.runtime.json_rows import write_row
 from beamlike.runtime.output import OutputTable
@@ -29,7 +30,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, time_types
 from beamlike.runtime.sql_types import type_text
 from beamlike.runtime.store.stores import NoStore, Store
-from beamlike.runtime.work import AT_ONCE, FanoutWork, HostReport, ShardWork, Work
+from beamlike.runtime.work import AT_ONCE, HostReport, ShardWork, Work
 
 _FAR = RowProblem.FAR_FUTURE.value
 _DAY = 86_400_000_000
